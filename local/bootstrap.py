@@ -20,9 +20,9 @@ LABEL = "ready-made"
 def ready_key(ports: Ports, folder: Path) -> str:
     """The key of an earlier start as long as it is good, else a new one of every scope. Its text is kept in ``folder``,
     readable by its owner only. Raises StoreUnavailable."""
-    kept = _kept_key(folder / KEY_FILE)
-    if kept is not None and _is_live(ports, kept):
-        return kept
+    stored = _stored_key(folder / KEY_FILE)
+    if stored is not None and _is_live(ports, stored):
+        return stored
     item = ports.table.get(tenant_row(TENANT))
     if item is None:
         created = create_tenant(ports, TENANT, LABEL)
@@ -38,7 +38,7 @@ def _is_live(ports: Ports, text: str) -> bool:
     return key is not None and key.revoked_at is None and key.sha256 == key_sha256(text)
 
 
-def _kept_key(path: Path) -> str | None:
+def _stored_key(path: Path) -> str | None:
     try:
         text = path.read_text(encoding="ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):

@@ -79,8 +79,8 @@ def start_server(
         if process.poll() is not None or time.monotonic() > end:
             process.kill()
             process.wait()
-            said = output.read_text(encoding="utf-8", errors="replace")[-LAST_OUTPUT:]
-            raise DidNotStart(f"the server on {data} did not start (exit code {process.returncode}):\n{said}")
+            output_end = output.read_text(encoding="utf-8", errors="replace")[-LAST_OUTPUT:]
+            raise DidNotStart(f"the server on {data} did not start (exit code {process.returncode}):\n{output_end}")
         time.sleep(LOOK_S)
     known = json.loads(ready.read_bytes())
     return RunningServer(known["url"], known["api_key"], process, output)

@@ -135,12 +135,12 @@ class Service:
         return Driver(sources, invoke, self._ports.clock, held, self._engines.expire, requests)
 
     def _given_up(self, source: StreamSource) -> GiveUp:
-        def tell(changes: Sequence[Change], attempts: int) -> None:
+        def dead_letter(changes: Sequence[Change], attempts: int) -> None:
             if source.on_failure is not None:
                 body = given_up_message(source.function, changes, attempts)
                 self._engines.queue.send(cast("QueueName", source.on_failure), [Message(body, source.function)])
 
-        return tell
+        return dead_letter
 
     def _test_controls(self) -> TestControls | None:
         if self._controls is None:

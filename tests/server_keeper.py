@@ -95,12 +95,12 @@ class AskedServers:
         try:
             connection.request("GET", f"/{what}")
             answer = connection.getresponse()
-            said = answer.read().decode()
+            output = answer.read().decode()
         finally:
             connection.close()
         if answer.status != 200:
-            raise DidNotStart(said)
-        return said
+            raise DidNotStart(output)
+        return output
 
 
 def answer_others(own: OwnServers) -> int:
@@ -108,10 +108,10 @@ def answer_others(own: OwnServers) -> int:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, said = _answer(own, self.path.removeprefix("/"))
+            status, body = _answer(own, self.path.removeprefix("/"))
             self.send_response(status)
             self.end_headers()
-            self.wfile.write(said.encode())
+            self.wfile.write(body.encode())
 
         def log_message(self, *_: object) -> None:
             """Nobody reads it."""

@@ -45,7 +45,7 @@ APPEND = 48
 SEED = 20_262
 WATCH_S = 60.0
 """How long the vectors are watched: all of them take a quarter of an hour on two cores."""
-SAID = ("result_state", "degraded", "elapsed_ms", "legs")
+REPORTED_FIELDS = ("result_state", "degraded", "elapsed_ms", "legs")
 """Of an answer without hits."""
 OTHER_WORK = {
     TABLE: "SELECT count(*) FROM outbox",
@@ -133,7 +133,7 @@ def _measure(data: Path, messages: int) -> dict[str, Any]:
                 "words_s": indexed - appended,
                 "vectors_a_second": made / watched_s,
                 "found": USERS - len(missed),
-                "missed": [{name: answer[name] for name in SAID} for answer in missed],
+                "missed": [{name: answer[name] for name in REPORTED_FIELDS} for answer in missed],
                 "observed_s": observed - indexed,
                 "filed_s": filed - observed,
                 "observing": observing,
@@ -164,11 +164,11 @@ def _append(client: ApiClient, messages: int) -> int:
     random, characters = Random(SEED), 0
     for user in tracked("appending", range(USERS)):
         client.expect(200, "POST", f"{_path(user)}/sessions", {"session_id": "s", "budget_ms": 0})
-        said = [" ".join(islice(texts, STATEMENTS)) for _ in range(messages // USERS)]
-        said[-1] = f"{said[-1]} {_thing(user)}."
-        characters += sum(map(len, said))
-        kinds = [random.choice(("user_message", "assistant_response")) for _ in said]
-        events = [{"event_type": kind, "content": text} for kind, text in zip(kinds, said, strict=True)]
+        contents = [" ".join(islice(texts, STATEMENTS)) for _ in range(messages // USERS)]
+        contents[-1] = f"{contents[-1]} {_thing(user)}."
+        characters += sum(map(len, contents))
+        kinds = [random.choice(("user_message", "assistant_response")) for _ in contents]
+        events = [{"event_type": kind, "content": text} for kind, text in zip(kinds, contents, strict=True)]
         for first in range(0, len(events), APPEND):
             client.expect(201, "POST", f"{_path(user)}/sessions/s/events", {"events": events[first : first + APPEND]})
     return round(characters / (messages // USERS * USERS))

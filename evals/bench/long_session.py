@@ -151,21 +151,21 @@ def _sentence(outcome: Outcome, about: dict[str, Any], given: argparse.Namespace
 def _play(client: ApiClient, turns: int, pause_s: float) -> Outcome:
     outcome = Outcome(turns)
     client.expect(200, "PUT", "/v1/policy", {"window": WINDOW})
-    said = iter(memory_texts((3 * turns + 2 * BESIDE_TURNS) * STATEMENTS, SEED))
+    statements = iter(memory_texts((3 * turns + 2 * BESIDE_TURNS) * STATEMENTS, SEED))
     asked = iter(questions(2 * turns + BESIDE_TURNS, SEED + 1))
     for user in (USER, BESIDE):
         client.expect(200, "POST", f"/v1/users/{user}/sessions", {"session_id": SESSION, "budget_ms": 0})
         _append(client, user, DECISION, "A fine name.")
     for _ in range(1, BESIDE_TURNS):
-        _append(client, BESIDE, _message(said, asked), _some(said))
+        _append(client, BESIDE, _message(statements, asked), _some(statements))
     _wait_for_words(client, BESIDE)
     for _ in tracked("turns", range(1, turns)):
-        message = _message(said, asked)
+        message = _message(statements, asked)
         report = _timed(outcome.prompts_ms, partial(_prompt, client, USER, message))["report"]
         outcome.largest = max(outcome.largest, report["used"])
         outcome.over_budget += report["used"] > report["limit"]
-        _timed(outcome.beside_ms, partial(_prompt, client, BESIDE, _message(said, asked)))
-        outcome.compactions += _append(client, USER, message, _some(said))["compaction"] == "queued"
+        _timed(outcome.beside_ms, partial(_prompt, client, BESIDE, _message(statements, asked)))
+        outcome.compactions += _append(client, USER, message, _some(statements))["compaction"] == "queued"
         time.sleep(pause_s)
     outcome.lost = 2 * turns - len(set(_seqs(client, 2 * turns)))
     outcome.found = _is_found(client)
@@ -183,8 +183,8 @@ def _some(texts: Iterator[str]) -> str:
     return " ".join(islice(texts, STATEMENTS))
 
 
-def _message(said: Iterator[str], asked: Iterator[str]) -> str:
-    return f"{_some(said)} {next(asked)}"
+def _message(statements: Iterator[str], asked: Iterator[str]) -> str:
+    return f"{_some(statements)} {next(asked)}"
 
 
 def _prompt(client: ApiClient, user: str, message: str) -> dict[str, Any]:
@@ -195,9 +195,9 @@ def _post(client: ApiClient, status: int, path: str, body: dict[str, Any]) -> di
     return dict(client.expect(status, "POST", f"/v1/users/{path}", body))
 
 
-def _append(client: ApiClient, user: str, said: str, answer: str) -> dict[str, Any]:
+def _append(client: ApiClient, user: str, text: str, answer: str) -> dict[str, Any]:
     events = [
-        {"event_type": "user_message", "content": said},
+        {"event_type": "user_message", "content": text},
         {"event_type": "assistant_response", "content": answer},
     ]
     return _post(client, 201, f"{user}/sessions/{SESSION}/events", {"events": events})

@@ -80,15 +80,15 @@ class Operations:
         return self.client.expect(200, "GET", "/v1/health")
 
     def _append_one(self) -> Any:
-        return self._append(self._said("user_message"))
+        return self._append(self._event("user_message"))
 
     def _append_twenty(self) -> Any:
-        return self._append(*(self._said(kind) for _ in range(10) for kind in ("user_message", "assistant_response")))
+        return self._append(*(self._event(kind) for _ in range(10) for kind in ("user_message", "assistant_response")))
 
     def _append(self, *events: dict[str, Any]) -> Any:
         return self._expect(201, "POST", f"/sessions/{self._log}/events", {"events": list(events)})
 
-    def _said(self, event_type: str) -> dict[str, Any]:
+    def _event(self, event_type: str) -> dict[str, Any]:
         return {"event_type": event_type, "content": next(self._texts)}
 
     def _pack_304(self) -> Reply:

@@ -35,7 +35,7 @@ from neve.domain.times import iso
 
 RESULT = Path("evals/results/cold_start.json")
 USER = "/v1/users/ann"
-SAID = "My telescope is with Bob until Friday; I will collect it then."
+MESSAGE = "My telescope is with Bob until Friday; I will collect it then."
 NOT_MEASURED = frozenset({"pre_traffic"})
 """Runs once a deployment, and waits for the others."""
 
@@ -106,8 +106,8 @@ def _use_every_function(stage: Stage, stores: Stores) -> None:
     """One event each, kept for the measurement: an append, a session, a memory, a recall, and what follows."""
     _call(stage, "GET", "/v1/health")
     _call(stage, "POST", f"{USER}/sessions", {"session_id": "monday"})
-    said = {"events": [{"event_type": "user_message", "content": SAID}]}
-    _call(stage, "POST", f"{USER}/sessions/monday/events", said)
+    given = {"events": [{"event_type": "user_message", "content": MESSAGE}]}
+    _call(stage, "POST", f"{USER}/sessions/monday/events", given)
     _call(stage, "POST", f"{USER}/memories", {"text": "Ann's telescope is with Bob."})
     stage.invoke("outbox", stores.changes())
     stage.deliver("embed")
@@ -125,7 +125,7 @@ def _use_every_function(stage: Stage, stores: Stores) -> None:
 def _call(stage: Stage, method: str, path: str, body: Any = None) -> None:
     response = stage.call(method, path, json.dumps(body).encode() if body is not None else b"")
     if response.status >= 300:
-        raise RuntimeError(f"{method} {path}: {response.body!r}\n{stage.said()}")
+        raise RuntimeError(f"{method} {path}: {response.body!r}\n{stage.log_text()}")
 
 
 def _one_start(process: LambdaProcess, event: Any, later: int) -> dict[str, float]:
@@ -133,7 +133,7 @@ def _one_start(process: LambdaProcess, event: Any, later: int) -> dict[str, floa
     median of the ones behind it, which a message that was handled before makes light work of."""
     first = process.invoke(event)
     if first.error is not None:
-        raise RuntimeError(f"{first.error}\n{process.said()}")
+        raise RuntimeError(f"{first.error}\n{process.log_text()}")
     times = []
     for _ in range(later):
         began = time.perf_counter()

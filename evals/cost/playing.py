@@ -119,14 +119,14 @@ class _Stage:
         self._turn("warm", "Which of them lives in Lisbon?", "Good morning.", "How can I help?")
 
     def play(self, turns: int) -> Played:
-        said, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))
+        statements, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))
         self._forget()
         for turn in range(turns):
             if turn % TURNS_A_SESSION == 0:
                 session = f"s{turn // TURNS_A_SESSION}"
                 self._sessions.append(session)
                 etag = self._session(session)
-            self._turn(session, next(asked), next(said), f"{next(said)} {next(said)}", etag)
+            self._turn(session, next(asked), next(statements), f"{next(statements)} {next(statements)}", etag)
         return self._result(turns)
 
     def end(self) -> Played:

@@ -132,8 +132,8 @@ def _entry(index: Index, item: Item | None) -> Item | None:
         return None
     if index not in INDEX_PROJECTION:
         return item
-    kept = INDEX_PROJECTION[index] | {"pk", "sk", partition, sort}
-    return {name: value for name, value in item.items() if name in kept}
+    projected = INDEX_PROJECTION[index] | {"pk", "sk", partition, sort}
+    return {name: value for name, value in item.items() if name in projected}
 
 
 def _index_units(index: Index, before: Item | None, after: Item | None) -> int:

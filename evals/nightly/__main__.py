@@ -38,8 +38,8 @@ def main() -> int:
     print(json.dumps(outcome.as_json(), indent=1))
     if given.write:
         settings = {"seed": given.seed, "model_s": given.model_s, "row_tokens": ROW_TOKENS}
-        kept = {"at": iso(datetime.now(UTC)), "machine": machine.describe(), "settings": settings}
-        RESULT.write_text(json.dumps(kept | {"night": outcome.as_json()}, indent=1) + "\n", encoding="utf-8")
+        record = {"at": iso(datetime.now(UTC)), "machine": machine.describe(), "settings": settings}
+        RESULT.write_text(json.dumps(record | {"night": outcome.as_json()}, indent=1) + "\n", encoding="utf-8")
         _write(outcome)
     return 0 if outcome.good else 1
 

@@ -64,13 +64,13 @@ def wrong(ports: Ports, size: Size) -> list[str]:
 
 def _wrong(user: str, memories: Sequence[Memory], count: int) -> list[str]:
     active = [memory for memory in memories if memory.status is Status.ACTIVE]
-    told = Counter(i for memory in active if memory.kind is Kind.REFLECTION for i in memory.supersedes)
+    superseded = Counter(i for memory in active if memory.kind is Kind.REFLECTION for i in memory.supersedes)
     eligible = {memory_id(user, n) for n in range(count)}
     problems = []
-    if set(told) != eligible:
-        problems.append(f"{len(eligible - set(told))} rows are lost")
-    if max(told.values(), default=1) > 1:
-        problems.append(f"{sum(n > 1 for n in told.values())} rows are condensed twice")
+    if set(superseded) != eligible:
+        problems.append(f"{len(eligible - set(superseded))} rows are lost")
+    if max(superseded.values(), default=1) > 1:
+        problems.append(f"{sum(n > 1 for n in superseded.values())} rows are condensed twice")
     left = {memory.id for memory in active if memory.kind is Kind.OBSERVATION}
     if left != {memory_id(user, count + n) for n in range(YOUNG)}:
         problems.append(f"{len(left)} observations are active")
@@ -117,10 +117,10 @@ class Readers:
         """Each eligible row itself, or what replaces it: never both, never neither."""
         self.looks += 1
         ids = {memory.id for memory in seen}
-        told = {i for memory in seen for i in memory.supersedes}
+        superseded = {i for memory in seen for i in memory.supersedes}
         eligible = {memory_id(user, n) for n in range(self.size.rows)}
-        self.changing += bool(told) and bool(eligible & ids)
-        if both := ids & told:
+        self.changing += bool(superseded) and bool(eligible & ids)
+        if both := ids & superseded:
             self.mixed.append(f"{user}: {len(both)} rows with what replaces them")
-        if neither := eligible - ids - told:
+        if neither := eligible - ids - superseded:
             self.mixed.append(f"{user}: {len(neither)} rows and nothing instead")

@@ -28,7 +28,7 @@ from neve.observing import PassInput
 
 FOLDER = Path(__file__).parent
 HALVES = ("dev", "test", "late")
-SAID_AT = "2026-03-10T09:30:00.000Z"
+SPOKEN_AT = "2026-03-10T09:30:00.000Z"
 SPEAKERS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_RESPONSE}
 
 
@@ -37,7 +37,7 @@ class Outcome:
     """One dialogue: what was kept of it, which wanted statements were not, and which lines nobody wanted."""
 
     domain: str
-    said: str
+    dialogue: str
     wanted: int
     missed: tuple[str, ...]
     false: tuple[str, ...]
@@ -84,20 +84,20 @@ def dialogues(half: str) -> list[dict[str, Any]]:
 def outcome(dialogue: dict[str, Any]) -> Outcome:
     """What the observer made of a dialogue, as one pass."""
     events = [
-        Event(seq=n, event_type=SPEAKERS[t["by"]], content=t["text"], original_tokens=1, created_at=SAID_AT)
+        Event(seq=n, event_type=SPEAKERS[t["by"]], content=t["text"], original_tokens=1, created_at=SPOKEN_AT)
         for n, t in enumerate(dialogue["turns"], start=1)
     ]
     given = PassInput("s1", events, (), "UTC", 8_000, room_for(events))
-    kept = [line.text for line in ExtractiveObserver().observe(given).lines]
+    lines_left = [line.text for line in ExtractiveObserver().observe(given).lines]
     keep, allowed = dialogue["keep"], [*dialogue.get("allow", []), *(one["words"] for one in dialogue["keep"])]
-    found = {n: [line for line in kept if _holds(line, one["words"])] for n, one in enumerate(keep)}
+    found = {n: [line for line in lines_left if _holds(line, one["words"])] for n, one in enumerate(keep)}
     return Outcome(
         domain=dialogue["domain"],
-        said=" // ".join(turn["text"] for turn in dialogue["turns"]),
+        dialogue=" // ".join(turn["text"] for turn in dialogue["turns"]),
         wanted=len(keep),
         missed=tuple(" ".join(one["words"]) for n, one in enumerate(keep) if not found[n]),
-        false=tuple(line for line in kept if not any(_holds(line, words) for words in allowed)),
-        kept=tuple(kept),
+        false=tuple(line for line in lines_left if not any(_holds(line, words) for words in allowed)),
+        kept=tuple(lines_left),
         other_mark=tuple(
             f"{one['mark']} {line}"
             for n, one in enumerate(keep)
@@ -131,7 +131,7 @@ def _mistakes(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for one in outcomes:
         for label, found in (("missed", one.missed), ("false", one.false), ("mark", one.other_mark)):
             for text in found:
-                yield f"{one.domain:8} {label:6} {text!r} in {one.said!r}"
+                yield f"{one.domain:8} {label:6} {text!r} in {one.dialogue!r}"
 
 
 if __name__ == "__main__":

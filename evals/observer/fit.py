@@ -23,7 +23,7 @@ from neve.observers.extractive.classifier import MODEL, SCALE, Kind, features, w
 from neve.observers.extractive.english.sentences import sentences
 
 TRAIN = Path(__file__).with_name("train.jsonl")
-SAID_ON = date(2026, 3, 10)
+SPOKEN_ON = date(2026, 3, 10)
 MIN_COUNT = 2
 """Sentences in which a word or feature must occur."""
 L2 = 0.1
@@ -52,8 +52,8 @@ def main() -> int:
 
 def fit(texts: Sequence[str], kinds: Sequence[Kind]) -> dict[str, Any]:
     """The JSON of a model, without the sum of its sentences."""
-    said = [_as_judged(text) for text in texts]
-    read = [(text, kind) for text, kind in zip(said, kinds, strict=True) if text]
+    sentences = [_as_judged(text) for text in texts]
+    read = [(text, kind) for text, kind in zip(sentences, kinds, strict=True) if text]
     words = _frequent([{word for word, _ in words_of(text)} for text, _ in read])
     known = frozenset(word for word in words if word[0].isalpha())
     found = [features(text, known) for text, _ in read]
@@ -69,7 +69,7 @@ def fit(texts: Sequence[str], kinds: Sequence[Kind]) -> dict[str, Any]:
 def _as_judged(text: str) -> str | None:
     """The first sentence as the observer hands it to the classifier; None for a question, which it never sees."""
     found = sentences(text)
-    return as_statement(found[0], SAID_ON).text if found and not found[0].question else None
+    return as_statement(found[0], SPOKEN_ON).text if found and not found[0].question else None
 
 
 def _frequent(sets: Sequence[set[str]]) -> list[str]:

@@ -81,25 +81,25 @@ def facts(count: int, seed: int = SEED) -> list[Fact]:
 
 
 def _measure(data: Path, sessions: int, events: int, embedder: EmbedderName) -> dict[str, Any]:
-    told = facts(sessions * events)
+    stated = facts(sessions * events)
     server = start_server(data, embedder=embedder)
     try:
         with closing(ApiClient(server.base_url, server.key)) as client:
             began = time.monotonic()
             passes = sum(
-                _tell(client, f"s{n}", told[n * events : (n + 1) * events])
+                _tell(client, f"s{n}", stated[n * events : (n + 1) * events])
                 for n in tracked("telling, observing", range(sessions))
             )
             observed = time.monotonic()
             wait_until_embedded(client, USER.rpartition("/")[2], others=0)
             searchable = time.monotonic()
-            missing = [fact.text for fact in tracked("recalling", told) if not _recalled(client, fact)]
+            missing = [fact.text for fact in tracked("recalling", stated) if not _recalled(client, fact)]
             stats = client.expect(200, "GET", f"{USER}/stats")
             return {
                 "at": iso(datetime.now(UTC)),
                 "machine": machine.describe(),
                 "embedder": embedder,
-                "facts": len(told),
+                "facts": len(stated),
                 "sessions": sessions,
                 "passes": passes,
                 "memories": stats["memories"]["kind"],
@@ -113,11 +113,11 @@ def _measure(data: Path, sessions: int, events: int, embedder: EmbedderName) -> 
         server.stop()
 
 
-def _tell(client: ApiClient, session: str, told: Sequence[Fact]) -> int:
+def _tell(client: ApiClient, session: str, stated: Sequence[Fact]) -> int:
     """How many passes it took."""
     client.expect(200, "POST", f"{USER}/sessions", {"session_id": session, "budget_ms": 0})
     path = f"{USER}/sessions/{session}"
-    for burst in _bursts(told):
+    for burst in _bursts(stated):
         events = [{"event_type": "user_message", "content": fact.text} for fact in burst]
         client.expect(201, "POST", f"{path}/events", {"events": events})
     while True:
@@ -125,13 +125,13 @@ def _tell(client: ApiClient, session: str, told: Sequence[Fact]) -> int:
         if job["status"] not in ("queued", "running"):
             break
     assert job["status"] == "done", job
-    assert client.expect(200, "GET", path)["observed_seq"] == len(told)
+    assert client.expect(200, "GET", path)["observed_seq"] == len(stated)
     return int(job["result"]["passes"])
 
 
-def _bursts(told: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    for start in range(0, len(told), BURST):
-        yield told[start : start + BURST]
+def _bursts(stated: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    for start in range(0, len(stated), BURST):
+        yield stated[start : start + BURST]
 
 
 def _recalled(client: ApiClient, fact: Fact) -> bool:

@@ -39,13 +39,13 @@ def main() -> int:
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/prompt-cost.md")
     given = parser.parse_args()
-    kept = _kept()
+    stored = _stored_result()
     if given.data:
         for name in [given.only] if given.only else TRANSCRIPTS:
             _measure(TRANSCRIPTS[name](given.data, given.up_to), given.embedder)
-        kept = _kept()
+        stored = _stored_result()
     text = render(
-        kept["transcripts"], f"{kept['at'][:10]} on {kept['machine']['cores']} cores ({kept['machine']['cpu']})"
+        stored["transcripts"], f"{stored['at'][:10]} on {stored['machine']['cores']} cores ({stored['machine']['cpu']})"
     )
     if given.write:
         write_markdown(text)
@@ -53,17 +53,17 @@ def main() -> int:
     return 0
 
 
-def _kept() -> dict[str, Any]:
+def _stored_result() -> dict[str, Any]:
     if not RESULT.exists():
         return {"at": "", "machine": "", "transcripts": {}}
-    kept: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
-    return kept
+    stored: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
+    return stored
 
 
 def _measure(transcript: Transcript, embedder: str) -> None:
     """What each stop says is kept as soon as it is reached."""
     for played in replay(transcript, embedder):
-        transcripts = _kept()["transcripts"] | {played.transcript: summed(played)}
+        transcripts = _stored_result()["transcripts"] | {played.transcript: summed(played)}
         result = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine.describe(),

@@ -23,7 +23,7 @@ class FullHistory:
 
     def __init__(self, prefix: str, minimum: int, *, cached: bool) -> None:
         self._prefix, self._minimum, self._cached = prefix, minimum, cached
-        self._kept = _Size.of(blocks_of({"system": [_text(prefix)], "messages": [_user("")]})[:1])
+        self._total = _Size.of(blocks_of({"system": [_text(prefix)], "messages": [_user("")]})[:1])
         self._before = _Size()
 
     def request(self, turns: Sequence[Turn], message: str) -> Request:
@@ -32,15 +32,15 @@ class FullHistory:
 
     def send(self, message: str) -> Sent:
         """The request with this message."""
-        said = _Size.of(blocks_of({"messages": [_user(message)]}))
-        whole, before = self._kept.plus(said), self._before
+        size = _Size.of(blocks_of({"messages": [_user(message)]}))
+        whole, before = self._total.plus(size), self._before
         self._before = whole
         is_cached = self._cached and whole.tokens >= self._minimum
         read = before.tokens if is_cached and before.tokens >= self._minimum else 0
         return Sent(
             bytes=whole.bytes,
             prefix=before.bytes,
-            stable=self._kept.bytes,
+            stable=self._total.bytes,
             stable_prefix=before.bytes,
             input=0 if is_cached else whole.tokens,
             cache_read=read,
@@ -49,7 +49,7 @@ class FullHistory:
 
     def keep(self, turn: Turn) -> None:
         """The turn is history now."""
-        self._kept = self._kept.plus(_Size.of(blocks_of({"messages": list(_messages([turn]))})))
+        self._total = self._total.plus(_Size.of(blocks_of({"messages": list(_messages([turn]))})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class _Size:
 def last_messages(prefix: str, turns: Sequence[Turn], message: str) -> Request:
     """The last ``WINDOW`` messages, this one included, from a user's message on. The window moves with every turn, so
     only the system prompt is worth a breakpoint."""
-    kept = list(_messages(turns[-WINDOW:]))[-(WINDOW - 1) :]
-    first = next((n for n, one in enumerate(kept) if _is_said(one)), len(kept))
-    return {"system": [_text(prefix, mark=True)], "messages": [*kept[first:], _user(message)]}
+    window = list(_messages(turns[-WINDOW:]))[-(WINDOW - 1) :]
+    first = next((n for n, one in enumerate(window) if _is_message(one)), len(window))
+    return {"system": [_text(prefix, mark=True)], "messages": [*window[first:], _user(message)]}
 
 
 def rebuilt_memory(request: Request, memory: str) -> Request:
@@ -103,7 +103,7 @@ def _messages(turns: Sequence[Turn]) -> Iterator[Request]:
         yield {"role": "assistant", "content": [_text(turn.assistant)]}
 
 
-def _is_said(message: Mapping[str, Any]) -> bool:
+def _is_message(message: Mapping[str, Any]) -> bool:
     """A message of the user, not a tool's result without its call."""
     return bool(message["role"] == "user" and message["content"][0]["type"] == "text")
 

@@ -80,14 +80,14 @@ class MeteredObserver:
         answer = self._rules.observe(given)
         if not answer.lines and (line := telegram(given.events)):
             answer = replace(answer, has_memory=True, lines=(line,))
-        told = [{"text": line.text, "seq_from": line.seq_from, "seq_to": line.seq_to} for line in answer.lines]
-        usage = self._charge(lambda model: PromptedObserver(model, "metered").observe(given), told)
+        answered = [{"text": line.text, "seq_from": line.seq_from, "seq_to": line.seq_to} for line in answer.lines]
+        usage = self._charge(lambda model: PromptedObserver(model, "metered").observe(given), answered)
         return replace(answer, usage=usage, calls=1)
 
     def reflect(self, given: ReflectInput) -> Reflected:
         answer = self._rules.reflect(given)
-        told = [asdict(row) for row in answer.rows]
-        usage = self._charge(lambda model: PromptedObserver(model, "metered").reflect(given), told)
+        answered = [asdict(row) for row in answer.rows]
+        usage = self._charge(lambda model: PromptedObserver(model, "metered").reflect(given), answered)
         return replace(answer, usage=usage, calls=1)
 
     def summarise(self, given: SummaryInput) -> Summarised:
@@ -99,22 +99,22 @@ class MeteredObserver:
 
     def condense(self, given: CondenseInput) -> Condensed:
         answer = self._rules.condense(given)
-        told = [asdict(row) for row in answer.rows]
-        usage = self._charge(lambda model: PromptedObserver(model, "metered").condense(given), told)
+        answered = [asdict(row) for row in answer.rows]
+        usage = self._charge(lambda model: PromptedObserver(model, "metered").condense(given), answered)
         return replace(answer, usage=usage, calls=1)
 
     def file_away(self, given: FilingInput) -> Filed:
         answer = self._rules.file_away(given)
-        told = [asdict(action) for action in answer.actions] + [asdict(answer.account)] if answer.account else []
-        usage = self._charge(lambda model: PromptedObserver(model, "metered").file_away(given), told)
+        answered = [asdict(action) for action in answer.actions] + [asdict(answer.account)] if answer.account else []
+        usage = self._charge(lambda model: PromptedObserver(model, "metered").file_away(given), answered)
         return replace(answer, usage=usage, calls=1)
 
-    def _charge(self, ask: Callable[[LanguageModel], object], told: Sequence[Any]) -> dict[str, int]:
+    def _charge(self, ask: Callable[[LanguageModel], object], answered: Sequence[Any]) -> dict[str, int]:
         model = _Listening()
         with suppress(_Asked):
             ask(model)
         [request] = model.heard
-        usage = {"input": prompt_tokens(request), "output": estimate(json.dumps(told, ensure_ascii=False))}
+        usage = {"input": prompt_tokens(request), "output": estimate(json.dumps(answered, ensure_ascii=False))}
         self.spent.calls += 1
         self.spent.input += usage["input"]
         self.spent.output += usage["output"]
@@ -123,8 +123,8 @@ class MeteredObserver:
 
 def telegram(events: Sequence[Event]) -> ObservedLine | None:
     """The words of the messages without those of small talk; None when next to nothing is left."""
-    said = " ".join(event_text(event) for event in events if event.event_type in MESSAGES)
-    words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", said)) if len(word) > SHORT]
+    spoken = " ".join(event_text(event) for event in events if event.event_type in MESSAGES)
+    words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", spoken)) if len(word) > SHORT]
     if len(words) < MIN_WORDS:
         return None
     text = trim_to(f"🟡 {' '.join(words)}", LINE_TOKENS, marker="")

@@ -20,9 +20,9 @@ STYLES = {
 
 def main() -> int:
     source, target, *named = sys.argv[1:]
-    kept = json.loads(Path(source).read_text(encoding="utf-8"))
-    name = named[0] if named else max(kept["transcripts"], key=lambda known: kept["transcripts"][known]["turns"])
-    draw(kept["transcripts"][name], f"{name}: cost of a turn, {kept['models'][0]}", Path(target))
+    stored = json.loads(Path(source).read_text(encoding="utf-8"))
+    name = named[0] if named else max(stored["transcripts"], key=lambda known: stored["transcripts"][known]["turns"])
+    draw(stored["transcripts"][name], f"{name}: cost of a turn, {stored['models'][0]}", Path(target))
     return 0
 
 

@@ -163,8 +163,8 @@ def _prefix_goal(name: str, result: Result) -> str:
     """Of LoCoMo: what a turn of tools adds is much of a prompt, and new."""
     found = result["methods"][NEVE]
     share = found["stable_prefix_share"]
-    told = f"{_percent(share)}, {_percent(found['least_stable_prefix'])}"
-    return f"{_yes(share >= MIN_PREFIX)}: {told}" if name.startswith("locomo") else told
+    text = f"{_percent(share)}, {_percent(found['least_stable_prefix'])}"
+    return f"{_yes(share >= MIN_PREFIX)}: {text}" if name.startswith("locomo") else text
 
 
 def _flat_goal(_: str, result: Result) -> str:
@@ -183,8 +183,8 @@ def _cached_goal(name: str, result: Result) -> str:
 
 
 def _by_model(name: str, shares: Sequence[float], most: float) -> str:
-    told = ", ".join(_percent(share) for share in shares)
-    return f"{_yes(max(shares) < most)}: {told}" if name == JUDGED_AT else told
+    text = ", ".join(_percent(share) for share in shares)
+    return f"{_yes(max(shares) < most)}: {text}" if name == JUDGED_AT else text
 
 
 def _against(result: Result, method: str, model: str) -> float:

@@ -72,16 +72,16 @@ def locomo(folder: Path, lengths: Sequence[int]) -> Transcript:
     chats = load(folder)
     turns: list[Turn] = []
     stops: list[Stop] = []
-    said: dict[int, str] = {}
+    spoken: dict[int, str] = {}
     tokens = 0
     for chat in cycle(chats):
-        before = said.get(chat.number, "")
+        before = spoken.get(chat.number, "")
         for turn in _turns(chat.messages):
             turns.append(turn)
             tokens += turn.tokens
-            said[chat.number] = before or f"{said.get(chat.number, '')}\n{turn.user}\n{turn.assistant}"
+            spoken[chat.number] = before or f"{spoken.get(chat.number, '')}\n{turn.user}\n{turn.assistant}"
             if tokens >= lengths[len(stops)]:
-                asked = [one for each in chats for one in _asked(each, said.get(each.number, ""))]
+                asked = [one for each in chats for one in _asked(each, spoken.get(each.number, ""))]
                 name = f"locomo-{lengths[len(stops)] // 1000}k"
                 stops.append(Stop(name, len(turns), tokens, tuple(_some(asked))))
                 if len(stops) == len(lengths):
@@ -107,24 +107,24 @@ def tools(tokens: int) -> Transcript:
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
     """What the first speaker says up to an answer is one message, and so is the answer; the names stand in front."""
-    said: list[str] = []
+    spoken: list[str] = []
     answered: list[str] = []
     for message in messages:
         if message.by_user and answered:
-            yield Turn("\n".join(said), "\n".join(answered))
-            said, answered = [], []
-        if message.by_user or said:
-            (said if message.by_user else answered).append(f"{message.name}: {message.text}")
+            yield Turn("\n".join(spoken), "\n".join(answered))
+            spoken, answered = [], []
+        if message.by_user or spoken:
+            (spoken if message.by_user else answered).append(f"{message.name}: {message.text}")
         else:  # the second speaker begins: a turn needs somebody who is answered
-            said.append(f"{message.name}: {message.text}")
-    if said and answered:
-        yield Turn("\n".join(said), "\n".join(answered))
+            spoken.append(f"{message.name}: {message.text}")
+    if spoken and answered:
+        yield Turn("\n".join(spoken), "\n".join(answered))
 
 
-def _asked(chat: Chat, said: str) -> list[Asked]:
+def _asked(chat: Chat, sentence: str) -> list[Asked]:
     texts = {message.id: message.text for message in chat.messages}
     questions = [Asked(q.text, tuple(texts[i] for i in sorted(q.evidence))) for q in chat.questions]
-    return [one for one in questions if all(words in said for words in one.evidence)]
+    return [one for one in questions if all(words in sentence for words in one.evidence)]
 
 
 def _some(asked: Sequence[Asked]) -> Sequence[Asked]:

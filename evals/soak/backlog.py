@@ -34,8 +34,8 @@ def _appends(user: int) -> Iterator[Append]:
     for part in range(APPENDS):
         events = []
         for n in range(EVENTS):
-            said = STATEMENTS[n % len(STATEMENTS)].format(f"Zqb{user}n{part * EVENTS + n}")
-            events.append({"event_type": "user_message", "content": said, "client_id": f"b{user}-{part}-{n}"})
+            statement = STATEMENTS[n % len(STATEMENTS)].format(f"Zqb{user}n{part * EVENTS + n}")
+            events.append({"event_type": "user_message", "content": statement, "client_id": f"b{user}-{part}-{n}"})
         yield Append("old", events, None)
 
 

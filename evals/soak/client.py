@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from evals.soak.journal import Account, Append, Journal, Kept
+from evals.soak.journal import Account, Append, Journal, KnownMemory
 from evals.soak.sending import Call, Sender, Unexpected
 from local.api_client import Reply
 from neve.adapters.clock import SystemIds
@@ -186,7 +186,7 @@ class Client:
     def _recall(self, journal: Journal) -> None:
         there = _there(journal)
         query = self._random.choice(sorted(self._random.choice(there).texts)) if there else "Where do I live now?"
-        gone = {kept.id for kept in journal.memories if kept.deleted == "yes"}
+        gone = {memory.id for memory in journal.memories if memory.deleted == "yes"}
         mode = self._random.choice(("prompt", "tool"))
         reply = self._send(journal, Call("recall", "POST", "/recall", {"query": query, "mode": mode, "k": 5}))
         if reply is not None and (found := {hit["id"] for hit in reply.json()["hits"]} & gone):
@@ -200,53 +200,53 @@ class Client:
     # --- memories -------------------------------------------------------------------------------
 
     def _remember(self, journal: Journal) -> None:
-        kept = self._new_memory(journal)
-        journal.memories.append(kept)
-        reply = self._write(journal, create_call(kept))
+        memory = self._new_memory(journal)
+        journal.memories.append(memory)
+        reply = self._write(journal, create_call(memory))
         if reply is not None:
-            kept.id = reply.json()["id"]
+            memory.id = reply.json()["id"]
 
     def _edit(self, journal: Journal) -> None:
-        for kept in self._some_memory(journal):
+        for memory in self._some_memory(journal):
             text = f"Edited {self._token('m')} and {self._token('w')}"
-            kept.texts.add(text)
+            memory.texts.add(text)
             # never abandoned: a change that is carried out late would undo the next one
-            reply = self._send(journal, Call("edit", "PATCH", f"/memories/{kept.id}", {"text": text}))
+            reply = self._send(journal, Call("edit", "PATCH", f"/memories/{memory.id}", {"text": text}))
             if reply is not None:
-                kept.texts = {text}
+                memory.texts = {text}
 
     def _delete(self, journal: Journal) -> None:
-        for kept in self._some_memory(journal):
-            kept.deleted = "perhaps"
-            call = Call("delete", "DELETE", f"/memories/{kept.id}", good_again=(404,))
+        for memory in self._some_memory(journal):
+            memory.deleted = "perhaps"
+            call = Call("delete", "DELETE", f"/memories/{memory.id}", good_again=(404,))
             if self._write(journal, call) is not None:
-                kept.deleted = "yes"
+                memory.deleted = "yes"
 
     def _import(self, journal: Journal) -> None:
         """Ids are the caller's, so that a repeated call imports nothing twice."""
         rows = [self._new_memory(journal) for _ in range(self._random.randint(1, 5))]
-        for kept in rows:
-            kept.id = f"mem_{self._ids.ulid(datetime.now(UTC))}"
-            kept.deleted = "perhaps"
+        for memory in rows:
+            memory.id = f"mem_{self._ids.ulid(datetime.now(UTC))}"
+            memory.deleted = "perhaps"
         journal.memories += rows
-        raw = "\n".join(json.dumps(kept.body | {"id": kept.id}) for kept in rows).encode()
+        raw = "\n".join(json.dumps(memory.body | {"id": memory.id}) for memory in rows).encode()
         reply = self._send(journal, Call("import", "POST", "/memories/import", raw=raw, headers=JSONL))
         if reply is not None:
             report = reply.json()
-            if sorted(report["imported"] + report["unchanged"]) != sorted(str(kept.id) for kept in rows):
-                journal.findings.append(f"imported {[kept.id for kept in rows]}, but {report}")
-            for kept in rows:
-                kept.deleted = "no"
+            if sorted(report["imported"] + report["unchanged"]) != sorted(str(memory.id) for memory in rows):
+                journal.findings.append(f"imported {[memory.id for memory in rows]}, but {report}")
+            for memory in rows:
+                memory.deleted = "no"
 
-    def _new_memory(self, journal: Journal) -> Kept:
+    def _new_memory(self, journal: Journal) -> KnownMemory:
         text = f"Remember {self._token('m')} and {self._token('w')}"
         body: dict[str, Any] = {"text": text, "kind": self._random.choice(("manual", "note"))}
         session = self._session(journal)
         if session is not None and self._random.random() < 0.4:
             body["session_id"] = session
-        return Kept(body, self._token("k"), texts={text})
+        return KnownMemory(body, self._token("k"), texts={text})
 
-    def _some_memory(self, journal: Journal) -> list[Kept]:
+    def _some_memory(self, journal: Journal) -> list[KnownMemory]:
         """At most one that is there, as a list."""
         there = _there(journal)
         return [self._random.choice(there)] if there else []
@@ -277,8 +277,8 @@ class Client:
             if events and events[-1]["event_type"] == "user_message":
                 events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})
             else:
-                said = self._random.choice(STATEMENTS).format(self._token("e"))
-                events.append({"event_type": "user_message", "content": said})
+                statement = self._random.choice(STATEMENTS).format(self._token("e"))
+                events.append({"event_type": "user_message", "content": statement})
         return events
 
     def _token(self, kind: str) -> str:
@@ -293,13 +293,13 @@ def append_call(sent: Append) -> Call:
     return Call("append", "POST", path, {"events": sent.events}, key=sent.key, good=(201,))
 
 
-def create_call(kept: Kept) -> Call:
-    return Call("create", "POST", "/memories", kept.body, key=kept.key, good=(201,))
+def create_call(memory: KnownMemory) -> Call:
+    return Call("create", "POST", "/memories", memory.body, key=memory.key, good=(201,))
 
 
 def _of(account: Account, call: Call) -> Call:
     return replace(call, path=account.path + call.path)
 
 
-def _there(journal: Journal) -> list[Kept]:
-    return [kept for kept in journal.memories if kept.id and kept.deleted == "no"]
+def _there(journal: Journal) -> list[KnownMemory]:
+    return [memory for memory in journal.memories if memory.id and memory.deleted == "no"]

@@ -112,8 +112,8 @@ class _UserChecks:
         sessions = [rows.read_session(item) for item in self._rows(SESSION)]
         for session in sessions:
             log = self._log(session.session_id, session.last_seq)
-            said = [one for one in (utterance_of(session.session_id, event) for event in log) if one]
-            passages += len(utterance_passages(said))
+            utterance = [one for one in (utterance_of(session.session_id, event) for event in log) if one]
+            passages += len(utterance_passages(utterance))
             self._session(session.session_id, session.last_seq, log)
         found = self._checks.engines.search.count(Owner(self._account.tenant, self._user))
         self._checks.counts["passages expected"] += passages
@@ -187,9 +187,9 @@ class _UserChecks:
     def _live_list(self, session: str, marker: SessionMarker, memories: Sequence[Memory]) -> None:
         """It names exactly the session's rows that were not superseded, each once."""
         times = Counter(row.id for row in marker.live)
-        kept = {m.id for m in memories if m.status is not Status.SUPERSEDED and m.scope is Scope.SESSION}
+        live = {m.id for m in memories if m.status is not Status.SUPERSEDED and m.scope is Scope.SESSION}
         self._must(max(times.values(), default=1) == 1, f"{session}: twice in the live list, {times.most_common(3)}")
-        self._must(set(times) == kept, f"{session}: live list and rows differ: {set(times) ^ kept}")
+        self._must(set(times) == live, f"{session}: live list and rows differ: {set(times) ^ live}")
 
     def _observations(
         self, session: str, marker: SessionMarker, log: Sequence[Event], memories: Sequence[Memory]
@@ -201,8 +201,8 @@ class _UserChecks:
         self._must(not twice, f"{session}: observed twice, {twice[:5]}")
         beyond = [seq for seq in covered if not 1 <= seq <= marker.observed_seq]
         self._must(not beyond, f"{session}: observed beyond the marker {marker.observed_seq}, {beyond[:5]}")
-        said = {event.seq for event in log if event.event_type is EventType.USER_MESSAGE}
-        missed = {seq for seq in said if seq <= marker.observed_seq} - set(covered)
+        user_seqs = {event.seq for event in log if event.event_type is EventType.USER_MESSAGE}
+        missed = {seq for seq in user_seqs if seq <= marker.observed_seq} - set(covered)
         self._must(not missed, f"{session}: behind the marker, but in no observation, {sorted(missed)[:5]}")
         self._checks.counts["observations"] += len(made)
 

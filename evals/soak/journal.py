@@ -32,7 +32,7 @@ class Append:
 
 
 @dataclass(slots=True)
-class Kept:
+class KnownMemory:
     """One memory. ``id`` None: the POST was not answered. ``texts``: those that it may have now."""
 
     body: dict[str, Any]
@@ -51,7 +51,7 @@ class Journal:
     account: Account
     sessions: list[str] = field(default_factory=list)
     appends: list[Append] = field(default_factory=list)
-    memories: list[Kept] = field(default_factory=list)
+    memories: list[KnownMemory] = field(default_factory=list)
     packs: dict[tuple[str, int], str] = field(default_factory=dict)
     etags: dict[str, list[str]] = field(default_factory=dict)
     jobs: list[str] = field(default_factory=list)

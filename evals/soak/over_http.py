@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evals.soak.client import append_call, create_call
-from evals.soak.journal import Account, Append, Journal, Kept
+from evals.soak.journal import Account, Append, Journal, KnownMemory
 from evals.soak.sending import Call, Sender
 from local.api_client import ApiClient
 
@@ -27,9 +27,9 @@ def repeat_unanswered(sender: Sender, journals: Sequence[Journal]) -> int:
             reply = sender.send(account, _below(account, append_call(sent)), lost_before=True)
             sent.seqs = reply.json()["seqs"] if reply else None
             repeated += 1
-        for kept in (one for one in journal.memories if one.id is None):
-            reply = sender.send(account, _below(account, create_call(kept)), lost_before=True)
-            kept.id = reply.json()["id"] if reply else None
+        for memory in (one for one in journal.memories if one.id is None):
+            reply = sender.send(account, _below(account, create_call(memory)), lost_before=True)
+            memory.id = reply.json()["id"] if reply else None
             repeated += 1
     return repeated
 
@@ -125,22 +125,24 @@ class HttpChecks:
         stored = {memory["id"]: memory for memory in listed}
         self._must(len(stored) == len(listed), f"{account}: a memory is listed twice")
         times = Counter(memory["text"] for memory in listed)
-        for kept in (one for journal in journals for one in journal.memories):
-            self._memory(account, kept, stored, times)
+        for one_memory in (one for journal in journals for one in journal.memories):
+            self._memory(account, one_memory, stored, times)
         return len(stored)
 
-    def _memory(self, account: Account, kept: Kept, stored: dict[str, dict[str, Any]], times: Counter[str]) -> None:
-        if kept.id is None:
-            self._must(times[kept.body["text"]] <= 1, f"{account}: doubled, {kept}")
+    def _memory(
+        self, account: Account, memory: KnownMemory, stored: dict[str, dict[str, Any]], times: Counter[str]
+    ) -> None:
+        if memory.id is None:
+            self._must(times[memory.body["text"]] <= 1, f"{account}: doubled, {memory}")
             self.counts["memories of unknown outcome"] += 1
-        elif kept.deleted == "yes":
-            status = self.clients[account.tenant].call("GET", f"{account.path}/memories/{kept.id}").status
-            self._must(kept.id not in stored and status == 404, f"{account}: deleted and still there, {kept}")
+        elif memory.deleted == "yes":
+            status = self.clients[account.tenant].call("GET", f"{account.path}/memories/{memory.id}").status
+            self._must(memory.id not in stored and status == 404, f"{account}: deleted and still there, {memory}")
             self.counts["deleted memories"] += 1
-        elif kept.deleted == "no" or kept.id in stored:
-            text = stored.get(kept.id, {}).get("text")
-            self._must(text in kept.texts, f"{account}: lost or changed, {kept}: {text}")
-            self._must(sum(times[one] for one in kept.texts) == 1, f"{account}: doubled, {kept}")
+        elif memory.deleted == "no" or memory.id in stored:
+            text = stored.get(memory.id, {}).get("text")
+            self._must(text in memory.texts, f"{account}: lost or changed, {memory}: {text}")
+            self._must(sum(times[one] for one in memory.texts) == 1, f"{account}: doubled, {memory}")
             self.counts["acknowledged memories"] += 1
 
     def _listed(self, account: Account) -> Iterator[dict[str, Any]]:
@@ -161,8 +163,8 @@ class HttpChecks:
                 seen.setdefault(place, set()).add(sha)
         path = f"{account.path}/pack"
         for (session, version), shas in seen.items():
-            kept = self._get(account, path, session_id=session, version=version)
-            self._must(shas == {kept["sha256"]}, f"{account} {session}: version {version} was {shas}: {kept['sha256']}")
+            pack = self._get(account, path, session_id=session, version=version)
+            self._must(shas == {pack["sha256"]}, f"{account} {session}: version {version} was {shas}: {pack['sha256']}")
             self.counts["pack versions seen"] += 1
         for session in sessions_of(journals, account):
             served = self._get(account, path, session_id=session)
@@ -189,16 +191,18 @@ class HttpChecks:
 
     def _recall(self, rng: random.Random) -> None:
         """A memory's own words find it, by both legs."""
-        known = [(j.account, kept) for j in self.journals for kept in j.memories if kept.id and kept.deleted == "no"]
-        for account, kept in rng.sample(known, min(SAMPLE, len(known))):
-            if len(kept.texts) != 1:
+        known = [
+            (j.account, memory) for j in self.journals for memory in j.memories if memory.id and memory.deleted == "no"
+        ]
+        for account, memory in rng.sample(known, min(SAMPLE, len(known))):
+            if len(memory.texts) != 1:
                 continue
-            asked = {"query": next(iter(kept.texts)), "mode": "tool", "k": 5}
+            asked = {"query": next(iter(memory.texts)), "mode": "tool", "k": 5}
             reply = self.clients[account.tenant].call("POST", f"{account.path}/recall", asked)
             answer = reply.json()
             found = [hit["id"] for hit in answer.get("hits", [])]
             degraded = answer.get("degraded")
-            self._must(kept.id in found and not degraded, f"{account}: not recalled, {kept}: {found} {degraded}")
+            self._must(memory.id in found and not degraded, f"{account}: not recalled, {memory}: {found} {degraded}")
             self.counts["recalled memories"] += 1
 
     def _get(self, account: Account, path: str, **query: Any) -> dict[str, Any]:

@@ -28,8 +28,8 @@ def open_(call: Call[Nothing, s.OpenSessionBody]) -> Answer:
         found = open_session(call.user, wanted)
         return Answer(body=s.OpenedOut.of(found), degraded=found.degraded)
 
-    def again(kept: StoredReply) -> Answer:
-        return opened(replace(call.body.command(), session_id=kept.body["session_id"]))
+    def again(stored: StoredReply) -> Answer:
+        return opened(replace(call.body.command(), session_id=stored.body["session_id"]))
 
     return once(call, lambda: opened(call.body.command()), keep=s.session_id_of, again=again)
 

@@ -43,8 +43,8 @@ def main() -> int:
 def _findings() -> list[Finding]:
     """Raises what ``audit`` and ``expand`` raise."""
     total = sum_of(_inputs())
-    if CACHE_FILE.exists() and (kept := json.loads(CACHE_FILE.read_bytes()))["sum"] == total:
-        return [Finding(*one) for one in kept["findings"]]
+    if CACHE_FILE.exists() and (stored := json.loads(CACHE_FILE.read_bytes()))["sum"] == total:
+        return [Finding(*one) for one in stored["findings"]]
     with tempfile.TemporaryDirectory(prefix="neve-audit-") as folder:
         findings = audit(_templates(), Path(folder))
     CACHE_FILE.parent.mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ PSEUDO = {
     "AWS::AccountId": ACCOUNT,
     "AWS::StackName": "neve-dev",
 }
-TOLD = {
+STORED_PARAMETERS = {
     "TableName": "neve-dev",
     "TableStream": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/neve-dev/stream/2026-01-01T00:00:00.000",
     "BucketName": "neve-dev-bucket",
@@ -41,7 +41,7 @@ class Policies:
     """``resources``: of one template, as AWS expands it."""
 
     resources: Mapping[str, Mapping[str, Any]]
-    told: Mapping[str, str] = field(default_factory=lambda: TOLD)
+    stored_parameters: Mapping[str, str] = field(default_factory=lambda: STORED_PARAMETERS)
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each document with the logical id of the resource that it stands in, both sides of every condition. Raises
@@ -72,8 +72,8 @@ class Policies:
     def _ref(self, name: str) -> str:
         if name in PSEUDO:
             return PSEUDO[name]
-        if name in self.told:
-            return self.told[name]
+        if name in self.stored_parameters:
+            return self.stored_parameters[name]
         if name not in self.resources:
             raise Unreadable(f"{name} has no example value")
         return self._arn([name, "Arn"]) if self._kind(name) == "AWS::Lambda::Alias" else name

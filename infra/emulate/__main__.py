@@ -32,8 +32,8 @@ LAST_OUTPUT = 4_000
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="neve-emulate-") as kept:
-        folder = Path(kept)
+    with tempfile.TemporaryDirectory(prefix="neve-emulate-") as temporary:
+        folder = Path(temporary)
         began = time.monotonic()
         servers = start_servers([Server.OPENSEARCH], folder)
         try:

@@ -27,11 +27,11 @@ def run_t0(base_url: str, key: str) -> None:
     if refused[0] not in REFUSED:
         raise T0Failed(f"a wrong key: {refused}")
     _expect(200, base_url, "POST", "/v1/users/ada/sessions", key, {"session_id": "s1"})
-    said = [
+    events = [
         {"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."},
         {"event_type": "assistant_response", "content": "Congratulations on the move!"},
     ]
-    _expect(201, base_url, "POST", "/v1/users/ada/sessions/s1/events", key, {"events": said})
+    _expect(201, base_url, "POST", "/v1/users/ada/sessions/s1/events", key, {"events": events})
     _recalled_by_meaning(base_url, key)
     ended = _expect(202, base_url, "POST", "/v1/users/ada/sessions/s1/end", key, {})
     _done(base_url, f"/v1/users/ada/jobs/{ended['id']}", key)
@@ -44,13 +44,13 @@ def run_t0(base_url: str, key: str) -> None:
 def _recalled_by_meaning(base_url: str, key: str) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
-        kept = _expect(200, base_url, "GET", "/v1/users/ada/memories", key)["memories"]
+        memories = _expect(200, base_url, "GET", "/v1/users/ada/memories", key)["memories"]
         found = _expect(200, base_url, "POST", "/v1/users/ada/recall", key, {"query": "Which city did I relocate to?"})
         by_meaning = any("rank_vec" in hit["components"] for hit in found["hits"])
-        if by_meaning and kept and all(memory["embedding_state"] == "ready" for memory in kept):
+        if by_meaning and memories and all(memory["embedding_state"] == "ready" for memory in memories):
             return
         time.sleep(LOOK_S)
-    raise T0Failed(f"not observed and recalled by meaning within {WITHIN_S:.0f} s: {kept} {found['hits']}")
+    raise T0Failed(f"not observed and recalled by meaning within {WITHIN_S:.0f} s: {memories} {found['hits']}")
 
 
 def _done(base_url: str, path: str, key: str) -> None:

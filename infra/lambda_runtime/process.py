@@ -95,9 +95,9 @@ class LambdaProcess:
         try:
             return self._api.invoke(self._name, event, timeout_s, lambda: self._process.poll() is None)
         except NoOutcome as error:
-            raise NoOutcome(f"{error}; its output ends with:\n{self.said()[-LAST_OUTPUT:]}") from None
+            raise NoOutcome(f"{error}; its output ends with:\n{self.log_text()[-LAST_OUTPUT:]}") from None
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def __enter__(self) -> Self:

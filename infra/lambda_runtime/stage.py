@@ -81,7 +81,7 @@ class Stage:
                 batch = messages[start : start + source.batch_size]
                 answer = self.invoke(source.function, queue_event(self._template.queues[queue], batch))
                 if answer != {"batchItemFailures": []}:
-                    raise NotHandled(f"{source.function}: {answer}\n{self.said()}")
+                    raise NotHandled(f"{source.function}: {answer}\n{self.log_text()}")
                 for message in batch:
                     broker.delete(queue, message.receipt)
             messages = broker.receive(queue, RECEIVE_BATCH_SIZE, datetime.now(UTC))
@@ -92,11 +92,11 @@ class Stage:
             if found := self._stores.broker.receive(queue, RECEIVE_BATCH_SIZE, datetime.now(UTC)):
                 return found
             time.sleep(LOOK_S)
-        raise NotHandled(f"nothing arrived in {queue}\n{self.said()}")
+        raise NotHandled(f"nothing arrived in {queue}\n{self.log_text()}")
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         """The end of what every function printed."""
-        return "\n".join(f"{name}: {process.said()[-LAST_OUTPUT:]}" for name, process in self._running.items())
+        return "\n".join(f"{name}: {process.log_text()[-LAST_OUTPUT:]}" for name, process in self._running.items())
 
     def process(self, name: str) -> LambdaProcess:
         """The running one, else a new one."""

@@ -11,7 +11,7 @@ from neve.config import Settings
 if TYPE_CHECKING:
     from boto3 import Session
 
-TOLD = {"table-name": "table", "bucket-name": "bucket", "search-endpoint": "search_endpoint"}
+PARAMETER_FIELDS = {"table-name": "table", "bucket-name": "bucket", "search-endpoint": "search_endpoint"}
 """Parameters below ``/neve/<stage>/`` (infra/data.yaml), and the settings that they are."""
 
 
@@ -39,9 +39,9 @@ def settings_of(stage: str | None, session: Session, **chosen: Any) -> Settings:
 
 def _parameters(stage: str, session: Session) -> Mapping[str, str]:
     pages = session.client("ssm").get_paginator("get_parameters_by_path").paginate(Path=f"/neve/{stage}/")
-    told = {one["Name"].rpartition("/")[2]: one["Value"] for page in pages for one in page["Parameters"]}
-    missing = sorted(TOLD.keys() - told.keys())
+    named = {one["Name"].rpartition("/")[2]: one["Value"] for page in pages for one in page["Parameters"]}
+    missing = sorted(PARAMETER_FIELDS.keys() - named.keys())
     if missing:
         region = session.region_name
         raise NoSuchStage(f"/neve/{stage}/{missing[0]} is not in Parameter Store of {region}: is its data stack there?")
-    return {field: told[name] for name, field in TOLD.items()}
+    return {field: named[name] for name, field in PARAMETER_FIELDS.items()}

@@ -92,8 +92,8 @@ def find_interpreter(python: str) -> str | None:
 
 def _is_version(interpreter: str, python: str) -> bool:
     """A shim on the path may stand for no interpreter at all."""
-    said = subprocess.run([interpreter, "-I", "-c", VERSION], capture_output=True, text=True, check=False)
-    return said.returncode == 0 and said.stdout.strip() == f"cpython {python}"
+    output = subprocess.run([interpreter, "-I", "-c", VERSION], capture_output=True, text=True, check=False)
+    return output.returncode == 0 and output.stdout.strip() == f"cpython {python}"
 
 
 def install(lock: Path, target: Target, folder: Path) -> None:

@@ -88,12 +88,12 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
         products += states.T @ states
     mean = total / tokens
     values, directions = np.linalg.eigh(products / tokens - np.outer(mean, mean))
-    kept = directions[:, ::-1][:, :DIMENSIONS]
-    kept = kept * np.sign(
-        kept[np.abs(kept).argmax(axis=0), np.arange(DIMENSIONS)]
+    chosen = directions[:, ::-1][:, :DIMENSIONS]
+    chosen = chosen * np.sign(
+        chosen[np.abs(chosen).argmax(axis=0), np.arange(DIMENSIONS)]
     )  # a direction has no sign of its own
-    kept = kept * values[::-1][:DIMENSIONS] ** EVENED
-    content = np.vstack([mean[None], kept.T]).astype("<f4").tobytes()
+    chosen = chosen * values[::-1][:DIMENSIONS] ** EVENED
+    content = np.vstack([mean[None], chosen.T]).astype("<f4").tobytes()
     (FOLDER / "basis.bin").write_bytes(content)
     return {
         "sha256": hashlib.sha256(content).hexdigest(),

@@ -163,7 +163,7 @@ class DynamoDbStream:
     def close(self) -> None:
         """Whoever waits stops waiting."""
         self._closed.set()
-        self._tell()
+        self._notify_waiting()
 
     def _look(self, heard: int, every_s: float) -> bool:
         """Whether changes wait. Asks the stream, unless somebody did so a moment ago and nothing was written since."""
@@ -189,7 +189,7 @@ class DynamoDbStream:
         with self._writes.moved:
             self._writes.moved.wait_for(news, timeout_s)
 
-    def _tell(self) -> None:
+    def _notify_waiting(self) -> None:
         with self._writes.moved:
             self._writes.moved.notify_all()
 
@@ -243,7 +243,7 @@ class DynamoDbStream:
             self._read[shard] = place
             self._found_at = time.monotonic()
         if self._waiting:
-            self._tell()
+            self._notify_waiting()
 
     def _look_again_when_idle(self) -> None:
         if time.monotonic() - self._found_at > IDLE_S:
@@ -342,10 +342,10 @@ def _typed(value: Mapping[str, Any]) -> Mapping[str, Any]:
 def _read_position(path: Path, arn: str) -> dict[str, _Place]:
     """Nothing handled yet, when the file is not there or of another stream."""
     try:
-        kept = json.loads(path.read_bytes())
+        stored = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    return {shard: _Place(*place) for shard, place in kept["shards"].items()} if kept["stream"] == arn else {}
+    return {shard: _Place(*place) for shard, place in stored["shards"].items()} if stored["stream"] == arn else {}
 
 
 def _write_position(path: Path, arn: str, handled: Mapping[str, _Place]) -> None:

@@ -79,8 +79,8 @@ class ShortWay:
             return None
         if answer.status_code >= 300:
             return answer, _refusal(model, answer, body)
-        told = {"HTTPStatusCode": answer.status_code, "HTTPHeaders": answer.headers, "RetryAttempts": 0}
-        return answer, {**_plain(body), "ResponseMetadata": told}
+        reply = {"HTTPStatusCode": answer.status_code, "HTTPHeaders": answer.headers, "RetryAttempts": 0}
+        return answer, {**_plain(body), "ResponseMetadata": reply}
 
     def _exchange(self, params: Mapping[str, Any]) -> tuple[Answer, bytes]:
         """Raises OSError and HTTPException."""

@@ -178,9 +178,11 @@ def _documents(client: OpenSearch, indexes: str, text: str) -> Iterator[Found]:
     for hit in _all(client, indexes, {"match_all": {}}):
         if count := json.dumps(hit, ensure_ascii=False).count(text):
             yield Found(f"passage {hit['_index']}/{hit['_id']}", count)
-    said = [_holding(field, text) for field in WITH_WORDS]
+    documents = [_holding(field, text) for field in WITH_WORDS]
     around = [{"rank_feature": {"field": f"terms.{feature(stored_term(term))}"}} for term in terms(text)]
-    for hit in _all(client, indexes, {"bool": {"should": [*said, {"bool": {"must": around}}] if around else said}}):
+    for hit in _all(
+        client, indexes, {"bool": {"should": [*documents, {"bool": {"must": around}}] if around else documents}}
+    ):
         yield Found(f"passage {hit['_index']}/{hit['_id']}", 1)
 
 

@@ -98,9 +98,9 @@ class Writes:
 
     def _end(self, context: Mapping[str, Any], parsed: Mapping[str, Any], **_: Any) -> None:
         """A refusal changes nothing, if it is of the first attempt."""
-        told = parsed["ResponseMetadata"]
-        first = told.get("RetryAttempts", 0) == 0 and not context.get(REPEATED)
-        self._over(context[WRITE], changed=not (first and 400 <= told["HTTPStatusCode"] < 500))
+        metadata = parsed["ResponseMetadata"]
+        first = metadata.get("RetryAttempts", 0) == 0 and not context.get(REPEATED)
+        self._over(context[WRITE], changed=not (first and 400 <= metadata["HTTPStatusCode"] < 500))
 
     def _fail(self, context: Mapping[str, Any], **_: Any) -> None:
         """Whether it was carried out nobody knows."""

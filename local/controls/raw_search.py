@@ -40,9 +40,9 @@ def _count_in(path: Path, marker: bytes) -> int:
 
 def _count(file: BinaryIO, marker: bytes) -> int:
     """Occurrences, those across the boundary of two reads included once."""
-    count, kept = 0, b""
+    count, rest = 0, b""
     while part := file.read(CHUNK):
-        window = kept + part
+        window = rest + part
         count += window.count(marker)
-        kept = window[-(len(marker) - 1) :] if len(marker) > 1 else b""
+        rest = window[-(len(marker) - 1) :] if len(marker) > 1 else b""
     return count

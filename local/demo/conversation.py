@@ -82,10 +82,10 @@ def _event(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
         return {"event_type": "tool_result", "content": given["text"], "event_data": data}
     if "assistant" in given:
         return {"event_type": "assistant_response", "name": names["assistant"], "content": given["assistant"]}
-    said: Any = given["user"]
+    content: Any = given["user"]
     if given.get("picture"):
-        said = [{"type": "text", "text": said}, _image(celadon_tile())]
-    return {"event_type": "user_message", "name": names["user"], "content": said}
+        content = [{"type": "text", "text": content}, _image(celadon_tile())]
+    return {"event_type": "user_message", "name": names["user"], "content": content}
 
 
 def _image(png: bytes) -> dict[str, Any]:

@@ -26,8 +26,8 @@ def show_prompt(client: ApiClient, user: str, sample: Sample) -> None:
         body = {"session_id": session, "message": message, "instructions": ["Answer in one sentence."]}
         compiled.append(client.expect(200, "POST", f"/v1/users/{user}/context", body))
         if answer:
-            said = {"event_type": "user_message", "content": message}
-            events = [said, {"event_type": "assistant_response", "content": answer}]
+            body_event = {"event_type": "user_message", "content": message}
+            events = [body_event, {"event_type": "assistant_response", "content": answer}]
             client.expect(201, "POST", f"/v1/users/{user}/sessions/{session}/events", {"events": events})
     print(prompt(*compiled[-2:]))
 

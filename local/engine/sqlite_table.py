@@ -254,9 +254,11 @@ def _range(
         bounds = [(">=", prefix, False), ("<", _after_prefix(prefix), True)]
     if between is not None:
         bounds = [(">=", between[0], False), ("<=", between[1], True)]
-    kept = [(sign, bound) for sign, bound, upper in bounds if bound is not None and (after is None or upper != reverse)]
-    where = "".join(f" AND {sort} {sign} ?" for sign, _ in kept)
-    values = [bound for _, bound in kept]
+    narrowed = [
+        (sign, bound) for sign, bound, upper in bounds if bound is not None and (after is None or upper != reverse)
+    ]
+    where = "".join(f" AND {sort} {sign} ?" for sign, _ in narrowed)
+    values = [bound for _, bound in narrowed]
     if after is not None:
         names = _order(index)
         where += f" AND ({', '.join(names)}) {'<' if reverse else '>'} ({', '.join('?' * len(names))})"
@@ -267,11 +269,11 @@ def _range(
 def _after_prefix(prefix: str) -> str | None:
     """The smallest text above everything that starts with ``prefix``; None when there is none. Code points order as
     their UTF-8 bytes do; surrogates are not code points."""
-    kept = prefix.rstrip(chr(LAST_CODE_POINT))
-    if not kept:
+    trimmed = prefix.rstrip(chr(LAST_CODE_POINT))
+    if not trimmed:
         return None
-    following = ord(kept[-1]) + 1
-    return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
+    following = ord(trimmed[-1]) + 1
+    return trimmed[:-1] + chr(0xE000 if following == 0xD800 else following)
 
 
 def _projected(item: Item, index: Index) -> Item:
@@ -279,8 +281,8 @@ def _projected(item: Item, index: Index) -> Item:
     projection = INDEX_PROJECTION.get(index)
     if projection is None:
         return item
-    kept = {"pk", "sk", *INDEX_KEYS[index]} | projection
-    return {name: value for name, value in item.items() if name in kept}
+    projected = {"pk", "sk", *INDEX_KEYS[index]} | projection
+    return {name: value for name, value in item.items() if name in projected}
 
 
 # --- writing ------------------------------------------------------------------------------------

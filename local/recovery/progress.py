@@ -15,12 +15,12 @@ class Progress:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._said_at = clock()
+        self._reported_at = clock()
 
     def __call__(self, done: Reindexed) -> None:
         now = self._clock()
-        if now - self._said_at >= EVERY_S:
-            self._said_at = now
+        if now - self._reported_at >= EVERY_S:
+            self._reported_at = now
             print(f"  {in_words(done)} …", flush=True)
 
 

@@ -43,21 +43,21 @@ def rebuild_search(engines: Engines) -> None:
     """The index in use, which is empty. What never had a vector, and cannot be given one now, is found by words."""
     bar = Bar(_count_users(engines))
 
-    def tell(done: Reindexed) -> None:
+    def report(done: Reindexed) -> None:
         bar.show(done.users, in_words(done))
 
     trusting = _Trusting(engines.embedder)
     ports = Indexing(engines.table, engines.objects, engines.search, trusting, engines.clock, engines.ids)
-    bar.end(in_words(reindex(ports, engines.search, _nothing, _nothing, tell)))
+    bar.end(in_words(reindex(ports, engines.search, _nothing, _nothing, report)))
 
 
 def refill(engines: Engines) -> None:
     bar = Bar(_count_users(engines))
 
-    def tell(done: Refilled) -> None:
+    def report(done: Refilled) -> None:
         bar.show(done.users, _refilled(done))
 
-    bar.end(_refilled(refill_queues(engines, tell)))
+    bar.end(_refilled(refill_queues(engines, report)))
 
 
 def _refilled(done: Refilled) -> str:

@@ -126,7 +126,7 @@ class _Running:
     port: int = 0
     launch: Launch = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
-    said_before: int = 0
+    output_before: int = 0
     """Bytes of the log when the process was started: what follows is its own."""
 
     @property
@@ -147,7 +147,7 @@ class _Running:
             self.server, self.jars, folder.absolute(), self.port, self.to_write, for_many=self.for_many
         )
         with self.log.open("ab") as log:
-            self.said_before = log.tell()
+            self.output_before = log.tell()
             self.process = subprocess.Popen(
                 self.launch.command,
                 env={**os.environ, **self.launch.environment},
@@ -176,27 +176,27 @@ class _Running:
             if failure is None:
                 return self
             self.kill()
-            if attempt == ATTEMPTS or not any(sign in self.said() for sign in PORT_TAKEN):
+            if attempt == ATTEMPTS or not any(sign in self.log_text() for sign in PORT_TAKEN):
                 break
             self.start(port)
-        raise DidNotStart(f"{self.server} {failure}; its log {self.log} ends with\n{self.said()[-LAST_OUTPUT:]}")
+        raise DidNotStart(f"{self.server} {failure}; its log {self.log} ends with\n{self.log_text()[-LAST_OUTPUT:]}")
 
     def _failure(self) -> str | None:
         """Waits for it. What went wrong, None when it works."""
         end = time.monotonic() + START_S
         while time.monotonic() < end:
-            code, said = self.process.poll(), self.said()
+            code, output = self.process.poll(), self.log_text()
             if code is not None:
                 return f"ended with exit code {code}"
-            status = self._status() if self.launch.ready_line in said else None
+            status = self._status() if self.launch.ready_line in output else None
             if status is not None:
                 return None if status == self.launch.status else f"answered with HTTP status {status}"
             time.sleep(LOOK_S)
         return f"did not answer within {START_S:.0f} s"
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         with self.log.open("rb") as log:
-            log.seek(self.said_before)
+            log.seek(self.output_before)
             return log.read().decode(errors="replace")
 
     def kill(self) -> None:

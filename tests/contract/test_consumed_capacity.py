@@ -87,8 +87,8 @@ class Meter:
         raise AssertionError(f"no price for {name}")
 
     def _note(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
-        told = parsed["ConsumedCapacity"]
-        units = sum(one["CapacityUnits"] for one in (told if isinstance(told, list) else [told]))
+        capacity = parsed["ConsumedCapacity"]
+        units = sum(one["CapacityUnits"] for one in (capacity if isinstance(capacity, list) else [capacity]))
         self._add(self.reported, model.name, units)
 
     def _add(self, units: Units, name: str, more: float) -> None:
@@ -167,7 +167,7 @@ class Metered:
         item = table.get(keys.session_head)
         assert item is not None
         table.write([rows.put_session(keys, replace(rows.read_session(item), behind=()))])
-        self.append(said(text))
+        self.append(user_message(text))
 
     def end(self) -> None:
         self.meter.reset()
@@ -254,40 +254,40 @@ class Request:
     """It costs the same with each of them."""
 
 
-def said(text: str, client_id: str | None = None) -> NewEvent:
+def user_message(text: str, client_id: str | None = None) -> NewEvent:
     return NewEvent(EventType.USER_MESSAGE, text, client_id=client_id)
 
 
 def append_turn(metered: Metered, text: str) -> None:
-    metered.append(said(text, "c1"), NewEvent(EventType.ASSISTANT_RESPONSE, ANSWER, client_id="c2"))
+    metered.append(user_message(text, "c1"), NewEvent(EventType.ASSISTANT_RESPONSE, ANSWER, client_id="c2"))
 
 
 def append_again(metered: Metered, text: str) -> None:
     for _ in range(2):
-        metered.append(said(text, CLIENT_ID))
+        metered.append(user_message(text, CLIENT_ID))
 
 
 REQUESTS = (
     Request(
         "append of one event",
         "event, session head, check of the user head; both heads and the epoch read",
-        lambda metered, text: metered.append(said(text)),
+        lambda metered, text: metered.append(user_message(text)),
     ),
     Request(
         "… with a client id",
         "one row more, looked up first",
-        lambda metered, text: metered.append(said(text, CLIENT_ID)),
+        lambda metered, text: metered.append(user_message(text, CLIENT_ID)),
         ("ok", QUESTION, ANSWER, "x" * 600),
     ),
     Request(
         "… with an idempotency key",
         "one row more, looked up first",
-        lambda metered, text: metered.append(said(text), key=KEY),
+        lambda metered, text: metered.append(user_message(text), key=KEY),
     ),
     Request(
         "… of more than 1 KB",
         "2 write units more for each KB of the event's row",
-        lambda metered, text: metered.append(said(text)),
+        lambda metered, text: metered.append(user_message(text)),
         ("x" * KB,),
     ),
     Request("append of two events with client ids, in one call", "the heads are paid once", append_turn),

@@ -73,11 +73,11 @@ def test_changes_are_told_in_order_with_both_images(table: Table, stream: Dynamo
     table.write([Put(second, Version(1)), Put({**second, "sk": "B"}, ABSENT)])
     table.write([Delete(Key("P", "A"))])
     inserted, *together, removed = stream.read_changes(0, 10)
-    told = {change.key.sk: (change.old, change.new) for change in together}
+    images = {change.key.sk: (change.old, change.new) for change in together}
     assert (inserted.key, inserted.old, inserted.new) == (Key("P", "A"), None, {**first, "version": 1})
     assert inserted.new is not None
     assert type(inserted.new["whole"]) is float
-    assert told == {
+    assert images == {
         "A": ({**first, "version": 1}, {**second, "version": 2}),
         "B": (None, {**second, "sk": "B", "version": 1}),
     }

@@ -49,7 +49,7 @@ class Ways:
         """What both answered, or refused. ``each``: what only the one and what only the other is called with."""
         given = zip(self.clients, each or ({}, {}), strict=True)
         self.answers = [outcome(partial(getattr(client, call), **parameters, **own)) for client, own in given]
-        by_botocore, by_short_way = map(told, self.answers)
+        by_botocore, by_short_way = map(comparable, self.answers)
         assert by_short_way == by_botocore
         return by_short_way
 
@@ -66,12 +66,12 @@ def outcome(call: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def told(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """Without what is another one in every answer. Where botocore leaves an empty list out, it may be there."""
     if isinstance(value, dict):
         wanted = {name: part for name, part in value.items() if name not in OF_THE_CALL}
-        return {name: told(part) for name, part in wanted.items() if (name, part) != ("Messages", [])}
-    return [told(part) for part in value] if isinstance(value, list) else value
+        return {name: comparable(part) for name, part in wanted.items() if (name, part) != ("Messages", [])}
+    return [comparable(part) for part in value] if isinstance(value, list) else value
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_changes() -> None:
         at = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON")
         page = streams.get_records(ShardIterator=at["ShardIterator"])
         assert page["NextShardIterator"]
-        read.append(told(page))
+        read.append(comparable(page))
     assert read[0] == read[1]
     assert read[0]["Records"][0]["dynamodb"]["NewImage"]["bytes"] == {"B": b"\x00\xff"}
 

@@ -21,10 +21,10 @@ def repeat_unanswered(client: ApiClient, journals: Sequence[Journal]) -> None:
                 headers = {"Idempotency-Key": sent.key} if sent.key else None
                 path = f"{base}/sessions/{sent.session}/events"
                 sent.seqs = client.expect(201, "POST", path, {"events": sent.events}, headers=headers)["seqs"]
-        for kept in journal.memories:
-            if kept.id is None and kept.key is not None:
-                headers = {"Idempotency-Key": kept.key}
-                kept.id = client.expect(201, "POST", f"{base}/memories", kept.body, headers=headers)["id"]
+        for memory in journal.memories:
+            if memory.id is None and memory.key is not None:
+                headers = {"Idempotency-Key": memory.key}
+                memory.id = client.expect(201, "POST", f"{base}/memories", memory.body, headers=headers)["id"]
 
 
 def check_answers(client: ApiClient, journals: Sequence[Journal]) -> None:
@@ -55,8 +55,8 @@ def _check_events(client: ApiClient, user: str, journals: Sequence[Journal]) -> 
         view = client.expect(200, "GET", base)
         assert view["last_seq"] == len(log), view
         assert view["observed_seq"] <= view["last_seq"] and view["indexed_seq"] <= view["last_seq"], view
-        times = Counter(map(_said, log))
-        by_seq = {event["seq"]: _said(event) for event in log}
+        times = Counter(map(_text_of, log))
+        by_seq = {event["seq"]: _text_of(event) for event in log}
         for append in (one for one in sent if one.session == session):
             if append.seqs is None:
                 found = [times[text] for text in append.texts]
@@ -66,7 +66,7 @@ def _check_events(client: ApiClient, user: str, journals: Sequence[Journal]) -> 
                 assert all(times[text] == 1 for text in append.texts), f"doubled: {append}"
 
 
-def _said(event: dict[str, Any]) -> str:
+def _text_of(event: dict[str, Any]) -> str:
     """What a compaction has put away stands in a document, which ``check_rows`` compares."""
     return output_of(event["event_data"]["tool_use_id"]) if event["pruned"] else str(event["content"])
 
@@ -85,16 +85,18 @@ def _events(client: ApiClient, base: str) -> Iterator[dict[str, Any]]:
 def _check_memories(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
     stored = {memory["id"]: memory for memory in _memories(client, user)}
     times = Counter(memory["text"] for memory in stored.values())
-    for kept in (one for journal in journals for one in journal.memories):
-        if kept.id is None:
-            assert times[kept.body["text"]] <= 1, f"doubled: {kept}"
-        elif kept.deleted == "yes":
-            assert kept.id not in stored, f"back from the dead: {kept}"
-            assert client.call("GET", f"/v1/users/{user}/memories/{kept.id}").status == 404, kept
-        elif kept.deleted == "no" or kept.id in stored:
-            assert kept.id in stored, f"lost: {kept}"
-            assert stored[kept.id]["text"] in kept.texts, f"{kept}, but stored is {stored[kept.id]['text']}"
-            assert sum(times[text] for text in kept.texts) == 1, f"doubled: {kept}"
+    for one_memory in (one for journal in journals for one in journal.memories):
+        if one_memory.id is None:
+            assert times[one_memory.body["text"]] <= 1, f"doubled: {one_memory}"
+        elif one_memory.deleted == "yes":
+            assert one_memory.id not in stored, f"back from the dead: {one_memory}"
+            assert client.call("GET", f"/v1/users/{user}/memories/{one_memory.id}").status == 404, one_memory
+        elif one_memory.deleted == "no" or one_memory.id in stored:
+            assert one_memory.id in stored, f"lost: {one_memory}"
+            assert stored[one_memory.id]["text"] in one_memory.texts, (
+                f"{one_memory}, but stored is {stored[one_memory.id]['text']}"
+            )
+            assert sum(times[text] for text in one_memory.texts) == 1, f"doubled: {one_memory}"
 
 
 def _memories(client: ApiClient, user: str) -> Iterator[dict[str, Any]]:
@@ -122,8 +124,8 @@ def _check_packs(client: ApiClient, user: str, journals: Sequence[Journal]) -> N
             assert found == version["sha256"] == read["sha256"], f"{user}/{session}: version {version['pack_version']}"
     for journal in journals:
         for (session, number), text in journal.packs.items():
-            kept = client.expect(200, "GET", path, query={"session_id": session, "version": number})
-            assert kept["text"] == text, f"{user}/{session}: version {number} has other bytes than were served"
+            pack = client.expect(200, "GET", path, query={"session_id": session, "version": number})
+            assert pack["text"] == text, f"{user}/{session}: version {number} has other bytes than were served"
 
 
 def check_frozen_packs(client: ApiClient, journals: Sequence[Journal]) -> None:

@@ -83,8 +83,8 @@ def check_picture(picture: Picture) -> None:
     assert sorted(times for _, status, times in bob["facts"] if status == "active") == [1, 2], (
         "what is read again counts"
     )
-    said = str(bob)
-    assert [word for word in DELETED.values() if word in said] == [], said
+    owner = str(bob)
+    assert [word for word in DELETED.values() if word in owner] == [], owner
     active = [text for text, status, _ in bob["facts"] if status == "active"]
     assert any("sencha" in text for text in active) and not any(EDITED in text for text in active), active
     assert EDITED not in str(bob["documents"]), bob["documents"]

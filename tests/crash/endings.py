@@ -82,13 +82,13 @@ def settle_in(them: People) -> None:
     them.ann.settle()
 
 
-def _talk(person: Person, session: str, *said: str) -> None:
+def _talk(person: Person, session: str, *messages: str) -> None:
     person.open(session)
-    person.append(session, *_turns(*said))
+    person.append(session, *_turns(*messages))
 
 
-def _turns(*said: str) -> list[Json]:
-    return list(events_of(PLAN, *((text, f"I see: {text}") for text in said)))
+def _turns(*messages: str) -> list[Json]:
+    return list(events_of(PLAN, *((text, f"I see: {text}") for text in messages)))
 
 
 # --- what ends ------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def scripts(them: People) -> list[Script]:
         Script(them.eve, _ends("e2", "I am allergic to celery.")),
         Script(them.bob, {"b1": _retract("b1", "deleted"), "b4": _retract("b4", "deleted")}),
         Script(them.bob, {"end b3": _end("b3"), "b3": _retract("b3", "edited")}),
-        Script(them.bob, {**_said("b5", f"I am allergic to {DELETED['b5']}."), "b5": _retract("b5", "deleted")}),
+        Script(them.bob, {**_says("b5", f"I am allergic to {DELETED['b5']}."), "b5": _retract("b5", "deleted")}),
         Script(them.cid, {"said": _last_words, "erase": _erase}),
     ]
 
@@ -145,14 +145,14 @@ def again(script: Script, them: People) -> Script:
     return replace(script, person=getattr(them, script.person.id), steps=steps)
 
 
-def _ends(session: str, *said: str) -> dict[str, Callable[[Person], Any]]:
-    return {**_said(session, *said), f"end {session}": _end(session)}
+def _ends(session: str, *messages: str) -> dict[str, Callable[[Person], Any]]:
+    return {**_says(session, *messages), f"end {session}": _end(session)}
 
 
-def _said(session: str, *said: str) -> dict[str, Callable[[Person], Any]]:
+def _says(session: str, *messages: str) -> dict[str, Callable[[Person], Any]]:
     def say(person: Person) -> Any:
         person.open_without_pack(session)
-        return person.append(session, *_turns(*said), headers={"Idempotency-Key": f"said-{session}"})["seqs"]
+        return person.append(session, *_turns(*messages), headers={"Idempotency-Key": f"said-{session}"})["seqs"]
 
     return {f"said {session}": say}
 

@@ -27,7 +27,7 @@ class Append:
 
 
 @dataclass(slots=True)
-class Kept:
+class KnownMemory:
     """One memory. ``id`` None: the POST was not answered. ``texts``: those that it may have now."""
 
     body: dict[str, Any]
@@ -45,7 +45,7 @@ class Journal:
     user: str
     sessions: set[str] = field(default_factory=set)
     appends: list[Append] = field(default_factory=list)
-    memories: list[Kept] = field(default_factory=list)
+    memories: list[KnownMemory] = field(default_factory=list)
     packs: dict[tuple[str, int], str] = field(default_factory=dict)
     jobs: list[str] = field(default_factory=list)
 

@@ -77,8 +77,8 @@ def _check_live_list(where: str, marker: SessionMarker, memories: list[Memory]) 
     """It names the session's rows, each once, but those that were superseded: a fact that waits stays in its place."""
     times = Counter(row.id for row in marker.live)
     assert max(times.values(), default=1) == 1, f"{where}: twice in the live list: {times}"
-    kept = {m.id: m.status for m in memories if m.status is not Status.SUPERSEDED and m.scope is Scope.SESSION}
-    assert set(times) == set(kept), f"{where}: live list {sorted(times)}, rows {sorted(kept.items())}"
+    live = {m.id: m.status for m in memories if m.status is not Status.SUPERSEDED and m.scope is Scope.SESSION}
+    assert set(times) == set(live), f"{where}: live list {sorted(times)}, rows {sorted(live.items())}"
 
 
 def _check_observations(where: str, marker: SessionMarker, log: list[Event], memories: list[Memory]) -> None:
@@ -88,8 +88,8 @@ def _check_observations(where: str, marker: SessionMarker, log: list[Event], mem
     covered = Counter(seq for first, last in spans for seq in range(first, last + 1))
     assert not covered or max(covered.values()) == 1, f"{where}: observed twice: {spans}"
     assert all(1 <= seq <= marker.observed_seq for seq in covered), f"{where}: {spans}, marker {marker.observed_seq}"
-    said = {event.seq for event in log if event.event_type is EventType.USER_MESSAGE}
-    missed = {seq for seq in said if seq <= marker.observed_seq} - set(covered)
+    user_seqs = {event.seq for event in log if event.event_type is EventType.USER_MESSAGE}
+    missed = {seq for seq in user_seqs if seq <= marker.observed_seq} - set(covered)
     assert not missed, f"{where}: behind the marker {marker.observed_seq}, but in no observation: {missed} of {spans}"
     answered = max((e.seq for e in log if e.event_type is EventType.ASSISTANT_RESPONSE), default=0)
     assert max(marker.observed_seq, marker.offered_seq) >= answered, (

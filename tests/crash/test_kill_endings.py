@@ -131,14 +131,14 @@ class Run:
         self.server, self.other_key, self.ahead_s = server, other_key, ahead_s
         self.control = ApiClient(server.base_url)
         self.them = people(server.base_url, server.key, other_key)
-        self.told = [again(one, self.them) for one in before] or scripts(self.them)
+        self.scripts = [again(one, self.them) for one in before] or scripts(self.them)
         if ahead_s:
             self._advance(ahead_s)
 
     def goes_on(self, server: ForkedServer) -> Run:
         """Once a dead worker's replacement may be ended by others: what meets it before is put off, which takes time
         and no more (``test_postponed_messages.py``)."""
-        return Run(server, self.other_key, self.told, self.ahead_s + LEASE_S + 1)
+        return Run(server, self.other_key, self.scripts, self.ahead_s + LEASE_S + 1)
 
     def kill(self) -> None:
         self.them.close()
@@ -156,12 +156,12 @@ class Run:
             self.end_everything()
         died = self.server.ends_within(DIES_S)
         self.kill()
-        assert [wrong for one in self.told for wrong in one.wrong] == []
+        assert [wrong for one in self.scripts for wrong in one.wrong] == []
         return died
 
     def begin(self) -> None:
         """Each script in a thread of its own, and the workers beside them."""
-        threads = [threading.Thread(target=one.run_until_killed, daemon=True) for one in self.told]
+        threads = [threading.Thread(target=one.run_until_killed, daemon=True) for one in self.scripts]
         for thread in threads:
             thread.start()
         try:
@@ -182,13 +182,13 @@ class Run:
 
     def check(self) -> Picture:
         """What people see, when it is right in itself; a repeat of all that was asked changes nothing of it."""
-        answers = {name: answer for one in self.told for name, answer in one.answers.items()}
+        answers = {name: answer for one in self.scripts for name, answer in one.answers.items()}
         check_jobs(self.them, answers)
         check_words(self.them)
-        self.told = [again(one, self.them) for one in self.told]
+        self.scripts = [again(one, self.them) for one in self.scripts]
         self.begin()
         self.end_everything()
-        assert [wrong for one in self.told for wrong in one.wrong] == []
+        assert [wrong for one in self.scripts for wrong in one.wrong] == []
         picture = picture_of(self.them)
         check_picture(picture)
         return picture
@@ -197,7 +197,7 @@ class Run:
         self._drain()
         self.control.expect(200, "POST", "/__test/run", {"worker": "sweep"})
         self._drain()
-        asked = [one.answers["erase"] for one in self.told if "erase" in one.answers]
+        asked = [one.answers["erase"] for one in self.scripts if "erase" in one.answers]
         jobs = (self.them.cid.api.expect(200, "GET", f"/v1/admin/jobs/{job}") for job in asked)
         return all(job["status"] == "done" for job in jobs)
 

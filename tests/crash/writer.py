@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from local.api_client import ApiClient, ApiError
-from tests.crash.journal import Acknowledged, Append, Journal, Kept
+from tests.crash.journal import Acknowledged, Append, Journal, KnownMemory
 
 STATEMENTS = (
     "I live in {} now.",
@@ -120,22 +120,22 @@ class Writer:
         body: dict[str, Any] = {"text": f"Remember {self._token('m')}", "kind": self._random.choice(["manual", "note"])}
         if self._random.random() < 0.4:
             body["session_id"] = self._session()
-        kept = Kept(body, self._token("k") if self._random.random() < 0.5 else None, texts={body["text"]})
-        self.journal.memories.append(kept)
-        kept.id = self._call(201, "POST", "/memories", body, kept.key)["id"]
+        memory = KnownMemory(body, self._token("k") if self._random.random() < 0.5 else None, texts={body["text"]})
+        self.journal.memories.append(memory)
+        memory.id = self._call(201, "POST", "/memories", body, memory.key)["id"]
 
     def _edit(self) -> None:
-        for kept in self._some_memory():
+        for memory in self._some_memory():
             text = f"Edited {self._token('m')}"
-            kept.texts.add(text)
-            self._call(200, "PATCH", f"/memories/{kept.id}", {"text": text})
-            kept.texts = {text}
+            memory.texts.add(text)
+            self._call(200, "PATCH", f"/memories/{memory.id}", {"text": text})
+            memory.texts = {text}
 
     def _delete(self) -> None:
-        for kept in self._some_memory():
-            kept.deleted = "perhaps"
-            self._call(200, "DELETE", f"/memories/{kept.id}")
-            kept.deleted = "yes"
+        for memory in self._some_memory():
+            memory.deleted = "perhaps"
+            self._call(200, "DELETE", f"/memories/{memory.id}")
+            memory.deleted = "yes"
 
     def _read_pack(self) -> None:
         self._saw_pack(self._call(200, "GET", f"/pack?session_id={self._session()}"))
@@ -146,9 +146,9 @@ class Writer:
         if pack["state"] == "ready":
             self.journal.packs[pack["session_id"], pack["pack_version"]] = pack["text"]
 
-    def _some_memory(self) -> list[Kept]:
+    def _some_memory(self) -> list[KnownMemory]:
         """At most one that is there, as a list."""
-        there = [kept for kept in self.journal.memories if kept.id and kept.deleted == "no"]
+        there = [memory for memory in self.journal.memories if memory.id and memory.deleted == "no"]
         return [self._random.choice(there)] if there else []
 
     def _session(self) -> str:
@@ -157,8 +157,8 @@ class Writer:
     def _events(self) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
         for _ in range(self._random.randint(1, MAX_TURNS)):
-            said = self._random.choice(STATEMENTS).format(self._token("e"))
-            events.append({"event_type": "user_message", "content": said})
+            statement = self._random.choice(STATEMENTS).format(self._token("e"))
+            events.append({"event_type": "user_message", "content": statement})
             if self._random.random() < WITH_TOOL:
                 events += self._tool_use()
             events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})

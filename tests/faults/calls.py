@@ -14,14 +14,14 @@ from tests.unit.api_world import Api, Reply
 
 RETRY_AFTER = "2"
 """Seconds, as docs/faults.md promises."""
-SAID = ("I moved to Lisbon.", "Noted.")
+TURN = ("I moved to Lisbon.", "Noted.")
 
 
 def events(*texts: str, client_ids: bool = True) -> list[dict[str, Any]]:
     """User and assistant in turn. With client ids a repeat is recognised."""
     kinds = ("user_message", "assistant_response")
-    said = [{"event_type": kinds[n % 2], "content": text} for n, text in enumerate(texts)]
-    return [event | ({"client_id": f"c{n}"} if client_ids else {}) for n, event in enumerate(said)]
+    given = [{"event_type": kinds[n % 2], "content": text} for n, text in enumerate(texts)]
+    return [event | ({"client_id": f"c{n}"} if client_ids else {}) for n, event in enumerate(given)]
 
 
 class Caller:
@@ -40,8 +40,8 @@ class Caller:
     def open(self) -> Reply:
         return self.call("POST", SESSIONS, {"session_id": "s1", "budget_ms": 0})
 
-    def append(self, *said: str, client_ids: bool = True, headers: Mapping[str, str] | None = None) -> Reply:
-        body = {"events": events(*(said or SAID), client_ids=client_ids)}
+    def append(self, *messages: str, client_ids: bool = True, headers: Mapping[str, str] | None = None) -> Reply:
+        body = {"events": events(*(messages or TURN), client_ids=client_ids)}
         return self.call("POST", EVENTS, body, headers=headers)
 
     def log(self) -> list[str]:

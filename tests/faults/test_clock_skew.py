@@ -16,7 +16,7 @@ from neve.store.keys import SessionKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.sessions.read_sessions import get_session
-from tests.faults.calls import SAID, Caller
+from tests.faults.calls import TURN, Caller
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import World
 
@@ -31,11 +31,11 @@ def test_appends_of_two_clocks_are_one_log_in_the_order_of_their_arrival(
     caller.open()
     assert caller.append().json["seqs"] == [1, 2]
     world.clock.move(hours=hours)
-    assert caller.append(*SAID, client_ids=True).json["seqs"] == [1, 2], "a repeat is recognised"
+    assert caller.append(*TURN, client_ids=True).json["seqs"] == [1, 2], "a repeat is recognised"
     assert caller.append("And then?", client_ids=False).json["seqs"] == [3]
     world.clock.move(hours=-hours)
     assert caller.append("Then Porto.", client_ids=False).json["seqs"] == [4]
-    assert caller.log() == [*SAID, "And then?", "Then Porto."]
+    assert caller.log() == [*TURN, "And then?", "Then Porto."]
 
 
 @skewed
@@ -65,7 +65,7 @@ def workers(tmp_path: Path) -> Iterator[World]:
     made.table.write([put_tenant(TenantRow(made.tenant.id, "2026-03-10T09:30:00.000Z"))])
     wiring.install(made)
     made.open()
-    made.say(*SAID)
+    made.say(*TURN)
     yield made
     made.table.close()
     wiring._installed[:] = before

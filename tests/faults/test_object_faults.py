@@ -54,14 +54,14 @@ def test_a_pack_that_the_function_has_served_is_served_again(
     world.remember("likes tea")
     caller.open()
     whole = caller.pack()
-    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    world.objects, working = broken, world.objects  # type: ignore[assignment]
     again = caller.pack()
     assert (again.text, again.headers["ETag"]) == (whole.text, whole.headers["ETag"])
     assert "X-Neve-Degraded" not in again.headers
 
     caches = world.caches
     world.forget()
-    world.objects = kept
+    world.objects = working
     world.remember("likes coffee")
     build_pack(world.user("ann").of_session("s1"), "horizon")
     newer = caller.pack()
@@ -70,7 +70,7 @@ def test_a_pack_that_the_function_has_served_is_served_again(
     stale = caller.pack()
     assert (stale.status, stale.headers["X-Neve-Degraded"]) == (200, "pack:stale"), "the bytes are those of the version"
     assert (stale.json["text"], stale.headers["ETag"]) == (whole.json["text"], whole.headers["ETag"])
-    world.objects = kept
+    world.objects = working
     assert caller.pack().text == newer.text
 
 
@@ -81,12 +81,12 @@ def test_a_pack_that_nobody_here_has_served_is_partial(
     caller.open()
     whole = caller.pack()
     world.forget()
-    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    world.objects, working = broken, world.objects  # type: ignore[assignment]
     partial = caller.pack()
     assert is_degraded(partial, "pack:partial")
     assert partial.json["state"] == "partial"
     assert (partial.headers["Cache-Control"], "ETag" in partial.headers) == ("no-store", False)
-    world.objects = kept
+    world.objects = working
     assert (caller.pack().text, caller.pack().headers["ETag"]) == (whole.text, whole.headers["ETag"])
 
 
@@ -113,14 +113,14 @@ def test_a_damaged_pack_object_is_no_pack_and_no_failure(
     world.forget()
     s3.otherwise = Reply(200, body, {"Content-Type": "application/json"})
     with closing(aws_client("s3", endpoint_url=s3.url, session=SESSION)) as client:
-        world.objects, kept = S3Objects(client, "bucket"), world.objects  # type: ignore[assignment]
+        world.objects, working = S3Objects(client, "bucket"), world.objects  # type: ignore[assignment]
         partial = caller.pack()
         assert is_degraded(partial, "pack:partial")
         assert (partial.json["state"], partial.json["text"], "ETag" in partial.headers) == ("partial", "", False)
         again = caller.call("POST", SESSIONS, {"session_id": "s1"})
         assert is_degraded(again, "pack:partial")
         assert again.json["pack"]["state"] == "partial"
-    world.objects = kept
+    world.objects = working
     assert (caller.pack().text, caller.pack().headers["ETag"]) == (whole.text, whole.headers["ETag"])
 
 
@@ -128,11 +128,11 @@ def test_a_session_is_opened_without_its_pack_and_no_version_is_made(
     world: RecallWorld, caller: Caller, broken: S3Objects
 ) -> None:
     world.remember("likes tea")
-    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    world.objects, working = broken, world.objects  # type: ignore[assignment]
     opened = caller.call("POST", SESSIONS, {"session_id": "s1"})
     assert is_degraded(opened, "pack:partial")
     assert (opened.json["created"], "pack_version" in opened.json["session"]) == (True, False)
-    world.objects = kept
+    world.objects = working
     first = caller.pack()
     assert (first.json["pack_version"], "likes tea" in first.json["text"]) == (1, True)
 
@@ -141,12 +141,12 @@ def test_an_image_that_cannot_be_kept_fails_the_whole_append(
     world: RecallWorld, caller: Caller, broken: S3Objects
 ) -> None:
     caller.open()
-    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    world.objects, working = broken, world.objects  # type: ignore[assignment]
     body = {"events": [{"event_type": "user_message", "content": [IMAGE], "client_id": "image-1"}]}
     assert is_refused_for_now(caller.call("POST", EVENTS, body))
     assert caller.log() == []
     assert caller.append().status == 201, "words need no object"
-    world.objects = kept
+    world.objects = working
     assert caller.call("POST", EVENTS, body).json["seqs"] == [3]
 
 
@@ -157,12 +157,12 @@ def test_an_upload_that_cannot_be_looked_at_fails_the_whole_append(
     upload_id = caller.call("POST", UPLOADS, {"media_type": "image/png"}).json["upload_id"]
     name = world.user().keys.upload_object(upload_id)
     world.objects.put(name, b64decode(IMAGE["data"]), content_type="image/png")
-    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    world.objects, working = broken, world.objects  # type: ignore[assignment]
     image = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
     body = {"events": [{"event_type": "user_message", "content": [image], "client_id": "image-1"}]}
     assert is_refused_for_now(caller.call("POST", EVENTS, body))
     assert caller.log() == []
-    world.objects = kept
+    world.objects = working
     assert caller.call("POST", EVENTS, body).json["seqs"] == [1]
 
 

@@ -111,8 +111,8 @@ def test_a_compaction_that_an_append_or_an_end_asks_for_does_not_wait_for_the_qu
     sqs.failure = None
     sqs.requests.clear()
     assert outbox(world) == []
-    told = {body["job_id"]: body["reason"] for body in sqs.bodies() if body.get("work") == "compact"}
-    assert told == {appended.json["compaction_job_id"]: "task", ended.json["id"]: "end"}
+    reasons = {body["job_id"]: body["reason"] for body in sqs.bodies() if body.get("work") == "compact"}
+    assert reasons == {appended.json["compaction_job_id"]: "task", ended.json["id"]: "end"}
 
 
 @for_every_failure

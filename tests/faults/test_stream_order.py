@@ -36,7 +36,7 @@ SHUFFLED = settings(
 )
 
 
-def told(world: RecallWorld) -> list[Change]:
+def delivered(world: RecallWorld) -> list[Change]:
     return world.rows.read_changes(0, 1000)
 
 
@@ -80,12 +80,12 @@ def index_is_as_the_rows(world: RecallWorld, *memories: Memory) -> None:
 def lives_of_three_memories(world: RecallWorld) -> tuple[str, str, str]:
     """One is written twice over, one is deleted, one stays; and a turn is said."""
     world.open()
-    edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
+    edited, deleted, memory = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
     edit(world, edited, "a tent")
     world.say("a kayak again", "Noted, a dinghy.")
     delete_memory(world.user("ann"), deleted, None)
     edit(world, edited, "a canoe")
-    return edited, deleted, kept
+    return edited, deleted, memory
 
 
 def in_a_world(check: Callable[[RecallWorld], None]) -> None:
@@ -103,14 +103,14 @@ def test_records_in_any_order_and_number(data: st.DataObject) -> None:
     of a standard queue come as they like."""
 
     def check(world: RecallWorld) -> None:
-        edited, _, kept = lives_of_three_memories(world)
-        changes = told(world)
+        edited, _, remaining = lives_of_three_memories(world)
+        changes = delivered(world)
         twice = data.draw(st.permutations([*changes, *changes]), label="records")
         size = data.draw(st.integers(1, len(twice)), label="batch")
         messages = queued(world, [twice[at : at + size] for at in range(0, len(twice), size)])
         again = data.draw(st.lists(st.sampled_from(messages), max_size=5), label="messages that come twice")
         handled(world, [*messages, *again], order=data)
-        index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
+        index_is_as_the_rows(world, world.memory(edited), world.memory(remaining))
 
     in_a_world(check)
 
@@ -126,7 +126,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
 
         def work() -> None:
             nonlocal seen
-            changes = [change for change in told(world) if change.seq > seen]
+            changes = [change for change in delivered(world) if change.seq > seen]
             seen = changes[-1].seq if changes else seen
             for message in queued(world, [changes] if changes else []):
                 if data.draw(st.booleans(), label="at once"):
@@ -135,7 +135,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
 
         world.open()
         world.say("a kayak again", "Noted, a dinghy.")
-        edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
+        edited, deleted, remembered = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
         work()
         edit(world, edited, "a tent")
         work()
@@ -143,7 +143,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
         edit(world, edited, "a canoe")
         work()
         handled(world, late, order=data)
-        index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
+        index_is_as_the_rows(world, world.memory(edited), world.memory(remembered))
 
     in_a_world(check)
 
@@ -172,7 +172,7 @@ def overtaken(request: pytest.FixtureRequest, world: RecallWorld) -> Callable[[s
     are handled to their end."""
 
     def run(memory_id: str, meanwhile: Callable[[], None]) -> None:
-        [message] = [m for m in queued(world, [told(world)]) if m.body["id"] == memory_id]
+        [message] = [m for m in queued(world, [delivered(world)]) if m.body["id"] == memory_id]
         if request.param is QueueName.EMBED:
             assert deliver(QueueName.INDEX, [message]) == []
             [message] = world.taken(QueueName.EMBED)
@@ -181,7 +181,7 @@ def overtaken(request: pytest.FixtureRequest, world: RecallWorld) -> Callable[[s
         def others() -> None:
             meanwhile()
             world.search = inner
-            handled(world, queued(world, [told(world)]))
+            handled(world, queued(world, [delivered(world)]))
 
         world.search = SlowIndex(inner, others)
         assert deliver(request.param, [message]) == []

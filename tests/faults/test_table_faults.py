@@ -7,7 +7,7 @@ import pytest
 
 from neve.adapters.aws.clients import PATIENCE
 from neve.adapters.dynamodb.errors import ATTEMPTS
-from tests.faults.calls import SAID, Caller, is_degraded, is_refused_for_now
+from tests.faults.calls import TURN, Caller, is_degraded, is_refused_for_now
 from tests.unit.dynamodb_proxy import Answer, DynamoDbProxy, LoseAnswer, PassOn, Step, cancellation, refusal
 
 SENT = PATIENCE["dynamodb"].attempts
@@ -48,7 +48,7 @@ def test_an_append_is_refused_stores_nothing_and_may_be_repeated(
     for _ in range(2):
         reply = caller.append()
         assert (reply.status, reply.json["seqs"]) == (201, [1, 2])
-    assert caller.log() == list(SAID)
+    assert caller.log() == list(TURN)
 
 
 @for_every_refusal
@@ -88,7 +88,7 @@ def test_a_cancelled_append_is_made_again_and_is_there_once(
     for_the_next(dynamodb, PassOn(), cancellation(*reasons))
     reply = caller.append(client_ids=False)
     assert (reply.status, reply.json["seqs"]) == (201, [1, 2])
-    assert caller.log() == list(SAID)
+    assert caller.log() == list(TURN)
 
 
 def test_an_append_that_is_always_cancelled_is_refused_and_stores_nothing(
@@ -110,7 +110,7 @@ def test_an_append_whose_answer_was_lost_is_acknowledged_and_there_once(
     for_the_next(dynamodb, PassOn(), LoseAnswer())
     reply = caller.append(client_ids=False)
     assert (reply.status, reply.json["seqs"]) == (201, [1, 2])
-    assert caller.log() == list(SAID)
+    assert caller.log() == list(TURN)
 
 
 def test_an_append_that_never_got_an_answer_is_refused_and_recognised_when_it_is_repeated(
@@ -121,7 +121,7 @@ def test_an_append_that_never_got_an_answer_is_refused_and_recognised_when_it_is
     assert is_refused_for_now(caller.append(client_ids=False, headers=once))
     reply = caller.append(client_ids=False, headers=once)
     assert (reply.status, reply.json["seqs"]) == (201, [1, 2])
-    assert caller.log() == list(SAID)
+    assert caller.log() == list(TURN)
 
 
 # --- unprocessed items --------------------------------------------------------------------------

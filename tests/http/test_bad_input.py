@@ -14,7 +14,7 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
-from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, said
+from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, user_message
 from tests.http.driving.stage import Stage
 
 pytestmark = pytest.mark.live
@@ -68,7 +68,7 @@ def fields(found: Json) -> list[str]:
 def somebody(user: Person) -> Person:
     """Somebody with a session, two events and a memory, whom a refusal must leave as they are."""
     user.open("s1")
-    user.append("s1", said("Hello."), answered("Hi."))
+    user.append("s1", user_message("Hello."), answered("Hi."))
     user.remember("User keeps bees.")
     return user
 
@@ -81,10 +81,10 @@ def all_of(user: Person) -> tuple[Any, ...]:
     sessions = user.expect(200, "GET", "/sessions")["sessions"]
     heads = [{name: session.get(name) for name in WRITTEN} for session in sessions]
     logs = [user.events(session["id"]) for session in sessions]
-    kept = [(row["id"], row["text"], row["rev"], row["last_used_at"]) for row in user.memories()]
+    memories = [(row["id"], row["text"], row["rev"], row["last_used_at"]) for row in user.memories()]
     recalls = user.expect(200, "GET", "/recalls")["recalls"]
     versions = [user.versions(session["id"]) for session in sessions]
-    return heads, logs, kept, recalls, versions
+    return heads, logs, memories, recalls, versions
 
 
 def an_event(**more: Any) -> Json:
@@ -143,13 +143,13 @@ EVENT_LISTS = (
     Bad("not a list", "POST", EVENTS, {"events": {"event_type": "user_message"}}, at="events"),
     Bad("not an object", "POST", EVENTS, [1], at="body"),
     Bad("unknown type", "POST", EVENTS, an_event(event_type="foo"), at="events[0].event_type"),
-    Bad("the second", "POST", EVENTS, {"events": [said("x"), said("")]}, at="events[1].content"),
+    Bad("the second", "POST", EVENTS, {"events": [user_message("x"), user_message("")]}, at="events[1].content"),
     Bad("a number", "POST", EVENTS, an_event(content=5), at="events[0].content"),
     Bad(
         "two of one id",
         "POST",
         EVENTS,
-        {"events": [said("x", client_id="c"), said("y", client_id="c")]},
+        {"events": [user_message("x", client_id="c"), user_message("y", client_id="c")]},
         at="events[1].client_id",
     ),
     Bad("no image", "POST", EVENTS, with_image(), at="events[0].content[0]"),
@@ -342,7 +342,8 @@ TOO_LARGE = (
     Bad("import", "POST", "/memories/import", raw=b"{}".ljust(MIB + 1), status=413, code="payload_too_large"),
     Bad("recall", "POST", RECALL, raw=b" " * (MIB + 1), status=413, code="payload_too_large"),
     Bad("gateway", "POST", EVENTS, raw=b" " * (GATEWAY_BYTES + 1), status=413, code="payload_too_large"),
-    Bad("event", "POST", EVENTS, {"events": [said("x"), said("x" * (256 * KIB))]}, status=413, code="event_too_large",
+    Bad("event", "POST", EVENTS, {"events": [user_message("x"), user_message("x" * (256 * KIB))]}, status=413,
+    code="event_too_large",
         at="events[1]"),
     Bad("event in bytes", "POST", EVENTS, an_event(content="é" * (128 * KIB)), status=413, code="event_too_large",
         at="events[0]"),
@@ -394,16 +395,16 @@ def test_ids_use_the_whole_grammar(person: Callable[[ApiClient], Person], api: A
         named = Person(api, f"{someone.id}{identifier}"[-128:], someone.settle_with, someone.finish_with)
         assert len(named.id) <= 128
         assert named.open(identifier)["session"]["id"] == identifier
-        assert named.append(identifier, said("Hello.", client_id=identifier))["seqs"] == [1]
+        assert named.append(identifier, user_message("Hello.", client_id=identifier))["seqs"] == [1]
 
 
 def test_what_fits_exactly_is_accepted(user: Person) -> None:
     user.open("s1")
-    shell = len(json.dumps(said(""), separators=(",", ":")).encode())
-    largest = said("x" * (256 * KIB - shell))
+    shell = len(json.dumps(user_message(""), separators=(",", ":")).encode())
+    largest = user_message("x" * (256 * KIB - shell))
     assert user.append("s1", largest)["seqs"] == [1]
-    assert user.append("s1", *[said("x")] * 48)["seqs"][-1] == 49
-    body = json.dumps({"events": [said("y" * 250_000)] * 4})
+    assert user.append("s1", *[user_message("x")] * 48)["seqs"][-1] == 49
+    body = json.dumps({"events": [user_message("y" * 250_000)] * 4})
     padded = raw(body.ljust(MIB))
     assert len(padded) == MIB
     assert user.expect(201, "POST", EVENTS, raw=padded)["seqs"] == [50, 51, 52, 53]
@@ -413,16 +414,16 @@ def test_what_fits_exactly_is_accepted(user: Person) -> None:
 def test_a_confidence_is_kept_to_six_places(user: Person) -> None:
     """DynamoDB has no number as small as some that JSON can say."""
     assert user.remember("x", confidence=1.5e-208)["confidence"] == 0
-    kept = user.remember("y", confidence=0.12345678)
-    assert kept["confidence"] == 0.123457
-    assert user.expect(200, "PATCH", f"/memories/{kept['id']}", {"confidence": 1e-300})["confidence"] == 0
+    memory = user.remember("y", confidence=0.12345678)
+    assert memory["confidence"] == 0.123457
+    assert user.expect(200, "PATCH", f"/memories/{memory['id']}", {"confidence": 1e-300})["confidence"] == 0
 
 
 def test_text_may_hold_anything_else(user: Person) -> None:
     text = "tab\tline\nreturn\r «é» 漢字 🟡 \u200b \U0010ffff <script> '; DROP TABLE -- {{}} %s \\u0000"
     assert user.memory(user.remember(text)["id"])["text"] == text
     user.open("s1")
-    user.append("s1", said(text))
+    user.append("s1", user_message(text))
     assert user.events("s1")[0]["content"] == text
 
 
@@ -432,14 +433,14 @@ def test_text_may_hold_anything_else(user: Person) -> None:
 def test_a_key_that_was_used_for_another_body(user: Person) -> None:
     """The first body again gets the first answer again; what is asked of a job or a session may have moved on."""
     user.open("s1")
-    user.append("s1", said("Hello."), answered("Hi."))
-    kept, cited = user.remember("User keeps bees.")["id"], user.remember("User keeps hens.")["id"]
+    user.append("s1", user_message("Hello."), answered("Hi."))
+    memory_id, cited = user.remember("User keeps bees.")["id"], user.remember("User keeps hens.")["id"]
     one, two = (json.dumps({"id": new_memory_id(n), "text": "x"}).encode() for n in (1, 2))
     for name, method, path, first, second in (
         ("append", "POST", EVENTS, an_event(), an_event(content="y")),
         ("upload", "POST", "/uploads", {"media_type": "image/png"}, {"media_type": "image/gif"}),
-        ("used", "POST", "/memories/used", {"ids": [cited]}, {"ids": [kept]}),
-        ("edit", "PATCH", f"/memories/{kept}", {"label": "a"}, {"label": "b"}),
+        ("used", "POST", "/memories/used", {"ids": [cited]}, {"ids": [memory_id]}),
+        ("edit", "PATCH", f"/memories/{memory_id}", {"label": "a"}, {"label": "b"}),
         ("import", "POST", "/memories/import", one, two),
         ("memory", "POST", MEMORIES, {"text": "x"}, {"text": "y"}),
         ("session", "POST", "/sessions", {"title": "x"}, {"title": "y"}),
@@ -489,24 +490,24 @@ def test_a_key_of_an_administrators_call(user: Person, api: ApiClient) -> None:
 def test_if_match_names_the_rev(user: Person) -> None:
     memory_id = user.remember("User keeps bees.")["id"]
     user.settle()
-    kept = user.memory(memory_id)
-    path = f"/memories/{kept['id']}"
+    remembered = user.memory(memory_id)
+    path = f"/memories/{remembered['id']}"
     edit = {"text": "User keeps hens."}
     for method, body in (("PATCH", edit), ("DELETE", None)):
         stale = user.call(method, path, body, headers={"If-Match": '"7"'})
         problem(stale, 412, "precondition_failed")
         malformed = user.call(method, path, body, headers={"If-Match": "1"})
         assert fields(problem(malformed, 422, "validation_failed")) == ["header.If-Match"]
-    assert user.memory(kept["id"]) == kept
+    assert user.memory(remembered["id"]) == remembered
     assert user.expect(200, "PATCH", path, edit, headers={"If-Match": '"1"'})["rev"] == 2
     assert fields(problem(user.call("PATCH", path, {}), 422, "validation_failed")) == ["body"]
     assert fields(problem(user.call("PATCH", path, {"kind": "note"}), 422, "validation_failed")) == ["kind"]
-    assert user.memory(kept["id"])["text"] == "User keeps hens."
+    assert user.memory(remembered["id"])["text"] == "User keeps hens."
 
 
 def test_if_match_takes_a_list_and_a_comma_in_quotes_belongs_to_its_tag(user: Person) -> None:
-    kept = user.remember("User keeps bees.")
-    path = f"/memories/{kept['id']}"
+    memory = user.remember("User keeps bees.")
+    path = f"/memories/{memory['id']}"
     for sent in ('"1,0"', 'W/"1"', '"x", "7"'):
         problem(user.call("PATCH", path, {"text": "x"}, headers={"If-Match": sent}), 412, "precondition_failed")
     assert user.expect(200, "PATCH", path, {"text": "User keeps hens."}, headers={"If-Match": '"9,1", "1"'})["rev"] == 2
@@ -515,32 +516,32 @@ def test_if_match_takes_a_list_and_a_comma_in_quotes_belongs_to_its_tag(user: Pe
 
 
 def test_null_takes_a_label_or_a_group_away_and_nothing_else(user: Person) -> None:
-    kept = user.remember("User keeps bees.", label="farm", group="animals", tags=["bees"])
-    path = f"/memories/{kept['id']}"
+    remembered = user.remember("User keeps bees.", label="farm", group="animals", tags=["bees"])
+    path = f"/memories/{remembered['id']}"
     for name in ("text", "priority", "importance", "confidence", "status", "tags"):
         refused = problem(user.call("PATCH", path, {name: None, "label": None}), 422, "validation_failed")
-        assert (fields(refused), user.memory(kept["id"])["label"]) == ([name], "farm")
+        assert (fields(refused), user.memory(remembered["id"])["label"]) == ([name], "farm")
     changed = user.expect(200, "PATCH", path, {"label": None, "group": None})
     assert ("label" in changed, "group" in changed, changed["tags"]) == (False, False, ["bees"])
-    assert [row["id"] for row in user.memories()] == [kept["id"]]
+    assert [row["id"] for row in user.memories()] == [remembered["id"]]
     assert user.expect(200, "GET", "/memories", query={"group": "animals"})["memories"] == []
 
 
 @pytest.mark.parametrize("name", ["text", "group", "tags", "status", "source_id"])
 def test_null_takes_nothing_of_a_document_away(user: Person, name: str) -> None:
-    kept = {"text": "Green tea.", "group": "drinks", "tags": ["tea"]}
-    user.expect(201, "PUT", "/documents", kept, query={"path": "/tea"})
+    unchanged = {"text": "Green tea.", "group": "drinks", "tags": ["tea"]}
+    user.expect(201, "PUT", "/documents", unchanged, query={"path": "/tea"})
     sent = {"text": "Black tea.", name: None}
     found = problem(user.call("PUT", "/documents", sent, query={"path": "/tea"}), 422, "validation_failed")
     assert fields(found) == [name]
     document = user.expect(200, "GET", "/documents", query={"path": "/tea"})
-    assert {field: document[field] for field in kept} == kept
+    assert {field: document[field] for field in unchanged} == unchanged
 
 
 def test_a_key_that_was_used_with_other_parameters(user: Person) -> None:
     """What the parameter asks for was not done: the first answer must not say that it was."""
-    kept = user.remember("User keeps bees.")
-    path, headers = f"/memories/{kept['id']}", {"Idempotency-Key": "once"}
+    memory = user.remember("User keeps bees.")
+    path, headers = f"/memories/{memory['id']}", {"Idempotency-Key": "once"}
     user.expect(200, "DELETE", path, headers=headers)
     problem(user.call("DELETE", path, query={"purge_packs": "true"}, headers=headers), 422, "idempotency_mismatch")
     user.expect(200, "DELETE", path, query={"purge_packs": "false"}, headers=headers)
@@ -548,11 +549,11 @@ def test_a_key_that_was_used_with_other_parameters(user: Person) -> None:
 
 def test_a_call_that_takes_no_body_is_sent_none(user: Person) -> None:
     """``close`` is a parameter: in a body it would be lost, and the user not closed."""
-    kept = user.remember("User keeps bees.")
-    path = f"/memories/{kept['id']}"
+    remembered = user.remember("User keeps bees.")
+    path = f"/memories/{remembered['id']}"
     found = problem(user.call("DELETE", path, {"purge_packs": True}), 422, "validation_failed")
     assert fields(found) == ["body"]
-    assert user.memory(kept["id"])["text"] == "User keeps bees."
+    assert user.memory(remembered["id"])["text"] == "User keeps bees."
     user.expect(200, "DELETE", path, {})
 
 

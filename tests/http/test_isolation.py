@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient, Reply
-from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, said, used
+from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, used, user_message
 
 pytestmark = pytest.mark.live
 
@@ -47,7 +47,7 @@ def owned(owner: Person) -> dict[str, str]:
     """The ids of what A has."""
     memory = owner.remember(SECRET)["id"]
     owner.open("private-session", title="Private")
-    owner.append("private-session", said("I have a dentist appointment tomorrow."), answered("Noted."))
+    owner.append("private-session", user_message("I have a dentist appointment tomorrow."), answered("Noted."))
     job = owner.observe("private-session")["id"]
     observation = owner.memories(kind="observation")[0]["id"]
     owner.settle()
@@ -59,7 +59,7 @@ def owned(owner: Person) -> dict[str, str]:
 def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]:
     """Every call that names something of A: method, path below the user, body, query, the code of the refusal."""
     session = "/sessions/private-session"
-    event = {"events": [said("Hello.")]}
+    event = {"events": [user_message("Hello.")]}
     for method, path, body, query in (
         ("GET", session, None, {}),
         ("GET", f"{session}/events", None, {}),
@@ -144,7 +144,7 @@ def test_b41_another_user_of_the_tenant(
     knows_nothing(other, owned)
     other.open("s1")
     image = {"type": "image", "media_type": "image/png", "upload_id": owned["upload"]}
-    reply = other.call("POST", "/sessions/s1/events", {"events": [said([image])]})
+    reply = other.call("POST", "/sessions/s1/events", {"events": [user_message([image])]})
     assert (reply.status, reply.json()["code"]) == (404, "upload_not_found")
 
 
@@ -169,7 +169,7 @@ def test_b41_the_users_id_in_another_tenant_is_an_empty_user(
     opened = namesake.open("private-session")
     assert opened["created"] is True
     assert opened["pack"]["text"] == ""
-    assert namesake.append("private-session", said("Hello."))["seqs"] == [1]
+    assert namesake.append("private-session", user_message("Hello."))["seqs"] == [1]
     namesake.remember("User's sister lives in Oslo.")
     report = namesake.expect(
         200, "POST", "/memories/import", raw=json.dumps({"id": owned["memory"], "text": "Brought in."}).encode()
@@ -208,9 +208,9 @@ def test_b41_identical_text_of_two_tenants_stays_apart(
     ids = [one.remember(SECRET, group="family")["id"] for one in (here, there)]
     for one in (here, there):
         one.settle()
-    for one, kept in zip((here, there), ids, strict=True):
-        assert one.recalled(SECRET, filters={"group": "family"}, threshold=0, k=50) == [kept]
-        assert layer_ids(one.open("s1")["pack"], "global") == [kept]
+    for one, memory_id in zip((here, there), ids, strict=True):
+        assert one.recalled(SECRET, filters={"group": "family"}, threshold=0, k=50) == [memory_id]
+        assert layer_ids(one.open("s1")["pack"], "global") == [memory_id]
 
 
 def test_b41_no_answer_names_a_key_of_a_store(owner: Person, owned: dict[str, str]) -> None:
@@ -223,7 +223,7 @@ def test_b41_no_answer_names_a_key_of_a_store(owner: Person, owned: dict[str, st
     owner.expect(200, "GET", "/stats")
     owner.expect(200, "GET", "/pack/diff", query={"session_id": "private-session", "from": 1, "to": 1})
     image = {"type": "image", "media_type": "image/png", "data": "iVBORw0KGgo="}
-    owner.append("private-session", said([image]), said(filler(100)))
+    owner.append("private-session", user_message([image]), user_message(filler(100)))
     owner.events("private-session")
     owner.call("GET", f"/memories/{new_memory_id()}")
     owner.call("POST", "/recall", {"query": 1})

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, said
+from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, user_message
 from tests.http.driving.stage import Stage
 
 OPERATIONS: dict[str, tuple[str, str]] = {
@@ -47,7 +47,7 @@ PATHS = ("/shared/family", "/shared/family/tree", "/notes/tea")
 """Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
-KEPT = {"openSession", "importMemories", "drainEmbeddings"}
+ID_KEEPING = {"openSession", "importMemories", "drainEmbeddings"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
 TRIES = 60
 """Of a call that the drawing left without what it needs."""
@@ -185,7 +185,7 @@ def _line(**row: Any) -> bytes:
 def _event(pick: Choice) -> Json:
     upload = {"type": "image", "media_type": "image/png", "upload_id": pick.id("upload_id")}
     content = pick.one_of(pick.text(), pick.text(), [upload])
-    return said(content, **pick.one_of({}, {"client_id": "c-1"}, {"client_id": f"c-{pick.one_of(*range(9))}"}))
+    return user_message(content, **pick.one_of({}, {"client_id": "c-1"}, {"client_id": f"c-{pick.one_of(*range(9))}"}))
 
 
 def _tool_call(pick: Choice) -> Json:
@@ -361,7 +361,7 @@ class Neighbours:
         reply = client.call(r.method, r.path, r.body, query=r.query, raw=r.raw, headers=r.headers)
         self._tally[operation, reply.status // 100] += 1
         self._judge(who, request, reply)
-        if reply.status < 300 and operation in KEPT:
+        if reply.status < 300 and operation in ID_KEEPING:
             for identifier in [one for one in self.known.owners if one in request.text]:
                 self.known.owners[identifier].add(who)
         self.known.learn_from(who, reply)
@@ -383,10 +383,10 @@ class Neighbours:
         assert reply.status < 500, about
         for writer, word in self.known.words.items():  # an observation begins with a capital
             assert writer == who or word not in heard.lower(), f"the words of {writer}: {about}"
-        said = request.text
+        body = request.text
         for identifier in list(self.known.owners):
             # what the caller has just said may be repeated: it is no news
-            if identifier in heard and identifier not in said:
+            if identifier in heard and identifier not in body:
                 owners = self.known.owners[identifier]
                 assert self.known.may_see(who, identifier), f"{identifier} of {owners}: {about}"
 
@@ -407,7 +407,12 @@ class Neighbours:
             for n in range(2, 6):
                 unsure = _line(id=new_memory_id(n), kind="fact", category="PERSON", status="inbox", text=f"{word} {n}.")
                 rows += b"\n" + unsure
-            events = [said(f"{word}: {SENTENCES[1]}"), answered("Noted."), said(SENTENCES[2]), answered(word)]
+            events = [
+                user_message(f"{word}: {SENTENCES[1]}"),
+                answered("Noted."),
+                user_message(SENTENCES[2]),
+                answered(word),
+            ]
             for operation, path, more in (
                 ("openSession", "/sessions", {"body": {"session_id": session, "title": word, "budget_ms": 0}}),
                 ("importMemories", "/memories/import", {"raw": rows}),

@@ -11,7 +11,7 @@ import pytest
 from local.api_client import ApiClient
 from local.running import StackName
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, said
+from tests.http.driving.people import Json, Person, answered, user_message
 
 WORKERS = ("outbox", "index", "embed", "extract")
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def numbers(header: str) -> dict[str, int]:
 
 def conversation() -> list[Json]:
     """Five turns."""
-    return [event for n in range(5) for event in (said(f"I paddled kayak number {n}."), answered("Splendid."))]
+    return [event for n in range(5) for event in (user_message(f"I paddled kayak number {n}."), answered("Splendid."))]
 
 
 @pytest.mark.controls
@@ -55,10 +55,10 @@ def test_e06_what_is_behind_is_told_until_it_is_not(user: Person, api: ApiClient
         assert len(here["hits"]) == 5 and here["degraded"] == [], "the tail covers the session"
         assert user.recall("kayak", sources=["memory"])["degraded"] == [], "utterances were not asked for"
 
-        kept = user.remember("User sold kayak number 7.")["id"]
+        memory_id = user.remember("User sold kayak number 7.")["id"]
         more = behind | {"unindexed": 11, "unembedded": 11}
         assert user.expect(200, "GET", "/stats")["memory_lag"] == more
-        assert user.recalled("kayak", sources=["memory"]) == [kept]
+        assert user.recalled("kayak", sources=["memory"]) == [memory_id]
         drain = api.expect(202, "POST", DRAIN, {"user_id": user.id, "wait_s": 0.1})
         assert (drain["status"], drain["result"]["pending"]) == ("running", 11)
     controls.drain()
@@ -76,8 +76,8 @@ def test_e06_what_is_behind_is_told_until_it_is_not(user: Person, api: ApiClient
 def test_e06_a_log_longer_than_its_tail_is_behind_for_its_own_session_too(user: Person, controls: Controls) -> None:
     user.open_without_pack("s1")
     with controls.paused("index"):
-        user.append("s1", *(said(f"I own lamp number {n}.") for n in range(48)))
-        user.append("s1", *(said(f"I own lamp number {n}.") for n in range(48, 60)))
+        user.append("s1", *(user_message(f"I own lamp number {n}.") for n in range(48)))
+        user.append("s1", *(user_message(f"I own lamp number {n}.") for n in range(48, 60)))
         answer = user.recall("lamp number 2", session_id="s1")
         assert answer["degraded"] == ["index:behind"] and answer["memory_lag"]["events"] == 60
     controls.drain()
@@ -104,7 +104,7 @@ def test_e06_a_batch_that_the_stream_gave_up_is_found_by_the_sweep(user: Person,
     user.open_without_pack("s1")
     controls.freeze(NOW)
     controls.fault("queue", "error")
-    user.append("s1", said("I moved to Bergen."), answered("Noted."))
+    user.append("s1", user_message("I moved to Bergen."), answered("Noted."))
     controls.drain()
     assert user.session("s1")["memory_lag"]["events"] == 2
     controls.faults()
@@ -130,7 +130,7 @@ def test_e07_words_wait_for_no_vector(
         for someone in people:
             someone.open_without_pack("s1")
             for part in range(5):
-                lines = [said(f"Lamp {part * 40 + n} hangs in room {someone.id[-6:]}.") for n in range(40)]
+                lines = [user_message(f"Lamp {part * 40 + n} hangs in room {someone.id[-6:]}.") for n in range(40)]
                 someone.append("s1", *lines)
         controls.drain()
         assert controls.queues()["index"]["visible"] == 0

@@ -9,7 +9,7 @@ import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, said
+from tests.http.driving.people import Json, Person, answered, user_message
 
 pytestmark = pytest.mark.controls
 Tenants = Callable[..., ApiClient]
@@ -32,7 +32,7 @@ def test_what_is_there_is_encoded_when_the_policy_becomes_late(
     api = tenant_with()
     user = person(api)
     user.open("s1")
-    user.append("s1", *(event for line in LINES for event in (said(line), answered("I see."))))
+    user.append("s1", *(event for line in LINES for event in (user_message(line), answered("I see."))))
     controls.drain()
     before = components(recall(user))
     assert before and all("rerank" in one and "late" not in one for one in before)
@@ -50,7 +50,7 @@ def test_what_is_there_is_encoded_when_the_policy_becomes_late(
     assert all("late" in one for one in components(after))
     assert after["hits"][0]["seq"] == 1
 
-    user.append("s1", said("The paint of the crane of the harbour is green."))
+    user.append("s1", user_message("The paint of the crane of the harbour is green."))
     controls.drain()
     newest = next(hit for hit in recall(user)["hits"] if hit["seq"] == 7)
     assert "late" in newest["components"]
@@ -60,10 +60,10 @@ def test_a_deleted_memory_takes_its_token_vectors_along(
     tenant_with: Tenants, person: People, controls: Controls
 ) -> None:
     user = person(tenant_with(rerank="late"))
-    kept = user.remember("User paints the crane of the harbour.")["id"]
+    memory_id = user.remember("User paints the crane of the harbour.")["id"]
     controls.drain()
     assert user.expect(200, "GET", "/stats")["embeddings"]["encoded"] == 1
-    user.expect(200, "DELETE", f"/memories/{kept}")
+    user.expect(200, "DELETE", f"/memories/{memory_id}")
     controls.drain()
     assert user.expect(200, "GET", "/stats")["embeddings"]["encoded"] == 0
 
@@ -73,7 +73,7 @@ def test_a_failing_encoder_is_said_and_the_order_is_linear(
 ) -> None:
     user = person(tenant_with(rerank="late"))
     user.open("s1")
-    user.append("s1", *(said(line) for line in LINES))
+    user.append("s1", *(user_message(line) for line in LINES))
     controls.drain()
     controls.fault("late", "error")
     answer = recall(user)

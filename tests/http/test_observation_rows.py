@@ -24,8 +24,8 @@ from tests.http.driving.people import (
     filler,
     ids_in_order,
     new_memory_id,
-    said,
     tokens,
+    user_message,
 )
 from tests.patience import PATIENCE_S
 
@@ -45,7 +45,7 @@ NOTHING = {"has_memory": False, "observations": []}
 
 
 def turn(word: str) -> list[Json]:
-    return [said(f"Let me tell you about the {word}."), answered(f"The {word}, noted.")]
+    return [user_message(f"Let me tell you about the {word}."), answered(f"The {word}, noted.")]
 
 
 def shown(call: Json) -> str:
@@ -86,7 +86,7 @@ def test_a01_a_turn_becomes_one_row_and_nothing_new_costs_nothing(user: Person, 
 def test_a01_half_a_turn_is_not_observed_until_somebody_asks(user: Person, controls: Controls) -> None:
     user.open("s1")
     controls.script(observes("🟡 User keeps bees.", last=1))
-    assert user.append("s1", said("I keep bees."))["observation"] == "none"
+    assert user.append("s1", user_message("I keep bees."))["observation"] == "none"
     controls.drain()
     assert user.memories() == []
     assert controls.calls("model") == []
@@ -221,7 +221,7 @@ def test_a06_relative_dates_are_resolved_against_the_time_of_the_event(user: Per
     user.open("s1")
     user.append(
         "s1",
-        said("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T09:30:00Z"),
+        user_message("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T09:30:00Z"),
         answered("I will.", created_at="2026-03-10T09:30:05Z"),
     )
     user.observe("s1")
@@ -238,7 +238,7 @@ def test_a06_the_days_are_those_of_the_users_time_zone(user: Person) -> None:
     user.open("s1", user_meta={"timezone": "Asia/Tokyo"})
     user.append(
         "s1",
-        said("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T20:00:00Z"),
+        user_message("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T20:00:00Z"),
         answered("I will.", created_at="2026-03-10T20:00:05Z"),
     )
     user.observe("s1")
@@ -255,7 +255,7 @@ def test_a07_an_image_is_shown_behind_its_text_and_kept_as_prose(user: Person, c
         IMAGE,
     ]
     controls.script(observes("🟡 User shows a photo of a red bicycle with a basket."))
-    user.append("s1", said(picture), answered("Lovely!"))
+    user.append("s1", user_message(picture), answered("Lovely!"))
     controls.drain()
 
     [call] = controls.calls("model")
@@ -288,7 +288,7 @@ def test_a07_an_uploaded_image_is_shown_like_one_that_was_sent(
     assert stored.status == 200, stored.text
     controls.script(observes("🟡 User shows a red bicycle.", last=1))
     block = {"type": "image", "media_type": "image/png", "upload_id": target["upload_id"]}
-    user.append("s1", said([block]), answered("Lovely!"))
+    user.append("s1", user_message([block]), answered("Lovely!"))
     controls.drain()
     [call] = controls.calls("model")
     assert [block["data"] for block in call["content"] if block["type"] == "image"] == [PNG]
@@ -299,7 +299,7 @@ def test_a08_what_memory_rendered_is_not_observed_again(user: Person, controls: 
     user.open("s1")
     rendered = '<neve-memory format="1"><global>User breeds xylophagous moths</global></neve-memory>'
     controls.script(observes("🟡 User's aunt is a glazier."))
-    user.append("s1", said(f"My aunt is a glazier. {rendered}"), answered("I see."))
+    user.append("s1", user_message(f"My aunt is a glazier. {rendered}"), answered("I see."))
     controls.drain()
     [call] = controls.calls("model")
     assert "My aunt is a glazier." in shown(call)
@@ -316,7 +316,7 @@ def test_a08_what_memory_rendered_is_not_observed_again(user: Person, controls: 
 def test_a08_an_event_that_is_nothing_else_is_skipped(user: Person, controls: Controls) -> None:
     user.open("s1")
     controls.script(observes("🟡 This must never be asked for."))
-    user.append("s1", said("<neve-retrieved>User breeds moths</neve-retrieved>"))
+    user.append("s1", user_message("<neve-retrieved>User breeds moths</neve-retrieved>"))
     assert user.observe("s1")["result"]["passes"] == 0
     assert controls.calls("model") == []
     assert user.memories() == []
@@ -332,7 +332,7 @@ def test_a09_a_long_tail_takes_consecutive_passes(user: Person, controls: Contro
     markers = [f"marker{n:02d}x" for n in range(12)]
     texts = [f"{marker} {filler(5_000 - 4)}"[:16_000] for marker in markers]
     assert sum(map(tokens, texts)) == 60_000
-    events = [said(text) if n % 2 == 0 else answered(text) for n, text in enumerate(texts)]
+    events = [user_message(text) if n % 2 == 0 else answered(text) for n, text in enumerate(texts)]
     controls.script(observes("🟡 The first part.", first=1, last=12), observes("🟡 The second part.", first=1, last=12))
     user.append("s1", *events)
     controls.drain()
@@ -561,8 +561,8 @@ def test_a13_over_the_target_there_is_one_retry_then_trailing_rows_go(small: Per
     controls.drain()
     assert [call["purpose"] for call in controls.calls("model")] == ["observe", "reflect", "reflect"]
     assert "325 tokens" in shown(controls.calls("model")[-1])
-    [kept] = small.memories(kind="reflection")
-    assert kept["text"].startswith("🟡 row 0")
+    [reflection] = small.memories(kind="reflection")
+    assert reflection["text"].startswith("🟡 row 0")
 
 
 @pytest.mark.controls
@@ -649,12 +649,12 @@ def statements(user: Person) -> list[str]:
 @pytest.mark.live
 def test_e09_nine_facts_in_one_append_are_nine_statements(user: Person) -> None:
     user.open("s1")
-    user.append("s1", *(said(fact) for fact in FACTS))
+    user.append("s1", *(user_message(fact) for fact in FACTS))
     assert user.observe("s1")["status"] == "done"
-    kept = statements(user)
-    assert len(kept) == 9
+    stated = statements(user)
+    assert len(stated) == 9
     for word in ("penicillin", "Mary", "nurse", "cats", "herring", "Honda", "boat", "cello", "coriander"):
-        assert sum(word in line for line in kept) == 1, word
+        assert sum(word in line for line in stated) == 1, word
     assert user.session("s1")["observed_seq"] == 9
 
 
@@ -665,7 +665,7 @@ def test_e09_thirty_preferences_survive_a_compaction(
     policy = {"window": 400, "session_reflection_trigger": 330, "session_reflection_target": 165}
     someone = person(tenant_with(**policy))
     someone.open("s1")
-    someone.append("s1", *(said(f"I love {food}.") for food in FOODS))
+    someone.append("s1", *(user_message(f"I love {food}.") for food in FOODS))
     job = someone.compact("s1")
     assert (job["status"], job["result"]["outcome"]) == ("done", "covered")
     everything = "\n".join([*statements(someone), someone.pack_text("s1")])
@@ -682,7 +682,7 @@ def test_e09_the_next_pass_begins_where_the_model_stopped_and_says_nothing_twice
         {"has_memory": True, "observations": lines[:5], "covered_to": 4},
         {"has_memory": True, "observations": lines[4:]},
     )
-    user.append("s1", *(said(fact) for fact in FACTS), answered())
+    user.append("s1", *(user_message(fact) for fact in FACTS), answered())
     controls.drain()
     first, second = controls.calls("model")
     assert "#1: " in event_text(first)
@@ -700,7 +700,7 @@ def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Control
     user.open("s1")
     controls.fault("llm", "status:400", match="something unspeakable")
     facts = [*FACTS[:2], "This is something unspeakable.", *FACTS[2:5]]
-    user.append("s1", *(said(fact) for fact in facts))
+    user.append("s1", *(user_message(fact) for fact in facts))
     job = user.observe("s1")
     assert job["status"] == "done"
     [refused] = job["result"]["unobservable"]
@@ -709,9 +709,9 @@ def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Control
     marked = {event["seq"]: event["unobservable"]["reason"] for event in user.events("s1") if "unobservable" in event}
     assert marked == {3: refused["reason"]}
     assert user.session("s1")["observed_seq"] == 6
-    kept = "\n".join(statements(user))
-    assert [word for word in ("penicillin", "Mary", "nurse", "cats", "herring") if word not in kept] == []
-    assert "unspeakable" not in kept
+    stated = "\n".join(statements(user))
+    assert [word for word in ("penicillin", "Mary", "nurse", "cats", "herring") if word not in stated] == []
+    assert "unspeakable" not in stated
 
 
 @pytest.mark.controls
@@ -719,7 +719,7 @@ def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Control
 def test_e10_a_model_that_refuses_everything_marks_nothing(user: Person, controls: Controls, fault: str) -> None:
     user.open("s1")
     controls.fault("llm", fault)
-    user.append("s1", *(said(fact) for fact in FACTS))
+    user.append("s1", *(user_message(fact) for fact in FACTS))
     job = user.observe("s1")
     assert job["status"] == "failed"
     assert "refused" in job["result"]["reason"]
@@ -735,7 +735,7 @@ def test_e10_an_image_that_the_model_will_not_see_costs_only_the_image(user: Per
     user.open("s1")
     controls.fault("llm", "status:400", match="[image block]")
     picture = [{"type": "text", "text": FACTS[0]}, IMAGE]
-    user.append("s1", said(picture), said(FACTS[1]))
+    user.append("s1", user_message(picture), user_message(FACTS[1]))
     job = user.observe("s1")
     assert (job["status"], job["result"]["images_left_out"]) == ("done", [1])
     assert "unobservable" not in job["result"]
@@ -747,7 +747,7 @@ def test_e10_bytes_that_are_no_image_are_refused(user: Person) -> None:
     user.open("s1")
     for data, media_type in ((b"<script>alert(1)</script>", "image/png"), (base64.b64decode(PNG), "image/jpeg")):
         block = {"type": "image", "media_type": media_type, "data": base64.b64encode(data).decode()}
-        refused = user.call("POST", "/sessions/s1/events", {"events": [said("Look:"), said([block])]})
+        refused = user.call("POST", "/sessions/s1/events", {"events": [user_message("Look:"), user_message([block])]})
         assert (refused.status, refused.json()["code"]) == (422, "validation_failed")
         assert [error["field"] for error in refused.json()["errors"]] == ["events[1].content[0].data"]
     assert user.events("s1") == []
@@ -763,7 +763,7 @@ def test_e10_an_upload_is_looked_at_before_it_is_taken(user: Person) -> None:
 
     def refusal(upload_id: str) -> tuple[int, str]:
         block = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
-        reply = user.call("POST", "/sessions/s1/events", {"events": [said([block])]})
+        reply = user.call("POST", "/sessions/s1/events", {"events": [user_message([block])]})
         return reply.status, reply.json()["code"]
 
     assert refusal(no_image) == (422, "validation_failed")
@@ -772,7 +772,7 @@ def test_e10_an_upload_is_looked_at_before_it_is_taken(user: Person) -> None:
     assert refusal("a") == (404, "upload_not_found")
     assert user.events("s1") == []
     block = {"type": "image", "media_type": "image/png", "upload_id": good}
-    user.append("s1", said([block]))
+    user.append("s1", user_message([block]))
     [event] = user.events("s1")
     assert event["content"] == [block]
 

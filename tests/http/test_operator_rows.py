@@ -26,8 +26,8 @@ OTHER_MODEL = "vector:dimension_mismatch"
 OLD, NEW = "User's sister is named Mary.", "User's dentist is Doctor Bloom."
 QUESTION, NEW_QUESTION = "what is my sibling called?", "who looks after my teeth?"
 """No word of the memory but stop words: only vectors find it."""
-SAID = "I bought a blue kayak in Bergen last week."
-ABOUT_SAID = "which boat did I purchase?"
+MESSAGE = "I bought a blue kayak in Bergen last week."
+ABOUT_MESSAGE = "which boat did I purchase?"
 
 
 def reindex(data: Path, stack: StackName, embedder: str) -> str:
@@ -104,16 +104,16 @@ def test_a34_vectors_of_two_models_are_never_compared(
 ) -> None:
     user = Someone()
     with started_with("bge-small") as (api, controls):
-        old, said = user.remembers(api, OLD), user.says(api, "s1", SAID)
+        old, utterance = user.remembers(api, OLD), user.says(api, "s1", MESSAGE)
         controls.drain()
-        assert ids(user.asks(api, ABOUT_SAID, legs=["vector"], sources=["event"])) == [said]
+        assert ids(user.asks(api, ABOUT_MESSAGE, legs=["vector"], sources=["event"])) == [utterance]
 
     with started_with("fixture") as (api, controls):
         new, later = user.remembers(api, NEW), user.says(api, "s2", "We sold the kayak again.")
         controls.drain()
         answer = user.asks(api, OLD, legs=["vector"], threshold=0)
         assert (answer["hits"], answer["degraded"]) == ([], [OTHER_MODEL]), "its own text finds nothing by vector"
-        assert set(ids(user.asks(api, "kayak", sources=["event"]))) == {said, later}
+        assert set(ids(user.asks(api, "kayak", sources=["event"]))) == {utterance, later}
         answer = user.asks(api, "Mary Bloom", sources=["memory"])
         assert set(ids(answer)) == {old, new}
         assert all("rank_vec" not in hit["components"] for hit in answer["hits"])
@@ -121,7 +121,7 @@ def test_a34_vectors_of_two_models_are_never_compared(
     reindex(tmp_path / "data", stack, "fixture")
 
     with started_with("fixture") as (api, _):
-        for query, source, found in ((OLD, "memory", old), (NEW, "memory", new), (SAID, "event", said)):
+        for query, source, found in ((OLD, "memory", old), (NEW, "memory", new), (MESSAGE, "event", utterance)):
             answer = user.asks(api, query, legs=["vector"], sources=[source])
             assert (ids(answer)[0], answer["degraded"]) == (found, [])
         assert user.asks(api, QUESTION)["hits"][0]["components"]["rank_vec"] == 1

@@ -13,7 +13,17 @@ from local.running import StackName
 from tests.http.driving.at_once import at_once
 from tests.http.driving.controls import Controls
 from tests.http.driving.other_server import controlled_server
-from tests.http.driving.people import Json, Person, answered, events_of, filler, ids_in_order, layer_ids, said, tokens
+from tests.http.driving.people import (
+    Json,
+    Person,
+    answered,
+    events_of,
+    filler,
+    ids_in_order,
+    layer_ids,
+    tokens,
+    user_message,
+)
 
 DAY = timedelta(days=1)
 
@@ -43,7 +53,7 @@ def test_a20_layers_stand_in_their_order(user: Person) -> None:
     assert text.startswith("<neve-memory")
     assert text.endswith("</neve-memory>\n")
     layers = {"always": "For every", "profile": "Of the user", "global": "From another", "local": "From this"}
-    places = [text.index(part) for tag, said in layers.items() for part in (f"<{tag}>", said, f"</{tag}>")]
+    places = [text.index(part) for tag, content in layers.items() for part in (f"<{tag}>", content, f"</{tag}>")]
     assert places == sorted(places)
 
 
@@ -178,10 +188,10 @@ def test_a23_imported_rows_without_a_session_are_global_everywhere(user: Person)
 
 @pytest.mark.live
 def test_b10_every_session_starts_with_what_is_remembered(user: Person) -> None:
-    kept = user.remember("User's favourite tea is lapsang souchong.")["id"]
+    memory_id = user.remember("User's favourite tea is lapsang souchong.")["id"]
     for session in ("s1", "s2"):
         opened = user.open(session)
-        assert layer_ids(opened["pack"], "global") == [kept]
+        assert layer_ids(opened["pack"], "global") == [memory_id]
         assert "User's favourite tea is lapsang souchong." in opened["pack"]["text"]
         assert opened["pack"]["state"] == "ready"
 
@@ -189,7 +199,7 @@ def test_b10_every_session_starts_with_what_is_remembered(user: Person) -> None:
 @pytest.mark.live
 def test_b09_the_next_session_starts_with_the_summary_of_the_last_one(user: Person) -> None:
     user.open("s1")
-    user.append("s1", said("We planned our honeymoon in Paris."), answered())
+    user.append("s1", user_message("We planned our honeymoon in Paris."), answered())
     summary = user.remember(
         "Planned the honeymoon in Paris.", kind="session_summary", session_id="s1", outcome="SUCCESS"
     )["id"]
@@ -205,19 +215,19 @@ def test_b09_the_next_session_starts_with_the_summary_of_the_last_one(user: Pers
 
 @pytest.mark.live
 def test_a24_between_rebuilds_the_bytes_are_the_same(user: Person) -> None:
-    kept = user.remember("User's favourite tea is lapsang souchong.")["id"]
+    memory_id = user.remember("User's favourite tea is lapsang souchong.")["id"]
     user.open("s1")
     before = {form: user.read_pack("s1", format=form) for form in ("text", "json")}
     sha = before["json"].json()["sha256"]
     assert before["text"].headers["etag"] == f'"{sha}"'
     assert before["json"].headers["etag"] == f'"{sha}-j"'
 
-    user.append("s1", said("I like rooibos more, and I am moving to Oslo tomorrow."), answered())
+    user.append("s1", user_message("I like rooibos more, and I am moving to Oslo tomorrow."), answered())
     user.observe("s1")
-    user.expect(200, "POST", "/memories/used", {"ids": [kept]})
+    user.expect(200, "POST", "/memories/used", {"ids": [memory_id]})
     user.recall("favourite tea", session_id="s1")
     user.remember("User also drinks coffee.")
-    user.expect(200, "PATCH", f"/memories/{kept}", {"text": "User's favourite tea is rooibos.", "priority": "low"})
+    user.expect(200, "PATCH", f"/memories/{memory_id}", {"text": "User's favourite tea is rooibos.", "priority": "low"})
     user.settle()
 
     for form in ("text", "json"):
@@ -233,9 +243,9 @@ def test_a24_between_rebuilds_the_bytes_are_the_same(user: Person) -> None:
 
 @pytest.mark.live
 def test_a24_a_new_session_sees_what_changed(user: Person) -> None:
-    kept = user.remember("User's favourite tea is lapsang souchong.")["id"]
+    memory_id = user.remember("User's favourite tea is lapsang souchong.")["id"]
     user.open("s1")
-    user.expect(200, "PATCH", f"/memories/{kept}", {"text": "User's favourite tea is rooibos."})
+    user.expect(200, "PATCH", f"/memories/{memory_id}", {"text": "User's favourite tea is rooibos."})
     assert "rooibos" in user.open("s2")["pack"]["text"]
     assert "rooibos" not in user.pack_text("s1")
 
@@ -250,7 +260,7 @@ def outgrow(user: Person, session: str) -> None:
 def cover_some(user: Person, session: str) -> Json:
     """Give a session eight turns of 12,000 tokens: the first two stay, and the newest that fit 50,000 tokens."""
     for _ in range(8):
-        user.append(session, said(filler(6_000)), answered(filler(6_000)))
+        user.append(session, user_message(filler(6_000)), answered(filler(6_000)))
     return user.compact(session)
 
 
@@ -270,12 +280,12 @@ def test_a25_initial_is_the_first_reading_and_happens_once(user: Person) -> None
 def test_a25_a_reflection_rebuilds_once(user: Person) -> None:
     user.open("s1")
     outgrow(user, "s1")
-    user.append("s1", said("I keep bees."), answered())
+    user.append("s1", user_message("I keep bees."), answered())
     job = user.observe("s1")
     assert job["result"]["reflections"] == [row["id"] for row in user.memories(kind="reflection")]
     assert [version["trigger"] for version in user.versions("s1")] == ["initial", "reflection"]
     assert set(layer_ids(user.pack("s1"), "local")) == set(job["result"]["reflections"])
-    user.append("s1", said("And I like honey."), answered())
+    user.append("s1", user_message("And I like honey."), answered())
     user.observe("s1")
     assert len(user.versions("s1")) == 2
 
@@ -375,8 +385,8 @@ def test_a26_two_rebuilds_of_an_existing_pack_add_one_version(small: Person, con
     assert "New in the next pack." in second.text
     assert "New in the next pack." not in first.text
     for version, served in ((1, first), (2, second)):
-        kept = small.read_pack("s1", format="text", version=version)
-        assert (kept.body, kept.headers["etag"]) == (served.body, served.headers["etag"])
+        stored = small.read_pack("s1", format="text", version=version)
+        assert (stored.body, stored.headers["etag"]) == (served.body, served.headers["etag"])
     controls.run("sweep")
     assert len(small.versions("s1")) == 2, "nothing is due any more"
 
@@ -404,9 +414,9 @@ def test_a27_a_failed_rebuild_keeps_the_old_pack(small: Person, controls: Contro
     controls.drain()
 
     for form in ("text", "json"):
-        kept = small.read_pack("s1", format=form)
-        assert kept.status == 200
-        assert degraded_header(kept) == ["pack:stale"]
+        served = small.read_pack("s1", format=form)
+        assert served.status == 200
+        assert degraded_header(served) == ["pack:stale"]
     stale = small.read_pack("s1", format="text")
     assert (stale.body, stale.headers["etag"]) == (before.body, before.headers["etag"])
     held = small.read_pack("s1", format="text", etag=before.headers["etag"])

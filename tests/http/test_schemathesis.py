@@ -77,8 +77,8 @@ def existing(stage: Stage, key: str) -> dict[str, str]:
     """Values of path and query parameters that name something."""
     api, user = ApiClient(stage.base_url, key), "ann"
     api.expect(200, "POST", f"/v1/users/{user}/sessions", {"session_id": "s1"})
-    said = [{"event_type": "user_message", "content": "I live in Lisbon."}]
-    api.expect(201, "POST", f"/v1/users/{user}/sessions/s1/events", {"events": said})
+    given = [{"event_type": "user_message", "content": "I live in Lisbon."}]
+    api.expect(201, "POST", f"/v1/users/{user}/sessions/s1/events", {"events": given})
     memory = api.expect(201, "POST", f"/v1/users/{user}/memories", {"text": "Lives in Lisbon.", "kind": "note"})
     job = api.expect(202, "POST", f"/v1/users/{user}/sessions/s1/observe", {})
     found = api.expect(200, "POST", f"/v1/users/{user}/recall", {"query": "Lisbon"})

@@ -8,7 +8,7 @@ import pytest
 
 from tests.http.driving.at_once import at_once
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, events_of, layer_ids, said
+from tests.http.driving.people import Json, Person, answered, events_of, layer_ids, user_message
 
 # --- E1 -----------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ def test_c36_a_brand_new_user_has_an_empty_memory(user: Person) -> None:
 def test_d02_events_are_listed_in_order_without_gaps(user: Person) -> None:
     user.open("s1")
     texts = [f"line {n}" for n in range(1, 11)]
-    assert user.append("s1", *map(said, texts[:3]))["seqs"] == [1, 2, 3]
+    assert user.append("s1", *map(user_message, texts[:3]))["seqs"] == [1, 2, 3]
     assert user.append("s1", *map(answered, texts[3:]))["seqs"] == [4, 5, 6, 7, 8, 9, 10]
     assert [(event["seq"], event["content"]) for event in user.events("s1")] == list(enumerate(texts, start=1))
     page = user.expect(200, "GET", "/sessions/s1/events", query={"from_seq": 3, "limit": 4})
@@ -156,9 +156,15 @@ def test_d02_the_same_idempotency_key_appends_once(user: Person) -> None:
 @pytest.mark.live
 def test_d02_a_client_id_is_appended_once(user: Person) -> None:
     user.open("s1")
-    assert user.append("s1", said("One.", client_id="c1"), said("Two.", client_id="c2"))["seqs"] == [1, 2]
-    assert user.append("s1", said("Two.", client_id="c2"), said("Three.", client_id="c3"))["seqs"] == [2, 3]
-    other = user.call("POST", "/sessions/s1/events", {"events": [said("Another.", client_id="c1")]})
+    assert user.append("s1", user_message("One.", client_id="c1"), user_message("Two.", client_id="c2"))["seqs"] == [
+        1,
+        2,
+    ]
+    assert user.append("s1", user_message("Two.", client_id="c2"), user_message("Three.", client_id="c3"))["seqs"] == [
+        2,
+        3,
+    ]
+    other = user.call("POST", "/sessions/s1/events", {"events": [user_message("Another.", client_id="c1")]})
     assert (other.status, other.json()["code"]) == (409, "client_id_conflict")
     assert [event["content"] for event in user.events("s1")] == ["One.", "Two.", "Three."]
 
@@ -166,7 +172,7 @@ def test_d02_a_client_id_is_appended_once(user: Person) -> None:
 @pytest.mark.live
 def test_d02_concurrent_appends_have_disjoint_seqs(user: Person) -> None:
     user.open("s1")
-    appended = at_once(user.api, lambda n: user.append("s1", said(f"a{n}"), said(f"b{n}"))["seqs"], 5)
+    appended = at_once(user.api, lambda n: user.append("s1", user_message(f"a{n}"), user_message(f"b{n}"))["seqs"], 5)
     assert sorted(seq for seqs in appended for seq in seqs) == list(range(1, 11))
     contents = {event["seq"]: event["content"] for event in user.events("s1")}
     for n, (first, second) in enumerate(appended):
@@ -178,12 +184,12 @@ def test_d02_concurrent_appends_have_disjoint_seqs(user: Person) -> None:
 def test_d02_an_append_that_failed_left_nothing(user: Person, controls: Controls) -> None:
     user.open("s1")
     controls.fault("table", "error")
-    reply = user.call("POST", "/sessions/s1/events", {"events": [said("Lost?", client_id="c1")]})
+    reply = user.call("POST", "/sessions/s1/events", {"events": [user_message("Lost?", client_id="c1")]})
     assert (reply.status, reply.json()["code"]) == (503, "store_unavailable")
     assert "retry-after" in reply.headers
     controls.faults()
     assert user.events("s1") == []
-    assert user.append("s1", said("Lost?", client_id="c1"))["seqs"] == [1]
+    assert user.append("s1", user_message("Lost?", client_id="c1"))["seqs"] == [1]
 
 
 TOOL: Json = {"tool_use_id": "t1", "name": "weather"}
@@ -215,7 +221,11 @@ def test_d27_the_server_counts_the_tokens(user: Person) -> None:
     user.open("s1")
     image = {"type": "image", "media_type": "image/png", "url": "https://example.com/a.png"}
     user.append(
-        "s1", said("x" * 100), said("🟡"), said([image]), answered([{"type": "text", "text": "x" * 100}, image])
+        "s1",
+        user_message("x" * 100),
+        user_message("🟡"),
+        user_message([image]),
+        answered([{"type": "text", "text": "x" * 100}, image]),
     )
     assert [event["original_tokens"] for event in user.events("s1")] == [32, 1, 1_600, 1_632]
 
@@ -247,8 +257,8 @@ def test_d52_a_session_says_when_and_how_much(user: Person) -> None:
     started = user.open("s1", title="About bees", user_meta={"name": "Ada", "stage": "TRUSTED"})["session"]
     assert (started["last_seq"], started["total_tokens"], started["epoch"]) == (0, 0, 0)
     assert "last_event_at" not in started
-    user.append("s1", said("x" * 100), answered("y" * 320))
-    user.append("s1", said("🟡"))
+    user.append("s1", user_message("x" * 100), answered("y" * 320))
+    user.append("s1", user_message("🟡"))
     user.settle()
     session = user.session("s1")
     expected: dict[str, Any] = {
@@ -273,7 +283,7 @@ def test_d52_times_are_those_of_the_clock(user: Person, controls: Controls) -> N
     controls.freeze("2026-06-01T10:00:00Z")
     user.open("s1")
     controls.advance(90)
-    user.append("s1", said("Hello."))
+    user.append("s1", user_message("Hello."))
     session = user.session("s1")
     assert session["started_at"] == "2026-06-01T10:00:00.000Z"
     assert session["last_event_at"] == "2026-06-01T10:01:30.000Z"

@@ -46,9 +46,9 @@ def test_t0_a_restarted_server_recalls_it_by_meaning(tmp_path: Path, stack: Stac
 @pytest.mark.live
 def test_c37_nothing_is_recalled_that_was_not_saved(user: Person) -> None:
     assert user.recalled(QUESTION) == []
-    kept = user.remember(MEMORY)["id"]
+    memory_id = user.remember(MEMORY)["id"]
     user.settle()
-    assert user.recalled(QUESTION) == [kept]
+    assert user.recalled(QUESTION) == [memory_id]
 
 
 @pytest.mark.controls

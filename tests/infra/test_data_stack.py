@@ -33,8 +33,8 @@ def test_a_store_outlives_its_stack(logical_id: str) -> None:
 
 
 def test_nothing_that_is_kept_is_in_the_service_stack() -> None:
-    kept = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::OpenSearchService::Domain", "AWS::KMS::Key"}
-    assert {resource["Type"] for resource in expanded().values()}.isdisjoint(kept | {"AWS::SecretsManager::Secret"})
+    stateful = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::OpenSearchService::Domain", "AWS::KMS::Key"}
+    assert {resource["Type"] for resource in expanded().values()}.isdisjoint(stateful | {"AWS::SecretsManager::Secret"})
 
 
 # --- the table --------------------------------------------------------------------------------------

@@ -53,9 +53,9 @@ def test_a_function_logs_into_its_own_group_for_a_while(name: str) -> None:
     logical_id, properties = functions()[name]
     group = expanded()[properties["LoggingConfig"]["LogGroup"]["Ref"]]["Properties"]
     assert group["LogGroupName"]["Fn::Sub"] == f"/aws/lambda/{properties['FunctionName']['Fn::Sub']}"
-    kept = written(SERVICE)["Mappings"]["Stages"]
+    retention = written(SERVICE)["Mappings"]["Stages"]
     assert group["RetentionInDays"] == {"Fn::FindInMap": ["Stages", {"Ref": "Stage"}, "LogDays"]}
-    assert all(1 <= stage["LogDays"] <= 90 for stage in kept.values()), logical_id
+    assert all(1 <= stage["LogDays"] <= 90 for stage in retention.values()), logical_id
 
 
 def test_every_function_has_a_role_of_its_own() -> None:

@@ -97,10 +97,10 @@ def test_function_imports_with_its_layers_alone(sandbox_of: SandboxOf, name: str
 
 @pytest.mark.parametrize("name", [name for name, f in sorted(FUNCTIONS.items()) if f.variables & STORES.keys()])
 def test_function_can_make_every_port_that_it_is_told_of(sandbox_of: SandboxOf, name: str) -> None:
-    told = sorted(FUNCTIONS[name].variables & STORES.keys())
-    given = {"NEVE_EMBEDDER": "none"} | dict.fromkeys(told, "https://127.0.0.1:9/name")
-    made = ", ".join(f"type(ports.{STORES[variable][0]}).__name__" for variable in told)
-    assert evaluated(sandbox_of(FUNCTIONS[name]), f"[{made}]", given) == [STORES[variable][1] for variable in told]
+    variables = sorted(FUNCTIONS[name].variables & STORES.keys())
+    given = {"NEVE_EMBEDDER": "none"} | dict.fromkeys(variables, "https://127.0.0.1:9/name")
+    made = ", ".join(f"type(ports.{STORES[variable][0]}).__name__" for variable in variables)
+    assert evaluated(sandbox_of(FUNCTIONS[name]), f"[{made}]", given) == [STORES[variable][1] for variable in variables]
 
 
 @pytest.mark.parametrize("name", with_layer("encoder"))

@@ -44,11 +44,13 @@ def test_the_limits_are_those_of_the_product() -> None:
 
 def test_the_document_says_what_was_measured(layers: Mapping[str, float], sizes: Mapping[str, float]) -> None:
     used = {name: function.layers for name, function in deployed_functions().items()}
-    said = rows(DOCUMENT.read_text(encoding="utf-8").partition("\n## Sizes\n")[2].partition("\n## ")[0])
+    documented = rows(DOCUMENT.read_text(encoding="utf-8").partition("\n## Sizes\n")[2].partition("\n## ")[0])
     for name, cells in rows(table(layers, used, sizes)).items():
-        assert name in said, f"{name} is not in {DOCUMENT.name}: put the output of `make build` there"
-        assert [cell for cell in said[name] if not is_number(cell)] == [cell for cell in cells if not is_number(cell)]
-        for measured, written in zip(numbers(cells), numbers(said[name]), strict=True):
+        assert name in documented, f"{name} is not in {DOCUMENT.name}: put the output of `make build` there"
+        assert [cell for cell in documented[name] if not is_number(cell)] == [
+            cell for cell in cells if not is_number(cell)
+        ]
+        for measured, written in zip(numbers(cells), numbers(documented[name]), strict=True):
             assert written == pytest.approx(measured, abs=TOLERANCE_MB), f"{name}: {written} in {DOCUMENT.name}"
 
 

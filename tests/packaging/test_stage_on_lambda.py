@@ -25,7 +25,7 @@ TEMPLATE = read_template()
 FUNCTIONS = deployed_functions()
 USER = "/v1/users/ann"
 FRESH_PROCESSES = 5
-SAID = "My telescope is with Bob until Friday; I will collect it then."
+MESSAGE = "My telescope is with Bob until Friday; I will collect it then."
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def stage(
 
 def call(stage: Stage, method: str, path: str, body: Any = None, *, status: int = 200) -> Any:
     response = stage.call(method, path, json.dumps(body).encode() if body is not None else b"")
-    assert response.status == status, f"{response.body!r}\n{stage.said()}"
+    assert response.status == status, f"{response.body!r}\n{stage.log_text()}"
     return json.loads(response.body)
 
 
@@ -74,8 +74,8 @@ def tell(stage: Stage, stores: Stores) -> None:
 def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) -> None:
     assert call(stage, "GET", "/v1/health")["observer"] == "extractive"
     call(stage, "POST", f"{USER}/sessions", {"session_id": "monday"})
-    said = {"events": [{"event_type": "user_message", "content": SAID}]}
-    assert call(stage, "POST", f"{USER}/sessions/monday/events", said, status=201)["seqs"] == [1]
+    given = {"events": [{"event_type": "user_message", "content": MESSAGE}]}
+    assert call(stage, "POST", f"{USER}/sessions/monday/events", given, status=201)["seqs"] == [1]
     created = call(stage, "POST", f"{USER}/memories", {"text": "Ann's telescope is with Bob."}, status=201)
     tell(stage, stores)
     stage.deliver("index")
@@ -115,15 +115,15 @@ def test_the_first_recall_of_a_fresh_process_is_whole_within_the_budget_of_a_pro
     for attempt in range(FRESH_PROCESSES):
         with LambdaProcess("recall", sandbox, function.handler, environment, tmp_path / f"log-{attempt}") as process:
             answers = [process.invoke(event).result for _ in range(2)]
-            said = process.said()
+            output = process.log_text()
         first, second = (json.loads(answer["body"]) for answer in answers if answer is not None)
         if not first["degraded"]:
             break
-    assert (first["degraded"], first["budget_ms"], first["result_state"]) == ([], 300, "found"), said
+    assert (first["degraded"], first["budget_ms"], first["result_state"]) == ([], 300, "found"), output
     assert {leg["status"] for leg in first["legs"].values()} == {"complete"}
     assert first["cold_start_ms"] > 0
     assert "cold_start_ms" not in second
-    assert "ColdStartSeconds" in said
+    assert "ColdStartSeconds" in output
 
 
 def test_the_schedule_runs(stage: Stage) -> None:
@@ -144,9 +144,9 @@ def test_a_batch_that_cannot_be_read_is_an_error_of_the_invocation(stage: Stage)
 
 def test_the_check_before_a_deployment_passes_on_these_functions(stage: Stage, apis: DeploymentApis) -> None:
     event = {"DeploymentId": "d-1", "LifecycleEventHookExecutionId": "execution-1"}
-    assert stage.invoke("pre_traffic", event) == {"passed": True}, stage.said()
-    told = {"deploymentId": "d-1", "lifecycleEventHookExecutionId": "execution-1", "status": "Succeeded"}
-    assert apis.verdicts == [told]
+    assert stage.invoke("pre_traffic", event) == {"passed": True}, stage.log_text()
+    status = {"deploymentId": "d-1", "lifecycleEventHookExecutionId": "execution-1", "status": "Succeeded"}
+    assert apis.verdicts == [status]
 
 
 def test_every_function_was_invoked(stage: Stage) -> None:

@@ -72,9 +72,9 @@ def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int
     except OtherReport as other:
         print(other, file=sys.stderr)
         return 2
-    told = as_report(found) | {"seconds": round(time.monotonic() - began_s, 1)}
-    del told["found"]
-    print(json.dumps(told, indent=2))
+    document = as_report(found) | {"seconds": round(time.monotonic() - began_s, 1)}
+    del document["found"]
+    print(json.dumps(document, indent=2))
     return 1 if found.failing else 0
 
 

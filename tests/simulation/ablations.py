@@ -16,7 +16,7 @@ from neve import worker
 from neve.domain.compile.conversation import Conversation
 from neve.domain.ids import ulid_named
 from neve.domain.indexing.passage import Passage
-from neve.domain.memories import said_again
+from neve.domain.memories import fact_statements
 from neve.domain.privacy.screen import Found
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement
@@ -328,7 +328,7 @@ def _nobody_owns_a_night() -> list[Patch]:
 
 def _by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
     """Whatever was said later."""
-    return fact if said_again.first_statement(fact) in remaining else None
+    return fact if fact_statements.first_statement(fact) in remaining else None
 
 
 def _by_its_own_range(self: Any, memory: Any) -> bool:

@@ -81,7 +81,7 @@ def play_many(seeds: range, options: Options, jobs: int, report: Path | None) ->
     identity = {"commit": _commit(), **_plain(options)}
     found = _reported(report, identity) if report is not None and report.exists() else Found()
     parts = list(_left(seeds, found.chunks))
-    began_s = told_s = kept_s = time.monotonic()
+    began_s = reported_s = saved_s = time.monotonic()
     already = found.seeds
     try:
         for part in _played(parts, options, jobs):
@@ -89,11 +89,11 @@ def play_many(seeds: range, options: Options, jobs: int, report: Path | None) ->
             for one in part.failing:
                 print(f"seed {one['seed']} ({one['workload']}): {one['broken'][0]}", flush=True)
             now_s = time.monotonic()
-            if now_s - told_s > TELL_EVERY_S:
-                told_s, rate = now_s, (found.seeds - already) / (now_s - began_s) * 60
+            if now_s - reported_s > TELL_EVERY_S:
+                reported_s, rate = now_s, (found.seeds - already) / (now_s - began_s) * 60
                 print(f"{found.seeds} seeds, {rate:.0f} a minute, {len(found.failing)} failed", file=sys.stderr)
-            if report is not None and now_s - kept_s > KEEP_EVERY_S:
-                kept_s = now_s
+            if report is not None and now_s - saved_s > KEEP_EVERY_S:
+                saved_s = now_s
                 _keep(report, found, identity)
     finally:
         if report is not None:
@@ -148,11 +148,11 @@ def _left(seeds: range, chunks: Sequence[tuple[int, int]]) -> Iterator[range]:
 
 
 def _reported(report: Path, identity: dict[str, Any]) -> Found:
-    told = json.loads(report.read_text(encoding="utf-8"))
-    other = {name: told.get(name) for name in identity}
+    document = json.loads(report.read_text(encoding="utf-8"))
+    other = {name: document.get(name) for name in identity}
     if other != identity:
         raise OtherReport(f"{report} is about {other}, not about {identity}")
-    found = told["found"]
+    found = document["found"]
     counters = {name: Counter(found[name]) for name in ("faults", "seen")}
     return Found(**(found | counters | {"chunks": [(first, count) for first, count in found["chunks"]]}))
 

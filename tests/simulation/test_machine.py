@@ -78,7 +78,7 @@ def _process(cloud: Cloud) -> SimPorts:
 
 def test_a_dead_process_writes_nothing_more() -> None:
     cloud = Cloud(1, CALM)
-    ports, told = _process(cloud), []
+    ports, results = _process(cloud), []
 
     def work() -> None:
         ports.table.write([Put({"pk": "P", "sk": "1", "type": "thing"})])
@@ -86,11 +86,11 @@ def test_a_dead_process_writes_nothing_more() -> None:
         try:
             ports.table.write([Put({"pk": "P", "sk": "2", "type": "thing"})])
         finally:
-            told.append("died")
+            results.append("died")
 
     cloud.scheduler.start(work)
     cloud.scheduler.run()
-    assert (list(cloud.table.rows), told) == ([Key("P", "1")], ["died"])
+    assert (list(cloud.table.rows), results) == ([Key("P", "1")], ["died"])
 
 
 def test_a_row_that_was_read_is_nobodys_to_change() -> None:

@@ -53,9 +53,9 @@ def test_they_are_fetched_once_each_in_a_run_of_its_own(calls: Path, capfd: pyte
     assert all((folder / server / "lib" / "a.jar").is_file() for server in Server)
     assert all((folder / server / "classes").is_dir() for server in Server)
     assert Counter(Path(line).name for line in calls.read_text().splitlines()) == Counter(list(Server))
-    said = capfd.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert re.fullmatch(r"Fetching OpenSearch, DynamoDB Local, ElasticMQ and S3Proxy \(once, \d+ MB\) …", said[0])
+    captured = capfd.readouterr().err.splitlines()
+    assert len(captured) == 1
+    assert re.fullmatch(r"Fetching OpenSearch, DynamoDB Local, ElasticMQ and S3Proxy \(once, \d+ MB\) …", captured[0])
 
 
 def test_those_who_ask_at_once_wait_for_one_of_them(calls: Path) -> None:

@@ -180,7 +180,7 @@ class RecallWorld:
 
     def words(self, messages: Sequence[Message], *, again: bool = False) -> Failures:
         """Words; their vectors are on the embed queue then."""
-        return index_rows(self, told(messages, again=again))
+        return index_rows(self, delivered(messages, again=again))
 
     def embed(self, messages: Sequence[Message]) -> Failures:
         """Words, then vectors: of these messages, and of what became of them on the way."""
@@ -188,7 +188,7 @@ class RecallWorld:
         failures = self.words([message for message in messages if message.body["kind"] in ROWS])
         bodies = [message.body for message in messages]
         later = [message for message in self.taken(QueueName.EMBED) if message.body not in bodies]
-        return failures | embed_rows(self, told([*messages, *later]))
+        return failures | embed_rows(self, delivered([*messages, *later]))
 
     def pump(self) -> None:
         """Until nothing is left to do. Raises AssertionError when a message fails."""
@@ -219,6 +219,6 @@ class RecallWorld:
         return iso(self.clock.now() - timedelta(**by))
 
 
-def told(messages: Sequence[Message], *, again: bool = False) -> list[IndexMessage]:
+def delivered(messages: Sequence[Message], *, again: bool = False) -> list[IndexMessage]:
     """As a queue delivers them."""
     return [IndexMessage(json.loads(json.dumps(message.body)), again) for message in messages]

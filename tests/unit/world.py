@@ -150,7 +150,7 @@ class ScriptedObserver:
                 raise answer
             return answer
         seqs = [event.seq for event in given.events]
-        return kept(f"🟡 said {seqs[0]} to {seqs[-1]}", seqs[0], seqs[-1])
+        return observed_line(f"🟡 said {seqs[0]} to {seqs[-1]}", seqs[0], seqs[-1])
 
     def reflect(self, given: ReflectInput) -> Reflected:
         self.reflected.append(given)
@@ -177,8 +177,8 @@ class ScriptedObserver:
         if isinstance(answer, Exception):
             raise answer
         seqs = [event.seq for event in given.events]
-        said = SummaryText(insights=(f"What was said from {seqs[0]} to {seqs[-1]}.",))
-        return answer or Summarised(said, "scripted", prompt_version="1")
+        summary = SummaryText(insights=(f"What was said from {seqs[0]} to {seqs[-1]}.",))
+        return answer or Summarised(summary, "scripted", prompt_version="1")
 
     def file_away(self, given: FilingInput) -> Filed:
         self.filed.append(given)
@@ -200,7 +200,7 @@ def time_for(passes: int) -> Callable[[], float]:
     return lambda: next(left, 0.0)
 
 
-def kept(text: str, seq_from: int, seq_to: int, **more: Any) -> Observed:
+def observed_line(text: str, seq_from: int, seq_to: int, **more: Any) -> Observed:
     return Observed(True, (ObservedLine(text, seq_from, seq_to),), "scripted", **more)
 
 

@@ -64,9 +64,9 @@ class Cache(Generic[K, V]):
 
     def read(self, key: K, read: Callable[[], V]) -> V:
         """The value that is here, or what ``read`` brings. Two threads may read at once. Raises what it raises."""
-        kept = self.get(key)
-        if kept is not None:
-            return kept
+        cached = self.get(key)
+        if cached is not None:
+            return cached
         began = self._now()
         return self.put(key, read(), as_of=began)
 

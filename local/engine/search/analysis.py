@@ -49,16 +49,16 @@ class Analyzer:
             yield from self._analyse_chunk(chunk) if terms is None else terms
 
     def analyse(self, passage: Passage) -> Analysed:
-        own = self._said(passage)
-        around = ((neighbour.distance, self._said(neighbour)) for neighbour in passage.neighbours)
+        own = self._terms_of(passage)
+        around = ((neighbour.distance, self._terms_of(neighbour)) for neighbour in passage.neighbours)
         counts = weighted_counts(own, self.terms(passage.date_text), around)
         in_text = set(own.own)
         packed = [_pack(term << 1 | (term not in in_text), count) for term, count in counts.items()]
         return Analysed(b"".join(packed), own.length)
 
-    def _said(self, said: Passage | Neighbour) -> Terms[Term]:
-        own = list(self.terms(said.text))
-        return Terms(own, len(own) + self._lengths.of(said.rest))
+    def _terms_of(self, indexed: Passage | Neighbour) -> Terms[Term]:
+        own = list(self.terms(indexed.text))
+        return Terms(own, len(own) + self._lengths.of(indexed.rest))
 
     def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
         terms = stored_terms(chunk_terms(chunk))

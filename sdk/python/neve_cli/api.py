@@ -29,8 +29,8 @@ class Refused(Failed):
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status, self.code = status, str(problem.get("code", "unknown"))
         errors = [f"{error['field']}: {error['message']}" for error in problem.get("errors", [])]
-        said = "; ".join(errors) or str(problem.get("detail", f"HTTP {status}"))
-        super().__init__(f"{self.code} ({status}): {said}")
+        reasons = "; ".join(errors) or str(problem.get("detail", f"HTTP {status}"))
+        super().__init__(f"{self.code} ({status}): {reasons}")
 
 
 @dataclass(frozen=True)

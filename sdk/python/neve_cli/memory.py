@@ -61,8 +61,8 @@ def list_(context: Context, /, limit: int, **filters: str | None) -> None:
 def add(context: Context, /, wait: bool, tags: tuple[str, ...], **given: Any) -> None:
     """Keep TEXT."""
     body = {name: value for name, value in given.items() if value is not None} | ({"tags": list(tags)} if tags else {})
-    kept = context.api.json("POST", "/memories", body, query={"wait": "embedded"} if wait else None)
-    output.fields(kept, [*ONE, "decision", "criteria"], as_json=context.as_json)
+    stored = context.api.json("POST", "/memories", body, query={"wait": "embedded"} if wait else None)
+    output.fields(stored, [*ONE, "decision", "criteria"], as_json=context.as_json)
 
 
 @memory.command()

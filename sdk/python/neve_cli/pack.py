@@ -30,8 +30,8 @@ def show(context: Context, /, session_id: str | None, version: int | None) -> No
         return
     answer = context.api.call("GET", "/pack", query={**given, "format": "text"})
     click.echo(answer.text, nl=not answer.text.endswith("\n"))
-    if said := answer.headers.get("X-Neve-Degraded"):
-        output.note(f"degraded: {said}")
+    if degraded := answer.headers.get("X-Neve-Degraded"):
+        output.note(f"degraded: {degraded}")
 
 
 @pack.command()

@@ -41,10 +41,10 @@ def killed_after_some_writes(kind: str, engine: str, location: str, seed: int) -
     how many writes it had acknowledged: those with the numbers 0 … n - 1."""
     enough = random.Random(seed).randint(MIN_WRITES, MAX_WRITES)
     with tempfile.TemporaryDirectory(prefix="neve-writer-") as folder:
-        said = Path(folder) / "said"
-        os.mkfifo(said)
-        writer = _fork([kind, engine, location, str(said)])
-        with said.open(encoding="ascii") as lines:
+        marker = Path(folder) / "said"
+        os.mkfifo(marker)
+        writer = _fork([kind, engine, location, str(marker)])
+        with marker.open(encoding="ascii") as lines:
             for _ in range(enough):
                 assert lines.readline(), "the writer stopped by itself"
             with suppress(ProcessLookupError):
@@ -88,10 +88,10 @@ def main() -> None:
         print(pid, flush=True)
 
 
-def _write_and_end(kind: str, engine: str, location: str, said: str) -> None:
+def _write_and_end(kind: str, engine: str, location: str, marker: str) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        with Path(said).open("w", encoding="ascii") as lines, _opened(kind, engine, location) as write:
+        with Path(marker).open("w", encoding="ascii") as lines, _opened(kind, engine, location) as write:
             for n in count():
                 write(n)
                 print(n, file=lines, flush=True)

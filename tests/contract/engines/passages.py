@@ -36,5 +36,5 @@ def passage(item_id: str, text: str = "", around: Mapping[int, str] = MappingPro
         "tier": "working",
         "observed_at": "2026-03-10T09:30:00.000Z",
     }
-    neighbours = tuple(Neighbour(distance, said) for distance, said in around.items())
+    neighbours = tuple(Neighbour(distance, texts) for distance, texts in around.items())
     return Passage(item_id=item_id, text=text, neighbours=neighbours, **values | changes)

@@ -23,7 +23,7 @@ LONG_TEXT = "The ferry left the harbour at noon. " * 9_000
 """324 KB: of a document, too long for its row."""
 
 
-def said(text: str | list[Json], **more: Any) -> Json:
+def user_message(text: str | list[Json], **more: Any) -> Json:
     """An event of the user."""
     return {"event_type": "user_message", "content": text, **more}
 
@@ -33,7 +33,7 @@ def answered(text: str | list[Json] = "Noted.", **more: Any) -> Json:
     return {"event_type": "assistant_response", "content": text, **more}
 
 
-def told_to_reflect(api: ApiClient, user_id: str | None = None, **more: Any) -> Json:
+def reflect_job(api: ApiClient, user_id: str | None = None, **more: Any) -> Json:
     """E14's job, which a worker may have ended before the answer was written."""
     reply = api.call("POST", "/v1/admin/reflect", {**({} if user_id is None else {"user_id": user_id}), **more})
     job = dict(reply.json())
@@ -222,4 +222,4 @@ def tokens(text: str) -> int:
 
 def events_of(*pairs: tuple[str, str]) -> Sequence[Json]:
     """Turns of (what the user said, what the assistant answered)."""
-    return [event for said_, answer in pairs for event in (said(said_), answered(answer))]
+    return [event for said_, answer in pairs for event in (user_message(said_), answered(answer))]

@@ -16,7 +16,7 @@ from local.api_client import ApiClient
 from tests.http.driving.at_once import Beside
 from tests.http.driving.controls import Controls
 from tests.http.driving.images import IMAGE, PNG, upload
-from tests.http.driving.people import LONG_TEXT, Json, Person, answered, filler, said, told_to_reflect
+from tests.http.driving.people import LONG_TEXT, Json, Person, answered, filler, reflect_job, user_message
 
 USERS = {"embedded": 50, "full": 10}
 IMPORTED = 3
@@ -36,7 +36,7 @@ def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
     for user in (ann, bob):
         user.open("s1")
         text = {"type": "text", "text": "My sister keeps axolotls in Lisbon."}
-        user.append("s1", said([text, IMAGE]), answered())
+        user.append("s1", user_message([text, IMAGE]), answered())
         user.put_document("/notes/log", LONG_TEXT)
         user.remember("User once saw a quetzal.")
         user.settle()
@@ -74,7 +74,7 @@ def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
     assert len(bob.recalled("quetzal")) == 1
     assert len(bob.memories()) > 0
     assert ann.open("s1")["pack"]["text"] == "", "an empty memory"
-    ann.append("s1", said("I live in Porto now."), answered())
+    ann.append("s1", user_message("I live in Porto now."), answered())
     ann.settle()
     assert ann.recalled("Porto") != []
 
@@ -104,11 +104,11 @@ def test_b47_fifty_users_leave_or_take_back_while_the_workers_are_at_them(
     group, dead = uuid4().hex[:8], dead_letters(controls)
     gone, deleted = f"quagga{group}", f"okapi{group}"
     users = [replace(person(api), id=f"load-{group}-{n}") for n in range(USERS[stack])]
-    kept = replace(person(api), id=f"kept-{group}")
+    bystander = replace(person(api), id=f"kept-{group}")
     leaving, retracting = users[::2], users[1::2]
-    at_once([*((user, gone) for user in (*leaving, kept)), *((user, deleted) for user in retracting)], live)
+    at_once([*((user, gone) for user in (*leaving, bystander)), *((user, deleted) for user in retracting)], live)
     controls.drain()
-    kept.open("s2")
+    bystander.open("s2")
     with controls.working():
         jobs = at_once([(user, gone) for user in leaving] + [(user, deleted) for user in retracting], leave)
     erased = [job_ended(api, job) for job in jobs[: len(leaving)]]
@@ -120,12 +120,12 @@ def test_b47_fifty_users_leave_or_take_back_while_the_workers_are_at_them(
     assert all(receipt["verified"] and receipt["events"] == 4 and receipt["memories"] for receipt in receipts)
     assert all(user.memories() == [] and user.recalled(gone) == [] for user in leaving)
     assert all(deleted not in str(user.memories()) + str(user.recall(deleted)) for user in retracting)
-    assert kept.recalled(gone) != [], "nobody else notices"
+    assert bystander.recalled(gone) != [], "nobody else notices"
     before = controls.stored(gone)
     assert before != []
     if stack == "full":
         assert {place.split()[0] for place in before} == {"row", "object", "passage"}, before
-    assert job_ended(api, erase(kept))["status"] == "done"
+    assert job_ended(api, erase(bystander))["status"] == "done"
     nothing_is_left(controls, gone, deleted)
     assert controls.replay(f"load-{group}-1") > 0
     nothing_is_left(controls, gone, deleted)
@@ -139,7 +139,7 @@ def test_b47_an_image_whose_append_meets_the_erasure_is_stored_no_longer(user: P
     photo = IMAGE | {"data": base64.b64encode(base64.b64decode(PNG) + marker.encode()).decode()}
     user.open("s1")
     controls.hold("observe", at="object")
-    events = {"events": [said([{"type": "text", "text": "Look."}, photo])]}
+    events = {"events": [user_message([{"type": "text", "text": "Look."}, photo])]}
     with controls.paused("jobs"):
         with Beside(lambda: user.call("POST", "/sessions/s1/events", events), user.api) as append:
             controls.wait_until_held("observe")
@@ -156,14 +156,14 @@ def live(user: Person, word: str) -> None:
     user.bring_in(
         *({"text": f"Saw {word if word.startswith('quagga') else 'a kayak'} {n}.", **old} for n in range(IMPORTED))
     )
-    user.append("s1", said(f"I like {word}."), answered("Noted."))
+    user.append("s1", user_message(f"I like {word}."), answered("Noted."))
 
 
 def leave(user: Person, word: str) -> Json:
     """Of what is in a pack, and of what was just said and is about to be observed, embedded and condensed."""
     user.open("s2")
-    user.append("s1", said(f"I moved to {word}."), answered("Noted."))
-    told_to_reflect(user.api, user.id)
+    user.append("s1", user_message(f"I moved to {word}."), answered("Noted."))
+    reflect_job(user.api, user.id)
     return erase(user) if word.startswith("quagga") else delete_all(user)
 
 
@@ -212,13 +212,13 @@ def test_d53_archived_originals_go_and_their_summary_stays(
     for turn in range(10):
         user.append(
             "s1",
-            said(f"Turn {turn}: I decided on a quetzal. {filler(60)}", **long_ago),
+            user_message(f"Turn {turn}: I decided on a quetzal. {filler(60)}", **long_ago),
             answered(filler(120), **long_ago),
         )
     user.append("s1", *tool_turn("the page said axolotl " * 400, **long_ago))
     user.append("s1", *tool_turn("the page said narwhal " * 400))
     for _ in range(4):
-        user.append("s1", said(filler(80)), answered(filler(80)))
+        user.append("s1", user_message(filler(80)), answered(filler(80)))
     user.observe("s1")
     user.compact("s1")
     covers = user.session("s1")["covers"]
@@ -238,8 +238,8 @@ def test_d53_archived_originals_go_and_their_summary_stays(
     def read(path: str) -> str:
         return user.call("POST", "/tools/read_document", {"arguments": {"path": path}}).text
 
-    gone, kept = artifacts
-    assert "axolotl" not in read(gone) and "narwhal" in read(kept)
+    gone, remaining = artifacts
+    assert "axolotl" not in read(gone) and "narwhal" in read(remaining)
     found = [hit for hit in user.recalled("quetzal") if hit.startswith("evt:s1:")]
     assert [hit for hit in found if int(hit.split(":")[2]) in old] == []
     assert user.compact("s1")["result"]["outcome"] == "nothing_to_cover"
@@ -247,13 +247,13 @@ def test_d53_archived_originals_go_and_their_summary_stays(
     erased = job_ended(user.api, erase(user))
     assert erased["status"] == "done"
     assert user.call("GET", "/sessions/s1").status == 404
-    assert "narwhal" not in read(kept)
+    assert "narwhal" not in read(remaining)
 
 
 def tool_turn(output: str, **more: object) -> list[Json]:
     data = {"tool_use_id": "t1", "name": "fetch"}
     return [
-        said("Look it up.", **more),
+        user_message("Look it up.", **more),
         {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {}}, **more},
         {"event_type": "tool_result", "content": output, "event_data": data, **more},
         answered("I found it.", **more),

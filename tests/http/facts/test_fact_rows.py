@@ -11,7 +11,7 @@ import pytest
 from local.api_client import ApiClient, Reply
 from tests.http.driving.at_once import at_once
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, said, told_to_reflect
+from tests.http.driving.people import Json, Person, answered, reflect_job, user_message
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 MEMORY = {"sources": ["memory"]}
@@ -41,7 +41,7 @@ def refused(user: Person, **body: object) -> list[str]:
 @pytest.mark.live
 def test_b01_each_tier_is_counted(user: Person) -> None:
     user.open("s1")
-    user.append("s1", said("Hello there"), answered("Hi"))
+    user.append("s1", user_message("Hello there"), answered("Hi"))
     fact = state(user, "User lives in Lyon.")
     note = user.remember("User planned a trip.", kind="observation", session_id="s1")
     assert (fact["tier"], note["tier"]) == ("semantic", "episodic")
@@ -121,7 +121,7 @@ def test_b07_a_memory_stays_until_it_is_deleted(user: Person, controls: Controls
     fact = state(user, "User's kayak is green.", "BIOGRAPHY")
     user.settle()
     controls.freeze(NOW + timedelta(days=400))
-    told_to_reflect(user.api, user.id)
+    reflect_job(user.api, user.id)
     user.settle()
     assert user.memory(fact["id"])["status"] == "active"
     assert user.recalled("green kayak", **MEMORY) == [fact["id"]]
@@ -136,9 +136,9 @@ def test_b14_a_fact_is_one_statement(user: Person) -> None:
     both = {"kind": "fact", "text": "User lives in Lyon. User works at Airbus.", "category": "BIOGRAPHY"}
     assert refused(user, **both) == ["text"]
     assert user.memories() == []
-    kept = user.expect(201, "POST", "/memories", both, query={"split": "true"})["facts"]
-    assert [one["text"] for one in kept] == ["User lives in Lyon.", "User works at Airbus."]
-    assert [one["id"] for one in user.memories()] == [one["id"] for one in kept]
+    facts = user.expect(201, "POST", "/memories", both, query={"split": "true"})["facts"]
+    assert [one["text"] for one in facts] == ["User lives in Lyon.", "User works at Airbus."]
+    assert [one["id"] for one in user.memories()] == [one["id"] for one in facts]
 
 
 @pytest.mark.live
@@ -171,10 +171,10 @@ def test_b38_importance_decays_without_citations(user: Person, controls: Control
 @pytest.mark.live
 def test_b39_the_user_corrects_themselves(user: Person) -> None:
     user.open("s1")
-    user.append("s1", said("I live in Lyon."), answered())
+    user.append("s1", user_message("I live in Lyon."), answered())
     user.observe("s1")
     [old] = user.memories(kind="fact")
-    user.append("s1", said("I moved to Nice."), answered())
+    user.append("s1", user_message("I moved to Nice."), answered())
     job = user.observe("s1")
     [new] = user.memories(kind="fact")
     assert ("Nice" in new["text"], new["status"], new["supersedes"]) == (True, "active", [old["id"]])
@@ -213,8 +213,8 @@ def test_b44_only_what_the_user_says_is_stated(user: Person) -> None:
     assert (inferred["decision"], inferred["status"], inferred["criteria"]["provenance"]) == ("inbox", "inbox", False)
     assert inferred["provenance"]["trust"] == "assistant"
     user.open("s1")
-    user.append("s1", said("Hm."), answered("You seem to like swimming."))
-    user.append("s1", said("I like chess."), answered("Good."))
+    user.append("s1", user_message("Hm."), answered("You seem to like swimming."))
+    user.append("s1", user_message("I like chess."), answered("Good."))
     user.observe("s1")
     stated = user.memories(kind="fact", status="active")
     assert ["chess" in one["text"] for one in stated] == [True]
@@ -356,7 +356,7 @@ def test_e05_what_a_tool_said_is_never_the_users_wish(user: Person, controls: Co
     controls.script({"has_memory": True, "observations": lines, "facts": [fact]}, purpose="observe")
     call = {"event_type": "tool_call", "content": "", "event_data": {"tool_use_id": "t", "name": "read", "args": {}}}
     result = {"event_type": "tool_result", "content": page, "event_data": {"tool_use_id": "t", "name": "read"}}
-    user.append("s1", said("Show me the invoices, please."), call, result, answered("Here they are."))
+    user.append("s1", user_message("Show me the invoices, please."), call, result, answered("Here they are."))
     controls.drain()
     holding = [one for one in user.memories() if "evil@example" in one["text"]]
     assert {(one["kind"], one["status"], one["provenance"]["trust"]) for one in holding} == {
@@ -374,7 +374,7 @@ def test_e05_what_a_tool_said_is_never_the_users_wish(user: Person, controls: Co
 
     controls.freeze(NOW + timedelta(days=4))
     controls.script({"rows": [{"content": f"🔴 {page}"}]}, purpose="condense")
-    told_to_reflect(user.api, user.id)
+    reflect_job(user.api, user.id)
     controls.drain()
     [made] = user.memories(kind="reflection")
     assert ("evil@example" in made["text"], made["provenance"]["trust"]) == (True, "tool")

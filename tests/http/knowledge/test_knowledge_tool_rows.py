@@ -9,7 +9,7 @@ import pytest
 from local.api_client import ApiClient
 from local.running import StackName
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, said, tokens
+from tests.http.driving.people import Json, Person, answered, tokens, user_message
 
 
 def put(user: Person, path: str, text: str, **fields: object) -> None:
@@ -45,7 +45,7 @@ def test_c25_the_tool_waits_for_a_slow_embedder(user: Person, controls: Controls
 def test_d01_one_search_over_all_that_is_known(user: Person) -> None:
     """What a librarian wrote, what was stated as a fact, and what was uploaded."""
     user.open("s1")
-    user.append("s1", said("My sister Sarah is a nurse in Bergen."), answered("Noted."))
+    user.append("s1", user_message("My sister Sarah is a nurse in Bergen."), answered("Noted."))
     filed = user.ended(user.expect(202, "POST", "/sessions/s1/end", {})["id"])["result"]["documents"]
     fact = {"kind": "fact", "text": "User's favourite port is Bergen.", "category": "PREFERENCE"}
     stated = user.expect(201, "POST", "/memories", fact)["id"]

@@ -9,7 +9,7 @@ import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, events_of, layer_ids, said
+from tests.http.driving.people import Json, Person, answered, events_of, layer_ids, user_message
 
 IDENTITY, PREFERENCES, SARAH = "/profile/identity", "/profile/preferences", "/profile/people/sarah"
 
@@ -98,7 +98,7 @@ def test_d25_what_is_appended_later_keeps_its_day(user: Person) -> None:
     user.open("s1")
     for day, place in (("2024-03-05", "Bergen"), ("2024-03-06", "Cork")):
         at = {"created_at": f"{day}T10:00:00Z"}
-        user.append("s1", {**said(f"My sister lives in {place}."), **at}, {**answered("Noted."), **at})
+        user.append("s1", {**user_message(f"My sister lives in {place}."), **at}, {**answered("Noted."), **at})
         path = end(user)["result"]["session_summary"]["path"]
         assert path.startswith("/conversations/2024-03-05-")
         [summary] = [one for one in user.memories(tier="episodic") if one["kind"] == "session_summary"]
@@ -115,7 +115,7 @@ def test_b42_a_job_shows_each_stage_from_what_was_done_to_what_can_be_found(user
     call = {"tool_use_id": "t1", "name": "book"}
     done = user.append(
         "s1",
-        said("Please book the Hotel Zephyr in Oslo for me."),
+        user_message("Please book the Hotel Zephyr in Oslo for me."),
         {"event_type": "tool_call", "content": "", "event_data": {**call, "args": {"hotel": "Zephyr"}}},
         {"event_type": "tool_result", "content": "Booked.", "event_data": call},
         answered("I've booked the Hotel Zephyr in Oslo."),

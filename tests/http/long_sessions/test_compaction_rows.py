@@ -9,7 +9,7 @@ import pytest
 from local.api_client import ApiClient
 from local.running import StackName
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, events_of, filler, said, tokens
+from tests.http.driving.people import Json, Person, answered, events_of, filler, tokens, user_message
 
 HEADINGS = ("decisions", "action_items", "insights", "preferences")
 
@@ -24,7 +24,7 @@ def tool_turn(output: str, use: str) -> list[Json]:
     """Four events; the result is the third."""
     data = {"tool_use_id": use, "name": "fetch"}
     return [
-        said("Look it up."),
+        user_message("Look it up."),
         {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {"page": use}}},
         {"event_type": "tool_result", "content": output, "event_data": data},
         answered("I found it."),
@@ -46,7 +46,7 @@ def twelve_turns(user: Person) -> None:
 @pytest.mark.live
 def test_d28_a_log_that_reaches_the_trigger_is_compacted(small: Person) -> None:
     small.open("s1")
-    below = small.append("s1", *events_of(*[(filler(45), filler(45))] * 11), said(filler(9)))
+    below = small.append("s1", *events_of(*[(filler(45), filler(45))] * 11), user_message(filler(9)))
     assert small.session("s1")["total_tokens"] == 999
     assert below["compaction"] == "none"
     assert "compaction_job_id" not in below
@@ -67,16 +67,16 @@ def test_d28_a_log_that_reaches_the_trigger_is_compacted(small: Person) -> None:
 def test_d28_one_compaction_is_queued_and_not_one_for_each_append(small: Person) -> None:
     """Four turns of 300 tokens: nothing to cover, and the log stays above the trigger."""
     small.open("s1")
-    answers = [small.append("s1", said(filler(150)), answered(filler(150)))["compaction"] for _ in range(4)]
+    answers = [small.append("s1", user_message(filler(150)), answered(filler(150)))["compaction"] for _ in range(4)]
     assert answers == ["none", "none", "none", "queued"]
-    assert small.append("s1", said("Hm."))["compaction"] == "none"
+    assert small.append("s1", user_message("Hm."))["compaction"] == "none"
     assert small.append("s1", answered(filler(60)))["compaction"] == "queued", "a quarter of the trigger later"
 
 
 @pytest.mark.controls
 def test_d28_a_repeated_append_is_told_the_same(small: Person, controls: Controls) -> None:
     small.open("s1")
-    event = said(filler(1_000), client_id="c1")
+    event = user_message(filler(1_000), client_id="c1")
     with controls.paused("compact"):
         first = small.append("s1", event, headers={"Idempotency-Key": "k1"})
         assert first["compaction"] == "queued"
@@ -111,11 +111,11 @@ def test_d30_the_end_of_a_session_compacts_and_closes_it(small: Person) -> None:
     again = small.call("POST", "/sessions/s1/end", {"outcome": "PARTIAL"})
     assert (again.status, again.json()["id"]) == (200, job["id"])
     other = small.expect(202, "POST", "/sessions/s1/end", {"outcome": "SUCCESS"})
-    told = small.ended(other["id"])["result"]["session_summary"]
-    assert (other["id"] != job["id"], told["outcome"]) == (True, "SUCCESS")
+    result = small.ended(other["id"])["result"]["session_summary"]
+    assert (other["id"] != job["id"], result["outcome"]) == (True, "SUCCESS")
     session = small.session("s1")
     assert (session["status"], session["outcome"]) == ("extracted", "SUCCESS")
-    small.append("s1", said("One more thing."))
+    small.append("s1", user_message("One more thing."))
     assert small.session("s1")["status"] == "open"
     assert "outcome" not in small.session("s1")
     assert small.call("POST", "/sessions/s1/end", {}).json()["id"] != job["id"]
@@ -125,7 +125,7 @@ def test_d30_the_end_of_a_session_compacts_and_closes_it(small: Person) -> None:
 def test_d30_an_end_that_the_stream_gave_up_is_found_by_the_sweep(user: Person, controls: Controls) -> None:
     """What was answered with 202 is done without anybody's help, and asking again is the same job."""
     user.open_without_pack("s1")
-    user.append("s1", said("I prefer the window seat."), answered("Noted."))
+    user.append("s1", user_message("I prefer the window seat."), answered("Noted."))
     user.settle()
     controls.freeze("2026-06-01T12:00:00Z")
     controls.fault("queue", "error")
@@ -228,22 +228,22 @@ def test_d33_what_was_put_away_is_read_word_for_word(
 def test_d34_a_summary_under_four_headings_covers_the_middle(user: Person) -> None:
     user.open("s1")
     user.append("s1", *events_of(("Hello.", "Hi."), ("How are you?", "Fine.")))
-    told = (
+    expected = (
         "We decided to go to Lisbon by train.",
         "I need to book the hotel before Friday.",
         "It turns out that the museum is closed on Mondays.",
         "I prefer window seats.",
     )
-    user.append("s1", said(" ".join(told)), answered(filler(10_000)))
+    user.append("s1", user_message(" ".join(expected)), answered(filler(10_000)))
     for _ in range(6):
-        user.append("s1", said(filler(6_000)), answered(filler(6_000)))
+        user.append("s1", user_message(filler(6_000)), answered(filler(6_000)))
     job = user.compact("s1")
     covers = job["result"]["covers"]
     assert covers == {"from": 5, "to": 10}
     summary = job["result"]["summary"]
-    assert [any(line in item for item in summary[heading]) for heading, line in zip(HEADINGS, told, strict=True)] == [
-        True
-    ] * 4
+    assert [
+        any(line in item for item in summary[heading]) for heading, line in zip(HEADINGS, expected, strict=True)
+    ] == [True] * 4
     assert summary["by"] in ("model", "extract")
     assert summary["verbosity"] == "standard"
     assert 0 < summary["tokens"] <= 700
@@ -252,7 +252,7 @@ def test_d34_a_summary_under_four_headings_covers_the_middle(user: Person) -> No
     shown = [block["text"] for message in messages for block in message["content"]]
     assert shown[:4] == ["Hello.", "Hi.", "How are you?", "Fine."]
     assert [place for place, text in enumerate(shown) if "<neve-summary" in text] == [4]
-    assert " ".join(told) not in shown
+    assert " ".join(expected) not in shown
 
 
 SIZES = (("brief", 250), ("standard", 700), ("detailed", 2_000))
@@ -269,7 +269,7 @@ def test_b35_a_summary_has_the_size_that_was_asked_for(
         someone = person(client)
         someone.open("s1")
         for _ in range(10):
-            someone.append("s1", said(filler(450)), answered(filler(450)))
+            someone.append("s1", user_message(filler(450)), answered(filler(450)))
         controls.drain()
         controls.forget_calls()
         controls.script(too_much, too_much, purpose="summarise")
@@ -362,7 +362,7 @@ def test_d48_five_hundred_turns_keep_their_prompt_small_and_their_first_decision
     """120 on servers that share two cores. What is not archived is what a prompt shows besides the summary."""
     turns_in_all = 120 if stack == "full" else 500
     small.open("s1")
-    small.append("s1", said("I decided to name the boat Merganser."), answered("A fine name."))
+    small.append("s1", user_message("I decided to name the boat Merganser."), answered("A fine name."))
     jobs = []
     for first in range(1, turns_in_all, 3):
         numbers = range(first, min(first + 3, turns_in_all))

@@ -11,7 +11,17 @@ import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import ENDED, Json, Person, answered, filler, layer_ids, new_user, said, told_to_reflect
+from tests.http.driving.people import (
+    ENDED,
+    Json,
+    Person,
+    answered,
+    filler,
+    layer_ids,
+    new_user,
+    reflect_job,
+    user_message,
+)
 from tests.patience import PATIENCE_S
 
 REFLECT = "/v1/admin/reflect"
@@ -32,7 +42,7 @@ def planned(user: Person, **more: object) -> Json:
 
 def reflected(user: Person, **more: Any) -> Json:
     """The ended job."""
-    job = told_to_reflect(user.api, **{"user_id": user.id, **more})
+    job = reflect_job(user.api, **{"user_id": user.id, **more})
     end = time.monotonic() + PATIENCE_S
     while job["status"] not in ENDED:
         assert time.monotonic() < end, job
@@ -151,8 +161,8 @@ def test_a17_an_answer_without_rows_keeps_its_batch(
     assert (job["status"], job["result"]["replaced"], job["result"]["kept"]) == ("done", 3, 2)
     asked = controls.calls("model", purpose="condense")
     assert [call["content"][0]["text"].count("[group id:") for call in asked] == [3, 2]
-    made, *kept = sorted(active(user), key=lambda one: one in ids)
-    assert sorted(kept) == sorted(ids[3:])
+    made, *remaining = sorted(active(user), key=lambda one: one in ids)
+    assert sorted(remaining) == sorted(ids[3:])
     row = user.memory(made)
     assert (row["kind"], row["scope"], row["supersedes"]) == ("reflection", "global", ids[:3])
     assert user.memory(ids[0])["superseded_by"] == made
@@ -167,7 +177,7 @@ def test_a18_what_is_written_meanwhile_survives(user: Person, controls: Controls
     controls.drain()
     controls.script(condensed("🔴 four statements"))
     controls.hold("reflect")
-    job = told_to_reflect(user.api, user.id)
+    job = reflect_job(user.api, user.id)
     with controls.draining():
         controls.wait_until_held("reflect")
         written = user.remember("typed meanwhile")["id"]
@@ -189,7 +199,7 @@ def test_a18_what_a_person_corrects_meanwhile_is_not_condensed_as_it_was(user: P
     controls.drain()
     controls.script(condensed("🔴 four statements"))
     controls.hold("reflect")
-    job = told_to_reflect(user.api, user.id)
+    job = reflect_job(user.api, user.id)
     with controls.draining():
         controls.wait_until_held("reflect")
         user.expect(200, "PATCH", f"/memories/{ids[2]}", {"text": "corrected"})
@@ -228,7 +238,7 @@ def test_a19_the_next_rebuild_of_the_same_session_shows_them(
     ids = user.bring_in(*[old(f"statement {n}", 9) for n in range(4)])
     session = user.open("s1")["session"]["id"]
     for n in range(6):  # below the trigger of a compaction
-        user.append(session, said(filler(75)), answered(f"{n} {filler(70)}"))
+        user.append(session, user_message(filler(75)), answered(f"{n} {filler(70)}"))
     user.settle()
     before = user.pack(session)
     assert set(layer_ids(before, "global")) == set(ids)

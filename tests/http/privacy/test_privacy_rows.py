@@ -12,7 +12,7 @@ from stdnum import luhn
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
 from tests.http.driving.downloads import exported_text
-from tests.http.driving.people import Json, Person, answered, said
+from tests.http.driving.people import Json, Person, answered, user_message
 
 
 def new_card() -> str:
@@ -44,7 +44,7 @@ def test_a37_a_card_number_is_nowhere(user: Person, controls: Controls) -> None:
     controls.script(model_says)
     appended = user.append(
         "s1",
-        said(said_so, name=f"Ann {card}"),
+        user_message(said_so, name=f"Ann {card}"),
         {"event_type": "tool_call", "content": "", "event_data": tool},
         {
             "event_type": "tool_result",
@@ -99,7 +99,7 @@ def test_b46_the_gate(user: Person, job_ended: Callable[[ApiClient, Json], Json]
     changed = user.expect(422, "PATCH", f"/memories/{sister['id']}", {"text": f"Anna's card is {card}"})
     assert [error["field"] for error in changed["errors"]] == ["text"]
 
-    first = said(f"Her card is {with_dashes(card)}, her number {wrong}.", client_id="c1")
+    first = user_message(f"Her card is {with_dashes(card)}, her number {wrong}.", client_id="c1")
     appended = user.append("s1", first, answered())
     assert appended["redacted"] == {"card_number": 1}
     assert user.append("s1", first)["seqs"] == [1], "the same event again is the same event"
@@ -109,5 +109,14 @@ def test_b46_the_gate(user: Person, job_ended: Callable[[ApiClient, Json], Json]
     ledger = user.expect(200, "GET", f"/recalls/{hit['recall_id']}") if "recall_id" in hit else {}
     exported = exported_text(job_ended(user.api, user.expect(202, "POST", "/export")))
     assert "Her card is [removed]" in exported and "Anna Maria" in exported
-    kept: list[Json] = [*user.memories(), *user.events("s1"), ledger, hit, refused, refused_document, lines, changed]
-    assert [part for part in (card, with_dashes(card)) if part in json.dumps(kept) + exported] == []
+    lines_left: list[Json] = [
+        *user.memories(),
+        *user.events("s1"),
+        ledger,
+        hit,
+        refused,
+        refused_document,
+        lines,
+        changed,
+    ]
+    assert [part for part in (card, with_dashes(card)) if part in json.dumps(lines_left) + exported] == []

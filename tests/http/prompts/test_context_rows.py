@@ -17,7 +17,7 @@ import pytest
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
 from tests.http.driving.images import upload
-from tests.http.driving.people import Json, Person, answered, filler, said, tokens
+from tests.http.driving.people import Json, Person, answered, filler, tokens, user_message
 from tests.patience import PATIENCE_S
 
 WORD = "Understood."
@@ -66,7 +66,7 @@ def system(made: Json) -> list[str]:
 def talk(user: Person, session: str, count: int, size: int = 100) -> None:
     """Turns of so many tokens, half of them each side's."""
     for n in range(1, count + 1):
-        user.append(session, said(f"Turn {n}: {filler(size // 2 - 4)}"), answered(filler(size // 2)))
+        user.append(session, user_message(f"Turn {n}: {filler(size // 2 - 4)}"), answered(filler(size // 2)))
 
 
 def turns_shown(made: Json) -> list[int]:
@@ -120,7 +120,7 @@ def test_b03_a_prompt_shows_the_turns_of_its_session_in_order(user: Person) -> N
     user.open_without_pack("s1")
     user.open_without_pack("s2")
     talk(user, "s1", 6)
-    user.append("s2", said("Quite another matter."), answered(WORD))
+    user.append("s2", user_message("Quite another matter."), answered(WORD))
     made = user.context("s1", "And now?")
     assert turns_shown(made) == [1, 2, 3, 4, 5, 6]
     assert "another matter" not in json.dumps(made["request"])
@@ -135,7 +135,7 @@ def test_d42_a_tools_result_is_in_the_next_prompt(user: Person) -> None:
         "content": "",
         "event_data": {"tool_use_id": "t1", "name": "open", "args": {"n": 1}},
     }
-    user.append("s1", said("Open the file."), call)
+    user.append("s1", user_message("Open the file."), call)
     result = {"event_type": "tool_result", "content": "42 lines", "event_data": {"tool_use_id": "t1", "name": "open"}}
     user.append("s1", result)
     messages = user.context("s1")["request"]["messages"]
@@ -203,7 +203,13 @@ def test_d23_images_of_the_history_are_shown_in_both_formats(user: Person) -> No
     user.open("s1")
     link, text = "https://images.example/bike.jpg", {"type": "text", "text": "This is my bike."}
     stored, linked = {"type": "image", "media_type": "image/png"}, {"type": "image", "media_type": "image/jpeg"}
-    user.append("s1", said([text, stored | {"data": PNG}]), answered(), said([linked | {"url": link}]), answered())
+    user.append(
+        "s1",
+        user_message([text, stored | {"data": PNG}]),
+        answered(),
+        user_message([linked | {"url": link}]),
+        answered(),
+    )
     now = [{"type": "text", "text": "And this?"}, stored | {"data": PNG}]
     for _ in range(2):
         made = user.context("s1", now)
@@ -221,7 +227,7 @@ def test_d23_images_of_the_history_are_shown_in_both_formats(user: Person) -> No
     assert asked[2][-1] == asked[0][-1]
 
     largest, _ = upload(user, base64.b64decode(PNG).ljust(3_932_160, b"\x00"))
-    user.append("s1", said([text, stored | {"upload_id": largest}]))
+    user.append("s1", user_message([text, stored | {"upload_id": largest}]))
     made = user.context("s1", None)
     assert len(blocks(made)[-1]["source"]["data"]) == 5_242_880, "the answer has room for it"
     assert (made["degraded"], made["report"]["images"]) == ([], {"shown": 1, "left_out": 1})
@@ -298,8 +304,8 @@ def test_d16_what_is_retrieved_and_what_is_offered(user: Person) -> None:
 @pytest.mark.live
 def test_d16_the_history_is_not_recalled_again(user: Person) -> None:
     user.open("s1")
-    user.append("s1", said("My cello is from 1890."), answered(WORD))
-    user.append("s1", said("It was my aunt's."), answered(WORD))
+    user.append("s1", user_message("My cello is from 1890."), answered(WORD))
+    user.append("s1", user_message("It was my aunt's."), answered(WORD))
     user.settle()
     assert user.recalled("cello of 1890", session_id="s1")[0] == "evt:s1:1"
     assert "<neve-retrieved>" not in last_text(user.context("s1", "cello of 1890"))
@@ -429,9 +435,9 @@ def test_b28_the_middle_of_the_history_gives_way_to_its_summary(user: Person) ->
     talk(user, "s1", 5)
     call = {"event_type": "tool_call", "content": "", "event_data": {"tool_use_id": "t1", "name": "open"}}
     result = {"event_type": "tool_result", "content": "done", "event_data": {"tool_use_id": "t1", "name": "open"}}
-    user.append("s1", said(f"Turn 6: {filler(46)}"), call, result, answered(filler(40)))
+    user.append("s1", user_message(f"Turn 6: {filler(46)}"), call, result, answered(filler(40)))
     for n in range(7, 13):
-        user.append("s1", said(f"Turn {n}: {filler(46)}"), answered(filler(50)))
+        user.append("s1", user_message(f"Turn {n}: {filler(46)}"), answered(filler(50)))
     epoch = user.session("s1")["epoch"]
     made = user.context("s1", "Hello?", budget_profile=custom(800))
     assert turns_shown(made) == [1, 2, 10, 11, 12]
@@ -561,7 +567,7 @@ def test_d13_a_window_of_turns_moves_only_with_an_epoch(user: Person) -> None:
     user.open("s1")
     epochs = []
     for n in range(1, 13):
-        talk_turn = [said(f"Turn {n}: look."), answered(WORD)]
+        talk_turn = [user_message(f"Turn {n}: look."), answered(WORD)]
         user.append("s1", *talk_turn)
         made = user.context("s1", "And now?", history_window=4)
         shown = turns_shown(made)
@@ -582,7 +588,7 @@ def test_d14_a_prompt_begins_with_the_one_before(user: Person) -> None:
         assert history_of(made)[: len(before)] == before
         before = history_of(made)
         systems.add(json.dumps(made["request"]["system"]))
-        user.append("s1", said(f"Question {n}?"), answered(f"Answer {n}."))
+        user.append("s1", user_message(f"Question {n}?"), answered(f"Answer {n}."))
     assert len(systems) == 1
     assert len(before) == 10
 
@@ -590,7 +596,7 @@ def test_d14_a_prompt_begins_with_the_one_before(user: Person) -> None:
 @pytest.mark.live
 def test_d15_a_message_that_was_appended_is_not_repeated(user: Person) -> None:
     user.open("s1")
-    user.append("s1", said("Hi."), answered(WORD), said("What is it?"))
+    user.append("s1", user_message("Hi."), answered(WORD), user_message("What is it?"))
     for given in ("What is it?", None):
         made = user.context("s1", given)
         assert [message["role"] for message in made["request"]["messages"]] == ["user", "assistant", "user"]
@@ -636,7 +642,7 @@ def test_d43_d44_most_of_a_prompt_was_sent_before_and_costs_a_tenth(user: Person
             stable += made["report"]["stable_prefix_tokens"]
             used += made["report"]["used"]
         before = now
-        user.append("s1", said(question), answered(answer))
+        user.append("s1", user_message(question), answered(answer))
     assert known / sent >= 0.85
     assert stable / used >= 0.85
     assert 0.1 * known + 1.25 * (sent - known) <= 0.3 * sent
@@ -751,7 +757,7 @@ def test_b33_time_and_date_stand_behind_the_history(user: Person, controls: Cont
 def test_b34_what_is_known_of_the_user(user: Person, controls: Controls) -> None:
     controls.freeze("2026-11-17T12:00:00Z")
     user.open("s1")
-    user.append("s1", said("Hello."), answered(WORD))
+    user.append("s1", user_message("Hello."), answered(WORD))
     assert "Last session" not in last_text(user.context("s1", "Hi?"))
     controls.freeze("2026-11-20T14:05:00Z")
     user.open("s2", user_meta={"name": "Ada", "stage": "TRUSTED"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.driving.people import Json, Person, answered, filler, said
+from tests.http.driving.people import Json, Person, answered, filler, user_message
 
 IDENTITY = "/profile/identity"
 
@@ -16,8 +16,8 @@ def pack_of(made: Json) -> str:
 
 def updates(made: Json) -> str:
     """The block of the user's last message; empty without one."""
-    said = "\n".join(block["text"] for block in made["request"]["messages"][-1]["content"] if block["type"] == "text")
-    return said.partition("<neve-updates>\n")[2].partition("\n</neve-updates>")[0]
+    text = "\n".join(block["text"] for block in made["request"]["messages"][-1]["content"] if block["type"] == "text")
+    return text.partition("<neve-updates>\n")[2].partition("\n</neve-updates>")[0]
 
 
 @pytest.mark.live
@@ -75,7 +75,7 @@ def test_d12_an_edit_is_told_until_the_pack_takes_it_in(user: Person) -> None:
     assert "Ana is a nurse." not in updates(after)
 
     for _ in range(8):  # of 12,000 tokens: the first two stay, and the newest that fit 50,000
-        user.append("s1", said(filler(6_000)), answered(filler(6_000)))
+        user.append("s1", user_message(filler(6_000)), answered(filler(6_000)))
     assert user.compact("s1")["result"]["outcome"] == "covered"
     rebuilt = user.context("s1", "Hello?")
     assert "Ana is a doctor." in pack_of(rebuilt) and "Ana is a nurse." not in pack_of(rebuilt)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from local.api_client import ApiClient
-from tests.http.driving.people import Json, Person, answered, filler, said, tokens
+from tests.http.driving.people import Json, Person, answered, filler, tokens, user_message
 
 
 def search(user: Person, conversation: str, query: str) -> Json:
@@ -36,8 +36,8 @@ def test_d22_the_five_best_of_one_conversation(user: Person) -> None:
     for session in ("s1", "s2"):
         user.open(session)
     for n in range(8):
-        user.append("s1", said(f"I paddled kayak number {n} on the lake."), answered("Noted."))
-    user.append("s2", said("I sold my kayak number 9."), answered("Noted."))
+        user.append("s1", user_message(f"I paddled kayak number {n} on the lake."), answered("Noted."))
+    user.append("s2", user_message("I sold my kayak number 9."), answered("Noted."))
     user.remember("User likes the kayak.", session_id="s1")
     user.settle()
     found = search(user, "s1", "kayak number 3")
@@ -55,10 +55,10 @@ def test_d22_the_five_best_of_one_conversation(user: Person) -> None:
 def test_d22_what_a_compaction_covers_is_still_found(user: Person) -> None:
     user.open("s1")
     for _ in range(2):
-        user.append("s1", said("Good morning."), answered("Good morning."))
-    user.append("s1", said("The kayak's serial number is QX-4711."), answered("Noted."))
+        user.append("s1", user_message("Good morning."), answered("Good morning."))
+    user.append("s1", user_message("The kayak's serial number is QX-4711."), answered("Noted."))
     for _ in range(8):
-        user.append("s1", said(filler(6_000)), answered(filler(6_000)))
+        user.append("s1", user_message(filler(6_000)), answered(filler(6_000)))
     assert user.compact("s1")["result"]["outcome"] == "covered"
     [event] = user.events("s1", from_seq=5, limit=1)
     assert event["archived"] is True
@@ -98,13 +98,13 @@ def test_d33_what_a_compaction_put_away_is_read_as_it_was(user: Person) -> None:
     data = {"tool_use_id": "t1", "name": "fetch"}
     user.append(
         "s1",
-        said("Look it up."),
+        user_message("Look it up."),
         {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {}}},
         {"event_type": "tool_result", "content": output, "event_data": data},
         answered("I found it."),
     )
     for _ in range(3):
-        user.append("s1", said("And now?"), answered("Nothing new."))
+        user.append("s1", user_message("And now?"), answered("Nothing new."))
     assert user.compact("s1")["result"]["outcome"] == "pruned"
     [event] = user.events("s1", from_seq=3, limit=1)
     path = event["artifact_path"]
@@ -140,8 +140,12 @@ def test_d33_an_artifact_of_another_is_not_found(
     user.open("s1")
     data = {"tool_use_id": "t1", "name": "fetch"}
     call = {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {}}}
-    user.append("s1", said("Go."), call, {"event_type": "tool_result", "content": "x" * 6_000, "event_data": data})
-    user.append("s1", answered("Done."), *[event for _ in range(3) for event in (said("So?"), answered("Yes."))])
+    user.append(
+        "s1", user_message("Go."), call, {"event_type": "tool_result", "content": "x" * 6_000, "event_data": data}
+    )
+    user.append(
+        "s1", answered("Done."), *[event for _ in range(3) for event in (user_message("So?"), answered("Yes."))]
+    )
     user.compact("s1")
     [event] = user.events("s1", from_seq=3, limit=1)
     assert read(user, event["artifact_path"])["text"] == "x" * 6_000

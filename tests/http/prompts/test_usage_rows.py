@@ -10,7 +10,7 @@ import pytest
 from local.api_client import ApiClient
 from tests.http.driving.at_once import at_once
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, filler, said, used
+from tests.http.driving.people import Json, Person, answered, filler, used, user_message
 
 
 def sums(of: Json) -> tuple[int, float, Json]:
@@ -163,6 +163,6 @@ def test_a38_the_policys_prices_are_those_in_force(tenant_with: Callable[..., Ap
 def version_behind_a_horizon(user: Person) -> int:
     """Eight turns of 12,000 tokens, some of which are covered then: the pack's version afterwards."""
     for _ in range(8):
-        user.append("s1", said(filler(6_000)), answered(filler(6_000)))
+        user.append("s1", user_message(filler(6_000)), answered(filler(6_000)))
     assert user.compact("s1")["result"]["outcome"] == "covered"
     return int(user.pack("s1")["pack_version"])

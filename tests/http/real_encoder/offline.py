@@ -16,7 +16,7 @@ from pathlib import Path
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
 from tests.http.driving.other_server import controlled_server
-from tests.http.driving.people import Json, answered, new_user, said
+from tests.http.driving.people import Json, answered, new_user, user_message
 from tests.http.real_encoder.egress import blocked_egress
 
 MEMORY = "User's sister is named Mary."
@@ -42,7 +42,7 @@ def remember_and_recall(client: ApiClient, controls: Controls) -> Json:
     path = f"/v1/users/{new_user()}"
     written = client.expect(201, "POST", f"{path}/memories", {"text": MEMORY})
     client.expect(200, "POST", f"{path}/sessions", {"session_id": "s1"})
-    turn = [said("I am vegetarian."), answered()]
+    turn = [user_message("I am vegetarian."), answered()]
     client.expect(201, "POST", f"{path}/sessions/s1/events", {"events": turn})
     controls.drain()
     recall = client.expect(200, "POST", f"{path}/recall", {"query": QUESTION})

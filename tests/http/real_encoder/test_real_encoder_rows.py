@@ -19,7 +19,7 @@ from local.running import start_server
 from local.template import ROOT
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Person, answered, said
+from tests.http.driving.people import Person, answered, user_message
 from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import Egress, blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
@@ -69,16 +69,16 @@ def test_t0_a_new_process_recalls_it_by_meaning(user: Person, stage: Stage) -> N
 
 @pytest.mark.controls
 def test_b08_you_told_me_your_sisters_name(user: Person) -> None:
-    kept = user.remember("User's sister is named Mary")["id"]
+    memory_id = user.remember("User's sister is named Mary")["id"]
     user.remember("User repairs antique clocks in Vienna.")
     user.settle()
     answer = user.recall(QUESTION)
-    assert answer["hits"][0]["id"] == kept
+    assert answer["hits"][0]["id"] == memory_id
     assert answer["hits"][0]["components"]["rank_vec"] == 1
     assert (answer["result_state"], answer["degraded"]) == ("found", [])
 
 
-SAID_AND_ANSWERED = (
+STATED_AND_ANSWERED = (
     ("I moved to Lisbon, and I am a vegetarian now.", "Congratulations on the move!", "Which city did I move to?"),
     ("I bought a green boat and I live on it now.", "Living on a boat sounds wonderful.", "What colour is my boat?"),
     ("I passed the exam for the ham radio licence.", "Congratulations on passing the exam!", "Which exam did I pass?"),
@@ -87,12 +87,12 @@ SAID_AND_ANSWERED = (
 
 
 @pytest.mark.controls
-@pytest.mark.parametrize(("told", "reply", "question"), SAID_AND_ANSWERED)
+@pytest.mark.parametrize(("told", "reply", "question"), STATED_AND_ANSWERED)
 def test_b08_what_was_said_stands_before_the_reaction_to_it(user: Person, told: str, reply: str, question: str) -> None:
     """The reply has the question's word and borrows those of the message before, but not what is asked for. With the
     memory that was made of it, and among utterances alone."""
     user.open_without_pack("s1")
-    user.append("s1", said(told), answered(reply))
+    user.append("s1", user_message(told), answered(reply))
     user.observe("s1")
     user.settle()
     assert len(user.memories()) > 0

@@ -9,14 +9,14 @@ import pytest
 
 from tests.http.driving.controls import Controls
 from tests.http.driving.images import IMAGE, PNG
-from tests.http.driving.people import LONG_TEXT, Json, Person, answered, said
+from tests.http.driving.people import LONG_TEXT, Json, Person, answered, user_message
 
 PREFERENCES = "/profile/preferences"
-PEANUTS = [said("I am allergic to peanuts."), answered("Noted.")]
-SEATS = said("I always prefer window seats on trains.")
+PEANUTS = [user_message("I am allergic to peanuts."), answered("Noted.")]
+SEATS = user_message("I always prefer window seats on trains.")
 DOG = [
     answered("Good to know."),
-    said("I decided to adopt a dog named Quillon."),
+    user_message("I decided to adopt a dog named Quillon."),
     answered("Congratulations on Quillon!"),
 ]
 
@@ -68,8 +68,8 @@ def test_e01_what_is_taken_back_takes_along_what_was_made_of_it(user: Person) ->
         assert "Quillon" not in words(user.recall("Quillon", sources=["event"], **where))
     done(user, answer)
     assert user.memory(second["id"])["status"] == "superseded"
-    kept, again = user.memories(status="active", kind="observation")
-    assert (kept["id"], ranges([again])) == (first["id"], [(3, 3)])
+    remaining, again = user.memories(status="active", kind="observation")
+    assert (remaining["id"], ranges([again])) == (first["id"], [(3, 3)])
     assert "window seats" in again["text"] and "Quillon" not in again["text"]
     assert user.recalled("Quillon") == []
     assert "window seats" in words(user.recall("window seats", sources=["memory"]))
@@ -79,7 +79,7 @@ def test_e01_what_is_taken_back_takes_along_what_was_made_of_it(user: Person) ->
 
     assert marked(user, "s1") == [4, 5, 6]
     assert [event["seq"] for event in user.events("s1")] == [1, 2, 3, 4, 5, 6]
-    assert user.append("s1", said("I decided to adopt a cat."))["seqs"] == [7]
+    assert user.append("s1", user_message("I decided to adopt a cat."))["seqs"] == [7]
     assert retract(user, "s1", 4, 6) == answer
     assert retract(user, "s1", 4, 6, headers={"Idempotency-Key": "k1"}) == answer
 
@@ -87,12 +87,12 @@ def test_e01_what_is_taken_back_takes_along_what_was_made_of_it(user: Person) ->
 @pytest.mark.live
 def test_e01_what_the_librarian_made_of_it_follows(user: Person) -> None:
     user.open_without_pack("s0")
-    user.append("s0", said("I live in Lyon."), answered("Noted."))
+    user.append("s0", user_message("I live in Lyon."), answered("Noted."))
     user.observe("s0")
     user.open_without_pack("s1")
-    user.append("s1", said("I prefer the window seat."), answered("Noted."))
-    user.append("s1", said("My sister Quilla lives in Bergen."), answered("Greetings to Quilla."))
-    user.append("s1", said("Actually, I live in Nice."), answered("I see."))
+    user.append("s1", user_message("I prefer the window seat."), answered("Noted."))
+    user.append("s1", user_message("My sister Quilla lives in Bergen."), answered("Greetings to Quilla."))
+    user.append("s1", user_message("Actually, I live in Nice."), answered("I see."))
     ended = user.ended(user.expect(202, "POST", "/sessions/s1/end", {})["id"])
     user.settle()
     written = [document["path"] for document in ended["result"]["documents"]]
@@ -112,8 +112,8 @@ def test_e01_what_the_librarian_made_of_it_follows(user: Person) -> None:
     texts = [
         user.expect(200, "GET", "/documents", query={"path": path}) for path in (conversation["path"], PREFERENCES)
     ]
-    for kept in (*texts, summary):
-        assert "window seat" in kept["text"] and "Quilla" not in str(kept) and "Nice" not in str(kept)
+    for one_memory in (*texts, summary):
+        assert "window seat" in one_memory["text"] and "Quilla" not in str(one_memory) and "Nice" not in str(one_memory)
     assert "User lives in Lyon" in facts(user)
     assert not [fact for fact in facts(user) if "Quilla" in fact or "Nice" in fact]
     for asked in ("Quilla Bergen sister", "Where do I live, Nice?"):
@@ -127,7 +127,7 @@ def test_e01_what_the_librarian_made_of_it_follows(user: Person) -> None:
 @pytest.mark.live
 def test_e01_what_cannot_be_taken_back_is_refused_by_name(user: Person) -> None:
     user.open_without_pack("s1")
-    user.append("s1", said("one", client_id="m1"), answered("two"))
+    user.append("s1", user_message("one", client_id="m1"), answered("two"))
     path = "/sessions/s1/events/retract"
     for body, field in (
         ({"from_seq": 3, "to_seq": None, "reason": "edited"}, "from_seq"),
@@ -141,12 +141,12 @@ def test_e01_what_cannot_be_taken_back_is_refused_by_name(user: Person) -> None:
     user.expect(404, "POST", "/sessions/nobody/events/retract", {"from_seq": 1, "to_seq": 1, "reason": "edited"})
 
     retract(user, "s1", 1, 1)
-    again = user.append("s1", said("one", client_id="m1"))
+    again = user.append("s1", user_message("one", client_id="m1"))
     assert (again["seqs"], again["retracted"], again["retracted_seqs"]) == ([1], True, [1])
-    other = user.expect(409, "POST", "/sessions/s1/events", {"events": [said("another one", client_id="m1")]})
+    other = user.expect(409, "POST", "/sessions/s1/events", {"events": [user_message("another one", client_id="m1")]})
     assert other["code"] == "client_id_conflict"
     retract(user, "s1", 1, 1, "deleted")
-    deleted = user.expect(409, "POST", "/sessions/s1/events", {"events": [said("one", client_id="m1")]})
+    deleted = user.expect(409, "POST", "/sessions/s1/events", {"events": [user_message("one", client_id="m1")]})
     assert deleted["code"] == "retracted"
 
 
@@ -160,8 +160,8 @@ def test_e02_a_deleted_message_leaves_no_byte(user: Person, controls: Controls) 
     controls.script({"has_memory": True, "observations": lines}, {"has_memory": False, "observations": []})
     text = {"type": "text", "text": f"Remember the number {marker} for me."}
     photo = IMAGE | {"data": base64.b64encode(base64.b64decode(PNG) + marker.encode()).decode()}
-    user.append("s1", said([text, photo], client_id="m1"), answered(f"I keep {marker}.", client_id="m2"))
-    user.append("s1", said("Thank you."), answered("You are welcome."))
+    user.append("s1", user_message([text, photo], client_id="m1"), answered(f"I keep {marker}.", client_id="m2"))
+    user.append("s1", user_message("Thank you."), answered("You are welcome."))
     user.put_document("/notes/log", LONG_TEXT)
     user.observe("s1")
     user.settle()
@@ -189,7 +189,7 @@ def test_e02_a_deleted_message_leaves_no_byte(user: Person, controls: Controls) 
     controls.run("sweep")
     assert controls.stored(marker) == []
     assert controls.replay(user.id) > 0
-    again = user.expect(409, "POST", "/sessions/s1/events", {"events": [said([text, photo], client_id="m1")]})
+    again = user.expect(409, "POST", "/sessions/s1/events", {"events": [user_message([text, photo], client_id="m1")]})
     assert again["code"] == "retracted"
     user.settle()
     controls.run("sweep")
@@ -200,7 +200,7 @@ def test_e02_a_deleted_message_leaves_no_byte(user: Person, controls: Controls) 
 def test_e02_other_conversations_keep_what_stood_beside_a_deleted_message(user: Person) -> None:
     user.open_without_pack("a")
     messages = ("Never suggest IKEA to me.", "My locker code is 7741.", "We have two cats called Ada and Bix.")
-    user.append("a", *(one for text in messages for one in (said(text), answered("Okay."))))
+    user.append("a", *(one for text in messages for one in (user_message(text), answered("Okay."))))
     user.observe("a")
     user.settle()
     user.open("b")
@@ -216,9 +216,9 @@ def test_e02_other_conversations_keep_what_stood_beside_a_deleted_message(user: 
 @pytest.mark.live
 def test_e03_a_branch_goes_on_from_where_it_left(user: Person) -> None:
     user.open("s1")
-    user.append("s1", *PEANUTS, said("Where should we travel?"), answered("To the mountains, or to the sea."))
-    old = [said("I decided to book a hut in Zermatt."), answered("Zermatt it is.")]
-    new = [said("I decided to book a boat in Bergen."), answered("Bergen it is.")]
+    user.append("s1", *PEANUTS, user_message("Where should we travel?"), answered("To the mountains, or to the sea."))
+    old = [user_message("I decided to book a hut in Zermatt."), answered("Zermatt it is.")]
+    new = [user_message("I decided to book a boat in Bergen."), answered("Bergen it is.")]
     user.append("s1", *old)
     user.observe("s1")
     before = user.context("s1", "And then?", retrieval="none")
@@ -247,7 +247,7 @@ def test_e02_a_deletion_that_the_stream_gave_up_is_found_by_the_sweep(user: Pers
     """What was answered with 200 is done without anybody's help: by its job, and in the search index."""
     marker = f"zq{user.id[-12:]}xv"
     user.open_without_pack("s1")
-    user.append("s1", said(f"I am called {marker}."), answered("Noted."))
+    user.append("s1", user_message(f"I am called {marker}."), answered("Noted."))
     user.observe("s1")
     user.settle()
     controls.freeze("2026-06-01T12:00:00Z")
@@ -290,7 +290,7 @@ def test_e04_a_pass_under_way_writes_nothing_of_what_is_taken_back(user: Person,
     controls.script(
         {"has_memory": True, "observations": lines}, {"has_memory": True, "observations": again}, purpose="observe"
     )
-    user.append("s1", said("I like trains."), answered("Noted."), *DOG[1:])
+    user.append("s1", user_message("I like trains."), answered("Noted."), *DOG[1:])
     with controls.draining():
         controls.wait_until_held("extract")
         answer = retract(user, "s1", 3, 4, "deleted")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TAG = re.compile(r"\bt\d\.u\d\b")
 
 
-def nobody_reads_what_others_said(run: Run) -> Found:
+def nobody_reads_others_words(run: Run) -> Found:
     """Every text says whose it is."""
     for did in run.history.done:
         if did.ok:
@@ -71,4 +71,4 @@ def nothing_fails_unforeseen(run: Run) -> Found:
     yield from run.cloud.unforeseen
 
 
-INVARIANTS = (nobody_reads_what_others_said, what_was_noted_is_recalled_by_its_words, nothing_fails_unforeseen)
+INVARIANTS = (nobody_reads_others_words, what_was_noted_is_recalled_by_its_words, nothing_fails_unforeseen)

@@ -30,9 +30,9 @@ def what_was_put_away_is_in_its_document(run: Run) -> Found:
             old: Item = written.old or {}
             new: Item = written.new or {}
             owner = owner_of(written.key.pk)
-            kept = documents.get(owner.document(new["artifact_path"])) if owner else None
-            if kept != old["content"]:
-                yield f"{written.key}: {old['content'][:40]} is {kept and kept[:40]} in {new['artifact_path']}"
+            stored = documents.get(owner.document(new["artifact_path"])) if owner else None
+            if stored != old["content"]:
+                yield f"{written.key}: {old['content'][:40]} is {stored and stored[:40]} in {new['artifact_path']}"
             if new["content"] != f"[Tool output saved to {new['artifact_path']}]":
                 yield f"{written.key}: {new['content'][:80]}"
 
@@ -62,14 +62,14 @@ def an_epoch_has_the_summary_of_what_it_covers(run: Run) -> Found:
         for written in filter(epoch_moved, together):
             before, after = rows.read_epoch(written.old or {}), rows.read_epoch(written.new or {})
             summary = _summary_of(together, written.key.pk, after.session_id)
-            told = (summary["covers_from"], summary["covers_to"], summary["epoch"]) if summary else None
+            covered = (summary["covers_from"], summary["covers_to"], summary["epoch"]) if summary else None
             wanted = (after.covers_from, after.covers_to, after.epoch) if after.covers_to else None
             retracts = after.retracted != before.retracted or _retracts(together)
             again = summary is not None and written.key in hidden and after.compacted_by != before.compacted_by
             if summary is None and wanted and (retracts or written.key in hidden):
                 hidden.add(written.key)
-            elif told != wanted:
-                yield f"{written.key}: the epoch covers {wanted}, its summary {told}"
+            elif covered != wanted:
+                yield f"{written.key}: the epoch covers {wanted}, its summary {covered}"
             else:
                 hidden.discard(written.key)
             stays = after.covers_to == before.covers_to and after.cut == before.cut

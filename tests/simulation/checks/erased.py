@@ -30,9 +30,9 @@ def nothing_is_left_of_an_erased_user(run: Run) -> Found:
             for label in LABEL.findall(str(did.given))
         }
         for where, text in _everything_of(run, keys):
-            said = before & set(LABEL.findall(text))
-            if said:
-                yield f"{keys.partition}: {where} still says {sorted(said)}"
+            erased_labels = before & set(LABEL.findall(text))
+            if erased_labels:
+                yield f"{keys.partition}: {where} still says {sorted(erased_labels)}"
         head = rows.read_head(run.cloud.table.rows.get(keys.head))
         for key, item in run.cloud.table.rows.items():
             if key.sk.startswith(EVENT) and owner_of(key.pk) == keys and item["incarnation"] != head.incarnation:

@@ -10,7 +10,7 @@ from neve.domain.sessions.transcript import images_of
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import UserKeys, image_name
-from tests.simulation.checks.replay import Found, before_erasure, log_of, of_kind, said_in
+from tests.simulation.checks.replay import Found, before_erasure, log_of, of_kind, text_of_row
 from tests.simulation.clients.history import Did, Picture
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def no_image_is_left_without_its_event(run: Run) -> Found:
 
 def every_image_of_an_event_is_stored(run: Run) -> Found:
     """When calm: of an append that was answered, what its event shows is there."""
-    answered = {said.text for did in run.history.of("append") if did.ok for said in did.given.events}
+    answered = {event.text for did in run.history.of("append") if did.ok for event in did.given.events}
     for keys in run.history.users():
         stored = _stored(run, keys.images_prefix)
         for item in _events(run, keys):
-            if said_in(item) in answered:
+            if text_of_row(item) in answered:
                 names = [image_name(block["object"]) for block in _images(item)]
                 yield from (f"{item['pk']} {item['seq']}: {one} is not stored" for one in names if one not in stored)
 
@@ -55,12 +55,12 @@ def a_refused_append_is_not_in_the_log(run: Run) -> Found:
     written: its answer was lost, and what it wrote is gone. So may a repeat whose events were deleted meanwhile."""
     refused: dict[str, bool] = {}
     for did in run.history.of("append"):
-        for said in did.given.events:
+        for appended in did.given.events:
             nowhere = did.outcome == "refused" and did.code != "retracted"
             nowhere = nowhere and not before_erasure(run, did.keys, did.began_s)
-            refused[said.text] = nowhere and refused.get(said.text, True)
+            refused[appended.text] = nowhere and refused.get(appended.text, True)
     for old, new in of_kind(run, "event"):
-        text = said_in(new)
+        text = text_of_row(new)
         if old is None and refused.get(text):
             yield f"{new['pk']} {new['seq']}: '{text[:80]}' was refused"
 
@@ -69,8 +69,8 @@ def a_pass_is_shown_the_images_of_its_events(run: Run) -> Found:
     """Their bytes, or that there are none any more: nothing of another event's."""
     sent: dict[str, set[bytes]] = {}
     for did in run.history.of("append"):
-        for said in did.given.events:
-            sent.setdefault(said.text, set()).update(picture.data for picture in said.pictures)
+        for event in did.given.events:
+            sent.setdefault(event.text, set()).update(picture.data for picture in event.pictures)
     for text, body in run.cloud.shown:
         if body not in sent[text]:
             yield f"'{text}': a pass was shown another image with it"
@@ -100,15 +100,15 @@ def _blocks(run: Run, keys: UserKeys) -> Iterator[Item]:
 
 def _left_open(run: Run, keys: UserKeys) -> set[str]:
     """Names of the images of appends that nobody was answered about, and whose events are in no write of the log."""
-    written = {said_in(new) for _, new in of_kind(run, "event")}
+    written = {text_of_row(new) for _, new in of_kind(run, "event")}
     return {
         _named(picture)
         for did in run.history.of("append")
         if _is_open(did) and not before_erasure(run, did.keys, did.began_s)
         if (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)
-        for said in did.given.events
-        if said.text not in written
-        for picture in said.pictures
+        for appended in did.given.events
+        if appended.text not in written
+        for picture in appended.pictures
     }
 
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from neve.store import rows
 from neve.store.keys import CLIENT_ID
-from tests.simulation.checks.replay import Found, before_erasure, ever_said, first_said, log_of, row, rows_of, said_in
+from tests.simulation.checks.replay import (
+    Found,
+    before_erasure,
+    every_text,
+    first_texts,
+    log_of,
+    row,
+    rows_of,
+    text_of_row,
+)
 from tests.simulation.clients.history import Did
 
 if TYPE_CHECKING:
@@ -27,17 +36,17 @@ def the_log_has_no_gap(run: Run) -> Found:
 def an_acknowledged_event_stands_at_its_seq(run: Run) -> Found:
     """With its words, and with the row of its client id."""
     for did in _appends(run):
-        log = first_said(run, did.keys)
-        for said, seq in zip(did.given.events, did.value, strict=True):
-            if seq not in log or log[seq] != said.text:
-                yield f"{did.keys.log}: '{said.text[:80]}' was acknowledged at {seq}, there is {log.get(seq)}"
+        log = first_texts(run, did.keys)
+        for event, seq in zip(did.given.events, did.value, strict=True):
+            if seq not in log or log[seq] != event.text:
+                yield f"{did.keys.log}: '{event.text[:80]}' was acknowledged at {seq}, there is {log.get(seq)}"
 
 
 def an_event_is_in_the_log_at_most_once(run: Run) -> Found:
     """However often it was sent: with a client id, with a key, or once without any. So is each client id."""
     for keys in run.history.sessions():
         log = log_of(run, keys)
-        for text, count in Counter(said_in(item) for item in log if not item.get("erased")).items():
+        for text, count in Counter(text_of_row(item) for item in log if not item.get("erased")).items():
             if count > 1:
                 yield f"{keys.log}: '{text}' {count} times"
         ids = {item["client_id"]: item["seq"] for item in log if "client_id" in item}
@@ -69,11 +78,11 @@ def a_read_is_a_prefix(run: Run) -> Found:
         known = [s for a in appends if a.keys == did.keys and a.ended_s < did.began_s for s in a.value]
         if seqs != list(range(1, len(seqs) + 1)) or len(seqs) < max(known, default=0):
             yield f"{did.keys.log}: read {seqs}, acknowledged up to {max(known, default=0)}"
-        said = ever_said(run, did.keys)
+        texts = every_text(run, did.keys)
         yield from (
-            f"{did.keys.log}: read {e}, there was {said.get(e.seq)}"
+            f"{did.keys.log}: read {e}, there was {texts.get(e.seq)}"
             for e in did.value
-            if e.text not in said.get(e.seq, ())
+            if e.text not in texts.get(e.seq, ())
         )
 
 

@@ -84,8 +84,8 @@ def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
 def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
     for session in run.history.sessions():
         if (session.tenant, session.user) == (keys.tenant, keys.user):
-            said = [utterance_of(session.session, rows.read_event(item)) for item in log_of(run, session)]
-            passages = utterance_passages([one for one in said if one is not None])
+            utterance = [utterance_of(session.session, rows.read_event(item)) for item in log_of(run, session)]
+            passages = utterance_passages([one for one in utterance if one is not None])
             yield from (replace(p, vector=vector_of(p.text)) for p in passages)
 
 

@@ -76,7 +76,7 @@ def nobody_is_left_with_a_worker(run: Run) -> Found:
             yield f"{item['user_id']}: {item['worker']} until {item.get('lease_until')}"
 
 
-def what_was_condensed_is_told_of_once(run: Run) -> Found:
+def what_was_condensed_is_reported_once(run: Run) -> Found:
     """Of a row that a night took, its rows name it, and it is no longer active."""
     for keys, job in _replacements(run):
         if job.status != "done":
@@ -126,6 +126,6 @@ INVARIANTS = (
     what_jobs_count_is_what_was_done,
     a_run_ends_each_user_once,
     nobody_is_left_with_a_worker,
-    what_was_condensed_is_told_of_once,
+    what_was_condensed_is_reported_once,
     who_has_rows_for_a_night_is_due,
 )

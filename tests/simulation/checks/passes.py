@@ -28,24 +28,24 @@ def spans_of_passes_are_apart_and_leave_no_gap(run: Run) -> Found:
         for written in rows_together:
             if written.old is None and written.new is not None and written.new["type"] == "memory":
                 memory = rows.read_memory(written.new)
-                told = memory.provenance
+                provenance = memory.provenance
                 if memory.supersedes or memory.kind is not Kind.OBSERVATION:
                     continue  # read again after a retraction, apart from the passes that move the marker; or a fact
                 span = (before.observed_seq + 1, after.observed_seq)
-                if (told.seq_from, told.seq_to) != span:
-                    yield f"{moved.key}: a row about {told.seq_from}-{told.seq_to} in the pass over {span}"
+                if (provenance.seq_from, provenance.seq_to) != span:
+                    yield f"{moved.key}: a row about {provenance.seq_from}-{provenance.seq_to} in the pass over {span}"
 
 
 def no_event_is_observed_twice(run: Run) -> Found:
     """The ranges of the rows that passes wrote are disjoint, those of replaced rows included. What is read again after
     a retraction, and what comes back, names what it stands for."""
     for keys in run.history.sessions():
-        told = [
+        spans = [
             (item["provenance"]["seq_from"], item["provenance"]["seq_to"])
             for item in rows_of(run, keys.partition, MEMORY)
             if item["kind"] == "observation" and item.get("session_id") == keys.session and not item.get("supersedes")
         ]
-        for (_, last), (first, to) in zip(sorted(told), sorted(told)[1:], strict=False):
+        for (_, last), (first, to) in zip(sorted(spans), sorted(spans)[1:], strict=False):
             if first <= last:
                 yield f"{keys.log}: rows up to {last} and from {first} to {to}"
 

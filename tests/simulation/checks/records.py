@@ -26,8 +26,8 @@ def a_memory_is_linearizable(run: Run) -> Found:
             continue
         operations = [_operation(did) for did in _about(run, memory_id, made)]
         if not linearizable(operations, Model(None, _after)):
-            told = [(one.asked, one.answer) for one in operations]
-            yield f"{memory_id}: no order explains {told}"
+            reply = [(one.asked, one.answer) for one in operations]
+            yield f"{memory_id}: no order explains {reply}"
 
 
 def _about(run: Run, memory_id: str, made: Did) -> Iterator[Did]:

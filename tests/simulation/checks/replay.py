@@ -55,16 +55,16 @@ def rows_of(run: Run, partition: str, prefix: str) -> list[Item]:
     return [item for sk, item in _replay(run).partitions.get(partition, {}).items() if sk.startswith(prefix)]
 
 
-def first_said(run: Run, keys: SessionKeys) -> dict[int, str]:
+def first_texts(run: Run, keys: SessionKeys) -> dict[int, str]:
     """What each event of the log said when it was appended: a compaction may put something in its place since."""
-    return {new["seq"]: said_in(new) for old, new in _writes_of_log(run, keys) if old is None}
+    return {new["seq"]: text_of_row(new) for old, new in _writes_of_log(run, keys) if old is None}
 
 
-def ever_said(run: Run, keys: SessionKeys) -> dict[int, set[str]]:
+def every_text(run: Run, keys: SessionKeys) -> dict[int, set[str]]:
     """All that each event of the log has said: what a tool printed is condensed by a compaction, and erased later."""
     texts: dict[int, set[str]] = {}
     for _, new in _writes_of_log(run, keys):
-        texts.setdefault(new["seq"], set()).add(said_in(new))
+        texts.setdefault(new["seq"], set()).add(text_of_row(new))
     return texts
 
 
@@ -76,7 +76,7 @@ def _writes_of_log(run: Run, keys: SessionKeys) -> Iterator[tuple[Item | None, I
             yield old, new
 
 
-def said_in(event: Item) -> str:
+def text_of_row(event: Item) -> str:
     """The text of an event's row."""
     return event_text(rows.read_event(event)) if event.get("blocks") else str(event["content"])
 

@@ -11,6 +11,7 @@ from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.recall.command import BOTH_LEGS
 from tests.simulation.clients.history import (
+    AppendedEvent,
     AppendGiven,
     Did,
     History,
@@ -18,7 +19,6 @@ from tests.simulation.clients.history import (
     PromptGiven,
     RecallGiven,
     RetractGiven,
-    Said,
 )
 from tests.simulation.clients.pictures import CLIENT_IDS, NO_IMAGE, PNG, RETENTION_S, TOO_LARGE, picture_of
 from tests.simulation.clients.seen import (
@@ -123,7 +123,7 @@ class Client:
         self._name = name
         self._keys = keys
         self._weights = weights
-        self._said = 0
+        self._events_made = 0
         self._last = 0
         self._known: dict[str, int] = {}
         self._uploads: dict[str, bytes] = {}
@@ -169,10 +169,10 @@ class Client:
 
     def _tell(self) -> None:
         """One of few statements, which a pass takes for a fact, and for the end of another one."""
-        said = self._say("user_message", with_id=True)
-        about = f"{tag_of(self._keys)} {self._keys.session} {said.client_id}"
-        said = replace(said, text=f"{about} likes the {self._cloud.random.choice(WORDS)}")
-        self._append_said([said], None, repeatable=True)
+        event = self._say("user_message", with_id=True)
+        about = f"{tag_of(self._keys)} {self._keys.session} {event.client_id}"
+        event = replace(event, text=f"{about} likes the {self._cloud.random.choice(WORDS)}")
+        self._append_events([event], None, repeatable=True)
 
     def _recant(self) -> None:
         """What it likes by now; that is taken back when it has taken the place of something, and what it liked before
@@ -182,11 +182,11 @@ class Client:
             self._fact()
             return
         self._tell()
-        said = self._last
+        last = self._last
         gone = self._gone_of(liked)
-        if not gone or not said:
+        if not gone or not last:
             return
-        given = RetractGiven(said, said, random.choice(("edited", "deleted", "branched")))
+        given = RetractGiven(last, last, random.choice(("edited", "deleted", "branched")))
         did = self._persist("retract", given, lambda ports: self._api.retract(ports, self._keys, given))
         if did.ok:
             self._say_meanwhile(gone, did.value.id)
@@ -226,13 +226,13 @@ class Client:
         """A message with images. Some are under a client id that others use for another message, so that an append may
         be refused whose images are stored."""
         random = self._cloud.random
-        said = self._say("user_message", with_id=random.random() < self._cloud.settings.keyed)
+        event = self._say("user_message", with_id=random.random() < self._cloud.settings.keyed)
         if random.random() < 0.5:
-            said.client_id = random.choice(CLIENT_IDS)
-        said.pictures = tuple(self._picture() for _ in range(random.randint(1, 2)))
-        answer = self._say("assistant_response", with_id=said.client_id is not None)
-        events = [said, answer] if random.random() < 0.7 else [said]
-        self._append_said(events, None, repeatable=said.client_id is not None)
+            event.client_id = random.choice(CLIENT_IDS)
+        event.pictures = tuple(self._picture() for _ in range(random.randint(1, 2)))
+        answer = self._say("assistant_response", with_id=event.client_id is not None)
+        events = [event, answer] if random.random() < 0.7 else [event]
+        self._append_events(events, None, repeatable=event.client_id is not None)
 
     def _picture(self) -> Picture:
         """Few, so that clients show the same ones; one in ten is none, or is too large."""
@@ -264,9 +264,9 @@ class Client:
 
     def _append_these(self, kinds: Sequence[str], *, keyed: bool, by_key: bool) -> None:
         events = [self._say(kind, with_id=keyed and not by_key) for kind in kinds]
-        self._append_said(events, f"{self._name}-{self._said}" if by_key else None, repeatable=keyed)
+        self._append_events(events, f"{self._name}-{self._events_made}" if by_key else None, repeatable=keyed)
 
-    def _append_said(self, events: list[Said], key: str | None, *, repeatable: bool) -> None:
+    def _append_events(self, events: list[AppendedEvent], key: str | None, *, repeatable: bool) -> None:
         given = AppendGiven(events, key, repeatable=repeatable)
         work = self._persist(
             "append", given, lambda ports: self._api.append(ports, self._keys, given), repeat=repeatable
@@ -284,14 +284,14 @@ class Client:
         given = RetractGiven(first, last, random.choice(("edited", "deleted", "branched")))
         self._persist("retract", given, lambda ports: self._api.retract(ports, self._keys, given))
 
-    def _say(self, kind: str, *, with_id: bool) -> Said:
-        self._said += 1
+    def _say(self, kind: str, *, with_id: bool) -> AppendedEvent:
+        self._events_made += 1
         keys, word = self._keys, self._cloud.random.choice(WORDS)
-        label = f"{self._name}-{self._said}"
+        label = f"{self._name}-{self._events_made}"
         text = f"{tag_of(keys)} {keys.session} {label} about the {word}"
         if kind == "tool_result" and self._cloud.random.random() < LARGE:
             text = text.ljust(LARGE_CHARACTERS, ".")
-        return Said(kind, text, label if with_id else None)
+        return AppendedEvent(kind, text, label if with_id else None)
 
     def _fresh(self) -> None:
         """One more session, which others may open at the same time."""
@@ -406,8 +406,8 @@ class Client:
     # --- parts ----------------------------------------------------------------------------------
 
     def _next(self) -> int:
-        self._said += 1
-        return self._said
+        self._events_made += 1
+        return self._events_made
 
     def _one(self) -> str | None:
         """Of the newest that it knows: clients meet there."""

@@ -48,7 +48,7 @@ class Picture:
 
 
 @dataclass
-class Said:
+class AppendedEvent:
     """An event that a client appends. ``text`` is no other event's."""
 
     kind: str
@@ -61,7 +61,7 @@ class Said:
 class AppendGiven:
     """The same for every try of one append."""
 
-    events: list[Said]
+    events: list[AppendedEvent]
     key: str | None
     repeatable: bool
 

@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.sessions.transcript import content_text
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RecallGiven, RetractGiven, Said
+from tests.simulation.clients.history import SPEAKER, AppendedEvent, AppendGiven, PromptGiven, RecallGiven, RetractGiven
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenJob,
@@ -41,7 +41,7 @@ class HttpApi:
 
     def append(self, _: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
         headers = {"Idempotency-Key": given.key} if given.key else {}
-        body = {"events": [_event(said) for said in given.events]}
+        body = {"events": [_event(event) for event in given.events]}
         return list(_ask("observe", "POST", SESSION + "/events", keys, body, headers=headers)["seqs"])
 
     def retract(self, _: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction:
@@ -63,19 +63,19 @@ class HttpApi:
 
     def recall(self, _: SimPorts, keys: SessionKeys, given: RecallGiven) -> SeenRecall:
         body = {"query": given.query, "session_id": keys.session, "k": RECALL_K, "mode": "tool", "legs": given.legs}
-        told = _ask("recall", "POST", USER + "/recall", keys, body)
-        return SeenRecall(tuple(SeenMemory(h["id"], h["text"], 0) for h in told["hits"]), tuple(told["degraded"]))
+        answer = _ask("recall", "POST", USER + "/recall", keys, body)
+        return SeenRecall(tuple(SeenMemory(h["id"], h["text"], 0) for h in answer["hits"]), tuple(answer["degraded"]))
 
     def context(self, _: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
         body: dict[str, Any] = {"session_id": keys.session, "message": given.message, "retrieval": given.retrieval}
         body |= {"format": given.format} | ({"history_window": given.window} if given.window else {})
-        told = _ask("recall", "POST", USER + "/context", keys, body)
-        report = told["report"]
+        answer = _ask("recall", "POST", USER + "/context", keys, body)
+        report = answer["report"]
         return SeenPrompt(
             report["history"]["epoch"] if report.get("history") else None,
             report.get("pack_version"),
-            tuple(told["degraded"]),
-            told["request"],
+            tuple(answer["degraded"]),
+            answer["request"],
         )
 
     def list_memories(self, _: SimPorts, keys: UserKeys) -> list[SeenMemory]:
@@ -163,30 +163,30 @@ def _ask(  # noqa: PLR0913
             "isBase64Encoded": False,
         },
     )
-    told: dict[str, Any] = json.loads(answer["body"] or "{}")
+    reply: dict[str, Any] = json.loads(answer["body"] or "{}")
     if answer["statusCode"] == 503:
-        raise StoreUnavailable("http", told["code"])
+        raise StoreUnavailable("http", reply["code"])
     if answer["statusCode"] == 500:
-        raise RuntimeError(f"{method} {resource}: {told}")
+        raise RuntimeError(f"{method} {resource}: {reply}")
     if answer["statusCode"] >= 400:
-        raise NeveError(told["code"], told.get("detail", ""))
-    return told
+        raise NeveError(reply["code"], reply.get("detail", ""))
+    return reply
 
 
-def _event(said: Said) -> dict[str, Any]:
-    event: dict[str, Any] = {"event_type": said.kind, "content": content_of(said), "name": SPEAKER}
-    if said.kind in ("tool_call", "tool_result"):
+def _event(appended: AppendedEvent) -> dict[str, Any]:
+    event: dict[str, Any] = {"event_type": appended.kind, "content": content_of(appended), "name": SPEAKER}
+    if appended.kind in ("tool_call", "tool_result"):
         event["event_data"] = TOOL_DATA
-    return event | ({"client_id": said.client_id} if said.client_id else {})
+    return event | ({"client_id": appended.client_id} if appended.client_id else {})
 
 
-def _pack(told: Mapping[str, Any]) -> SeenPack:
-    return SeenPack(told.get("pack_version"), told.get("sha256"), told.get("text", ""))
+def _pack(body: Mapping[str, Any]) -> SeenPack:
+    return SeenPack(body.get("pack_version"), body.get("sha256"), body.get("text", ""))
 
 
-def _memory(told: Mapping[str, Any]) -> SeenMemory:
-    return SeenMemory(told["id"], told["text"], told["rev"])
+def _memory(body: Mapping[str, Any]) -> SeenMemory:
+    return SeenMemory(body["id"], body["text"], body["rev"])
 
 
-def _job(told: Mapping[str, Any]) -> SeenJob:
-    return SeenJob(told["id"], told["status"])
+def _job(body: Mapping[str, Any]) -> SeenJob:
+    return SeenJob(body["id"], body["status"])

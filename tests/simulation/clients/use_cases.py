@@ -35,7 +35,15 @@ from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.tenants.policy_in_force import tenant_scope
-from tests.simulation.clients.history import SPEAKER, AppendGiven, Picture, PromptGiven, RecallGiven, RetractGiven, Said
+from tests.simulation.clients.history import (
+    SPEAKER,
+    AppendedEvent,
+    AppendGiven,
+    Picture,
+    PromptGiven,
+    RecallGiven,
+    RetractGiven,
+)
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenJob,
@@ -69,7 +77,7 @@ class UseCaseApi:
         )
 
     def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
-        events = [_event(said) for said in given.events]
+        events = [_event(event) for event in given.events]
         route = f"POST /v1/users/{keys.user}/sessions/{keys.session}/events"
         key = IdempotencyKey(route, given.key, given.key) if given.key else None
         return append_events(_session(ports, keys), events, key).seqs
@@ -163,16 +171,16 @@ class UseCaseApi:
         return SeenJob(job.id, job.status)
 
 
-def _event(said: Said) -> NewEvent:
-    data = TOOL_DATA if said.kind in ("tool_call", "tool_result") else {}
-    return NewEvent(EventType(said.kind), content_of(said), said.client_id, SPEAKER, dict(data))
+def _event(event: AppendedEvent) -> NewEvent:
+    data = TOOL_DATA if event.kind in ("tool_call", "tool_result") else {}
+    return NewEvent(EventType(event.kind), content_of(event), event.client_id, SPEAKER, dict(data))
 
 
-def content_of(said: Said) -> str | list[dict[str, Any]]:
+def content_of(event: AppendedEvent) -> str | list[dict[str, Any]]:
     """As a caller sends it."""
-    if not said.pictures:
-        return said.text
-    return [{"type": "text", "text": said.text}, *map(_block, said.pictures)]
+    if not event.pictures:
+        return event.text
+    return [{"type": "text", "text": event.text}, *map(_block, event.pictures)]
 
 
 def _block(picture: Picture) -> dict[str, Any]:

@@ -97,9 +97,9 @@ def _weights(passage: Passage) -> dict[str, float]:
     return weighted_counts(_terms(passage), terms(passage.date_text), around)
 
 
-def _terms(said: Passage | Neighbour) -> Terms[str]:
-    own = tuple(_counts(said.text).elements())
-    return Terms(own, len(own) + sum(_counts(part).total() for part in said.rest))
+def _terms(indexed: Passage | Neighbour) -> Terms[str]:
+    own = tuple(_counts(indexed.text).elements())
+    return Terms(own, len(own) + sum(_counts(part).total() for part in indexed.rest))
 
 
 def _idf(passages: int, holding: int) -> float:

@@ -66,7 +66,7 @@ class Cloud:
         self.queues = MemoryQueue(self.now_ms, _definitions(self.settings.visibility_s), self.random.shuffle)
         self.objects = MemoryObjects(lambda: self.scheduler.now_s)
         self.search = self.new_search()
-        self.told = [Bell(self.scheduler) for _ in range(SHARDS)]
+        self.stream_bells = [Bell(self.scheduler) for _ in range(SHARDS)]
         self.bells = {name: Bell(self.scheduler) for name in QueueName}
 
     def new_search(self) -> MemorySearch:
@@ -83,13 +83,13 @@ class Cloud:
 
     def tell(self, since: int) -> None:
         """What the table's log holds above ``since`` comes to the readers of the stream."""
-        for shard in {shard_of(row.key.pk): None for row in self.table.log[since:] if is_told(row)}:
-            self.told[shard].ring(self.random.uniform(0.05, 0.5))
+        for shard in {shard_of(row.key.pk): None for row in self.table.log[since:] if is_streamed(row)}:
+            self.stream_bells[shard].ring(self.random.uniform(0.05, 0.5))
 
     def unreported(self) -> bool:
         """Whether the stream holds what its readers have not handled."""
         return any(
-            is_told(row) and shard_of(row.key.pk) == shard
+            is_streamed(row) and shard_of(row.key.pk) == shard
             for shard, at in enumerate(self.positions)
             for row in self.table.log[at:]
         )
@@ -109,7 +109,7 @@ class Cloud:
         self.bells[queue].wait(seconds)
 
 
-def is_told(row: Written) -> bool:
+def is_streamed(row: Written) -> bool:
     """The event filter in template.yaml, but for what leads to nothing here: usage, and tenants."""
     item = row.new or row.old
     kind = item["type"] if item else None

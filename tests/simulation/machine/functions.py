@@ -98,11 +98,14 @@ def listening(
 
     def hear(*given: object, **named: object) -> None:
         # bound as the product would: a call that fits no more would end in the worker, as one more failure of it
-        told = parameters.bind(*given, **named).arguments
-        failed(told["where"], told["error"])
+        arguments = parameters.bind(*given, **named).arguments
+        failed(arguments["where"], arguments["error"])
 
     swaps: list[Swap] = [(observability, name, _unheard) for name in SILENT]
-    swaps += [(observability, "failed", hear), (observability, "message_postponed", lambda *told: postponed(told[-1]))]
+    swaps += [
+        (observability, "failed", hear),
+        (observability, "message_postponed", lambda *arguments: postponed(arguments[-1])),
+    ]
     with swapped(*swaps, (keys, "DUE_SHARDS", DUE_SHARDS)):
         yield
 

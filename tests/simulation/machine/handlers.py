@@ -52,8 +52,8 @@ class Handlers:
     """See ``UseCases``."""
 
     def changes(self, ports: SimPorts, changes: Sequence[Change]) -> set[str]:
-        told = [StoredChange(int(c.sequence_number), Key(c.item["pk"], c.item["sk"]), c.old, c.new) for c in changes]
-        answer = call("outbox", stream_event(told))
+        stored = [StoredChange(int(c.sequence_number), Key(c.item["pk"], c.item["sk"]), c.old, c.new) for c in changes]
+        answer = call("outbox", stream_event(stored))
         return {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
 
     def messages(self, ports: SimPorts, queue: QueueName, event: Event) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class _Decoder:
             return self._decode(item)
         known = item.record
         if known is None or known[0] is not self:
-            known = item.record = self, _kept(self._decode(item))
+            known = item.record = self, _frozen_record(self._decode(item))
         return known[1]
 
 
@@ -48,7 +48,7 @@ MUTABLE = ("content", "event_data", "result", "state")
 """Fields of a record that hold lists and maps."""
 
 
-def _kept(record: Any) -> Any:
+def _frozen_record(record: Any) -> Any:
     """A record that nobody changes in place: it is everybody's who reads the row."""
     for name in MUTABLE:
         value = getattr(record, name, None)

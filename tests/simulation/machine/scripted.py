@@ -82,8 +82,8 @@ def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:
     known = [one for one in given.prior if one.kind is Kind.FACT and LIKES in one.text]
     before = known[-1].id if known else None
     for event in given.events:
-        _, said, what = event_text(event).partition(LIKES)
-        if said:
+        _, found, what = event_text(event).partition(LIKES)
+        if found:
             relation: Relation = "updates" if before else "new"
             text, seq = f"{whose}{LIKES}{what}", event.seq
             yield ProposedFact(text, "PREFERENCE", 3, "user_stated", relation, before, seq, seq)
@@ -92,8 +92,8 @@ def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:
 def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
     """What was said, and each image beside it."""
     for event in given.events:
-        said = event_text(event).partition("\n")[0]  # what stands behind it says that an image is gone
-        yield from ((said, b64decode(block["data"])) for block in images_of(event) if "data" in block)
+        text = event_text(event).partition("\n")[0]  # what stands behind it says that an image is gone
+        yield from ((text, b64decode(block["data"])) for block in images_of(event) if "data" in block)
 
 
 class ScriptedObserver:
@@ -168,8 +168,8 @@ class ScriptedObserver:
         if chaos.strikes("model_refuses"):
             raise ContentRefused("simulated")
         before = given.before.insights if given.before else ()
-        said = SummaryText(insights=(*before, f"from {seqs[0]} to {seqs[-1]}"))
-        return Summarised(said, self.name, prompt_version="1", usage=USAGE)
+        summary = SummaryText(insights=(*before, f"from {seqs[0]} to {seqs[-1]}"))
+        return Summarised(summary, self.name, prompt_version="1", usage=USAGE)
 
     def file_away(self, given: FilingInput) -> Filed:
         """Keeps every line that it was shown. Some of what it answers is no document's, or a guess."""

@@ -19,7 +19,7 @@ from neve.usecases.reflect.night_job import UserBusy, WorkerReplaced
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.worker import NoProgress
 from tests.simulation.engines.memory_table import Written
-from tests.simulation.machine.cloud import Cloud, is_told, shard_of
+from tests.simulation.machine.cloud import Cloud, is_streamed, shard_of
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import Process, running
 from tests.simulation.machine.scheduler import Crashed
@@ -92,7 +92,7 @@ class StreamReader:
         while True:
             batch = self._next_batch()
             if not batch:
-                self._cloud.told[self._shard].wait()
+                self._cloud.stream_bells[self._shard].wait()
                 continue
             self._handle(batch)
 
@@ -103,7 +103,7 @@ class StreamReader:
         while at < len(cloud.table.log) and len(batch) < most:
             row = cloud.table.log[at]
             at += 1
-            if shard_of(row.key.pk) == self._shard and is_told(row):
+            if shard_of(row.key.pk) == self._shard and is_streamed(row):
                 batch.append(row)
             elif not batch:
                 cloud.positions[self._shard] = at
@@ -114,7 +114,7 @@ class StreamReader:
         tries = 0 if cloud.chaos.strikes("stream_gives_up") else cloud.settings.stream_tries
         for attempt in range(1, tries + 1):
             changes = [cloud.change(row.seq) for row in batch]
-            failed = self._environment.run(lambda ports, told=changes: self._functions.changes(ports, told))  # type: ignore[misc]
+            failed = self._environment.run(lambda ports, delivered=changes: self._functions.changes(ports, delivered))  # type: ignore[misc]
             if failed is None or failed:
                 cloud.scheduler.pause(cloud.random.uniform(0.1, 2.0 * attempt))
             elif cloud.chaos.strikes("stream_again"):

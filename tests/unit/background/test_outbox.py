@@ -190,7 +190,7 @@ def test_expired_rows_are_removed_and_told(table: SqliteTable) -> None:
     seen = table.read_changes(0, 500)[-1].seq
     assert table.delete_expired(now) == 150
     assert [item["sk"] for item in table.query("P", limit=200).items] == ["forever", "later", "renewed"]
-    told = table.read_changes(seen, 500)
-    assert len(told) == 150
-    assert all(change.new is None for change in told)
+    changes = table.read_changes(seen, 500)
+    assert len(changes) == 150
+    assert all(change.new is None for change in changes)
     assert table.delete_expired(now) == 0

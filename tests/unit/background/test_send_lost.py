@@ -111,7 +111,7 @@ def test_while_it_is_at_work_the_index_is_not_charged(world: RecallWorld) -> Non
 def test_a_queue_that_fails_leaves_it_due(world: RecallWorld) -> None:
     end(world)
     world.clock.move(minutes=20)
-    told: list[tuple[str, Exception]] = []
+    reported: list[tuple[str, Exception]] = []
 
     def refuse(*_: object) -> None:
         raise StoreUnavailable("queue", "down")
@@ -119,8 +119,8 @@ def test_a_queue_that_fails_leaves_it_due(world: RecallWorld) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(world.queue, "send", refuse)
         with pytest.raises(StoreUnavailable):
-            sweep_due(world, on_failure=lambda kind, error: told.append((kind, error)))
-    assert [kind for kind, _ in told] == [rows.QUEUED]
+            sweep_due(world, on_failure=lambda kind, error: reported.append((kind, error)))
+    assert [kind for kind, _ in reported] == [rows.QUEUED]
     assert len(sweep_after(world, 0)) == 1
 
 
@@ -160,8 +160,8 @@ def test_a_retraction_tells_the_index_itself_where_nobody_has(world: RecallWorld
     delete_events(world)
     [body] = sweep_after(world, 20)
     run_retraction(world.session, body)
-    told = [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"]
-    assert [one["id"] for one in told] == [body["retraction"]]
+    messages = [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"]
+    assert [one["id"] for one in messages] == [body["retraction"]]
 
 
 def test_it_tells_nobody_twice(world: RecallWorld) -> None:
@@ -180,9 +180,9 @@ def test_a_deletion_that_the_index_was_not_told_of_is_told(world: RecallWorld) -
     delete_memory(world.user(), memory_id, None)
     world.clock.move(minutes=31)
     assert sweep_due(world)["deletions"] == 1
-    told = world.taken(QueueName.INDEX)
-    assert [message.body["id"] for message in told if message.body["kind"] == "memory"] == [memory_id]
-    world.words(told)
+    messages = world.taken(QueueName.INDEX)
+    assert [message.body["id"] for message in messages if message.body["kind"] == "memory"] == [memory_id]
+    world.words(messages)
     assert list(due_rows(world.rows, rows.LEAVE)) == []
     world.clock.move(minutes=60)
     assert sweep_due(world)["deletions"] == 0

@@ -91,7 +91,7 @@ def test_a_row_that_nothing_can_be_done_with_keeps_no_other_waiting_and_is_told(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither among its own kind nor in the next one; what another worker is at is no failure."""
-    told: list[tuple[str, str]] = []
+    reported: list[tuple[str, str]] = []
     outcomes = iter((ValueError("odd"), StoreUnavailable("objects", "gone"), Conflict(), None))
 
     def build(*_: object) -> None:
@@ -104,9 +104,9 @@ def test_a_row_that_nothing_can_be_done_with_keeps_no_other_waiting_and_is_told(
         keys = world.user().of_session(f"s{n}").keys
         epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
         world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
-    swept = sweep_due(world, on_failure=lambda kind, error: told.append((kind, type(error).__name__)))
+    swept = sweep_due(world, on_failure=lambda kind, error: reported.append((kind, type(error).__name__)))
     assert (swept["rebuilt"], swept["busy"], swept["failed"], swept["closed"]) == (1, 1, 2, SESSIONS)
-    assert sorted(told) == [("rebuild", "StoreUnavailable"), ("rebuild", "ValueError")]
+    assert sorted(reported) == [("rebuild", "StoreUnavailable"), ("rebuild", "ValueError")]
 
 
 def test_the_worker_of_a_sweep_tells_what_failed(

@@ -110,8 +110,8 @@ def test_nothing_to_cover_moves_nothing(world: World) -> None:
     before = get_session(world.user("ann").of_session("s1")).epoch
     job = compact(world)
     [row] = world.memories()
-    told = {"observed_seq": 10, "written": [row.id]}
-    assert job.result == {"outcome": "nothing_to_cover", "epoch": 0, "reason": "manual", **told}
+    expected = {"observed_seq": 10, "written": [row.id]}
+    assert job.result == {"outcome": "nothing_to_cover", "epoch": 0, "reason": "manual", **expected}
     assert get_session(world.user("ann").of_session("s1")).epoch == before
 
 

@@ -20,7 +20,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.sessions.read_sessions import get_session
-from tests.unit.world import World, kept, time_for
+from tests.unit.world import World, observed_line, time_for
 
 
 @pytest.fixture
@@ -43,10 +43,10 @@ def grown(world: World, tokens: int = 120) -> None:
         world.say("u" * 320, "a" * 320)
         world.say("u" * 320, "a" * 320)
         first = 4 * number + 1
-        world.observer.answers = [kept(f"🟡 {number} " + "x" * 300, first, first + 3)]
+        world.observer.answers = [observed_line(f"🟡 {number} " + "x" * 300, first, first + 3)]
         if number < 5:
             observe_session(scope_of(world), 1)
-    world.observer.answers = [kept("🟡 5 " + "x" * (tokens * 32 // 10), 21, 24)]
+    world.observer.answers = [observed_line("🟡 5 " + "x" * (tokens * 32 // 10), 21, 24)]
 
 
 def ask(world: World) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def test_below_the_trigger_nothing_is_folded(world: World) -> None:
 def test_the_pack_is_built_also_where_the_horizon_stays(world: World) -> None:
     for number in range(3):
         world.say("u", "a")
-        world.observer.answers = [kept(f"🟡 {number} " + "x" * 900, 2 * number + 1, 2 * number + 2)]
+        world.observer.answers = [observed_line(f"🟡 {number} " + "x" * 900, 2 * number + 1, 2 * number + 2)]
         if number < 2:
             observe_session(scope_of(world), 1)
     job = compact(world)

@@ -18,7 +18,7 @@ from tests.unit.domain_rows import event, tool_result
 SIZES: tuple[Verbosity, ...] = ("brief", "standard", "detailed")
 
 
-def said(seq: int, text: str) -> Event:
+def user_message(seq: int, text: str) -> Event:
     return event(seq, text)
 
 
@@ -30,9 +30,9 @@ def a_long_conversation(turns: int = 200) -> list[Event]:
     log = []
     for n in range(turns):
         log += [
-            said(4 * n + 1, f"We decided to use engine number {n}. I need to call plumber {n} before Friday."),
+            user_message(4 * n + 1, f"We decided to use engine number {n}. I need to call plumber {n} before Friday."),
             answered(4 * n + 2, f"I found that pipe {n} leaks. It is an old one."),
-            said(4 * n + 3, f"I prefer tap model {n}. The problem was valve {n}."),
+            user_message(4 * n + 3, f"I prefer tap model {n}. The problem was valve {n}."),
             answered(4 * n + 4, "Noted."),
         ]
     return log
@@ -54,7 +54,7 @@ def a_long_conversation(turns: int = 200) -> list[Event]:
     ],
 )
 def test_a_cue_of_the_user_puts_a_sentence_under_its_heading(sentence: str, heading: str) -> None:
-    summary = items_of(extract_summary([said(1, sentence)], "standard"))
+    summary = items_of(extract_summary([user_message(1, sentence)], "standard"))
 
     assert summary.pop(heading) == (f"user (2026-03-10): {sentence}",)
     assert not any(summary.values())
@@ -83,9 +83,9 @@ def test_the_speaker_is_named_on_one_line() -> None:
 
 def test_a_question_and_pasted_text_state_nothing() -> None:
     log = [
-        said(1, "Should I use Postgres because my data is small?"),
-        said(3, "```\nI prefer tabs.\n```\n> We decided to wait."),
-        said(5, "I prefer " + "x" * 700 + "."),
+        user_message(1, "Should I use Postgres because my data is small?"),
+        user_message(3, "```\nI prefer tabs.\n```\n> We decided to wait."),
+        user_message(5, "I prefer " + "x" * 700 + "."),
     ]
 
     assert extract_summary(log, "detailed").preferences == ()
@@ -94,9 +94,9 @@ def test_a_question_and_pasted_text_state_nothing() -> None:
 
 def test_without_cues_the_opening_sentence_of_each_turn_stands_in() -> None:
     log = [
-        said(1, "Welche Hotels in Wien haben ein Schwimmbad? Nur für zwei Nächte."),
-        said(3, "ok"),
-        said(5, "請推薦三家適合小孩的餐廳。"),
+        user_message(1, "Welche Hotels in Wien haben ein Schwimmbad? Nur für zwei Nächte."),
+        user_message(3, "ok"),
+        user_message(5, "請推薦三家適合小孩的餐廳。"),
     ]
 
     assert extract_summary(log, "standard").insights == (
@@ -114,7 +114,9 @@ def test_without_cues_the_opening_sentence_of_each_turn_stands_in() -> None:
     ],
 )
 def test_no_sentence_ends_behind_an_abbreviation(sentence: str) -> None:
-    quoted = [item for items in items_of(extract_summary([said(1, sentence)], "standard")).values() for item in items]
+    quoted = [
+        item for items in items_of(extract_summary([user_message(1, sentence)], "standard")).values() for item in items
+    ]
 
     assert quoted == [f"user (2026-03-10): {sentence}"]
 
@@ -135,7 +137,7 @@ def test_no_sentence_ends_behind_an_abbreviation(sentence: str) -> None:
     ],
 )
 def test_questions_requests_and_english_without_a_cue_state_nothing(message: str) -> None:
-    assert extract_summary([said(1, message)], "detailed") == SummaryText()
+    assert extract_summary([user_message(1, message)], "detailed") == SummaryText()
 
 
 @pytest.mark.parametrize(
@@ -149,15 +151,15 @@ def test_questions_requests_and_english_without_a_cue_state_nothing(message: str
     ],
 )
 def test_what_holds_beyond_the_next_answer_is_no_request(sentence: str, heading: str) -> None:
-    assert items_of(extract_summary([said(1, sentence)], "standard"))[heading] != ()
+    assert items_of(extract_summary([user_message(1, sentence)], "standard"))[heading] != ()
 
 
 def test_for_other_conversations_only_the_user_states_something() -> None:
     log = [
-        said(1, "Wie backe ich ein gutes Brot?"),
+        user_message(1, "Wie backe ich ein gutes Brot?"),
         answered(2, "In summary, patience is key. Next steps: try a smaller loaf. I've found three recipes."),
-        said(3, "Ich wohne seit einem Jahr in Wien."),
-        said(5, "I prefer rye bread."),
+        user_message(3, "Ich wohne seit einem Jahr in Wien."),
+        user_message(5, "I prefer rye bread."),
     ]
 
     summary = extract_summary(log, "detailed", lasting=True)
@@ -180,31 +182,34 @@ def test_for_other_conversations_only_the_user_states_something() -> None:
     ],
 )
 def test_what_takes_a_sentence_back_stands_behind_it(message: str) -> None:
-    assert extract_summary([said(1, message)], "standard").insights == (f"user (2026-03-10): {message}",)
+    assert extract_summary([user_message(1, message)], "standard").insights == (f"user (2026-03-10): {message}",)
 
 
 def test_the_next_message_takes_a_statement_back_where_it_names_something() -> None:
-    corrected = [said(1, "I am 34."), answered(2, "Noted."), said(3, "No, 43.")]
-    answer = [said(1, "I live in Cork."), answered(2, "Shall I look for flats?"), said(3, "No thanks.")]
+    corrected = [user_message(1, "I am 34."), answered(2, "Noted."), user_message(3, "No, 43.")]
+    answer = [user_message(1, "I live in Cork."), answered(2, "Shall I look for flats?"), user_message(3, "No thanks.")]
 
     assert extract_summary(corrected, "standard").insights == ("user (2026-03-10): I am 34. No, 43.",)
     assert extract_summary(answer, "standard").insights == ("user (2026-03-10): I live in Cork.",)
 
 
 def test_a_statement_goes_where_its_correction_has_no_room() -> None:
-    told = f"My desk is 80 cm wide {'and so on ' * 31}"
+    statement = f"My desk is 80 cm wide {'and so on ' * 31}"
 
-    assert extract_summary([said(1, f"{told}. Oops, 90.")], "detailed") == SummaryText()
+    assert extract_summary([user_message(1, f"{statement}. Oops, 90.")], "detailed") == SummaryText()
 
 
 def test_what_is_not_to_be_remembered_is_not_quoted() -> None:
-    log = [said(1, "I prefer tea. I hate my boss. Don't save that."), said(3, "Off the record, I need to sell my car.")]
+    log = [
+        user_message(1, "I prefer tea. I hate my boss. Don't save that."),
+        user_message(3, "Off the record, I need to sell my car."),
+    ]
 
     assert extract_summary(log, "detailed") == SummaryText(preferences=("user (2026-03-10): I prefer tea.",))
 
 
 def test_what_was_said_twice_stands_once() -> None:
-    summary = extract_summary([said(1, "I prefer tea."), said(3, "i prefer TEA.")], "standard")
+    summary = extract_summary([user_message(1, "I prefer tea."), user_message(3, "i prefer TEA.")], "standard")
 
     assert summary.preferences == ("user (2026-03-10): i prefer TEA.",)
 
@@ -244,7 +249,7 @@ def test_the_summary_before_gets_half_of_the_room_and_comes_first() -> None:
 def test_what_was_in_the_summary_before_is_not_said_again() -> None:
     before = SummaryText(preferences=("user (2026-03-09): I prefer tea.",))
 
-    assert extract_summary([said(9, "I prefer tea.")], "brief", before=before) == before
+    assert extract_summary([user_message(9, "I prefer tea.")], "brief", before=before) == before
 
 
 @pytest.mark.parametrize(
@@ -306,7 +311,7 @@ WORDS = st.sampled_from(
 SENTENCES = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 EVENT_TYPES = st.sampled_from(list(EventType))
 LOGS = st.lists(st.tuples(EVENT_TYPES, SENTENCES), max_size=30).map(
-    lambda said: [event(n + 1, text, event_type=kind) for n, (kind, text) in enumerate(said)]
+    lambda user_message: [event(n + 1, text, event_type=kind) for n, (kind, text) in enumerate(user_message)]
 )
 
 

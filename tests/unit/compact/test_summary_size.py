@@ -122,26 +122,26 @@ def test_an_item_is_one_line() -> None:
 def test_the_headings_take_turns() -> None:
     summary = SummaryText(decisions=("d1 " + LONG, "d2 " + LONG), insights=("i1 " + LONG,), preferences=("p1 " + LONG,))
 
-    kept = fitted(summary, HEADINGS_TOKENS + 3 * 113)
+    fitting = fitted(summary, HEADINGS_TOKENS + 3 * 113)
 
-    assert [len(items) for items in items_of(kept).values()] == [1, 0, 1, 1]
+    assert [len(items) for items in items_of(fitting).values()] == [1, 0, 1, 1]
 
 
 def test_every_heading_that_says_something_keeps_a_share() -> None:
     summary = SummaryText((LONG,), (LONG, "later"), (LONG,), (LONG,))
 
-    kept = fitted(summary, HEADINGS_TOKENS + 120)
+    fitting = fitted(summary, HEADINGS_TOKENS + 120)
 
-    sizes = [estimate(items[0]) for items in items_of(kept).values()]
+    sizes = [estimate(items[0]) for items in items_of(fitting).values()]
     assert 20 < min(sizes) <= max(sizes) <= 34
-    assert all(items[0].endswith("…") for items in items_of(kept).values())
+    assert all(items[0].endswith("…") for items in items_of(fitting).values())
 
 
 def test_a_first_item_that_is_too_large_is_cut() -> None:
-    kept = fitted(SummaryText(decisions=(LONG,)), HEADINGS_TOKENS + 20)
+    fitting = fitted(SummaryText(decisions=(LONG,)), HEADINGS_TOKENS + 20)
 
-    assert kept.decisions[0].endswith("…")
-    assert estimate(render_summary(kept)) <= HEADINGS_TOKENS + 20
+    assert fitting.decisions[0].endswith("…")
+    assert estimate(render_summary(fitting)) <= HEADINGS_TOKENS + 20
 
 
 ITEMS = st.lists(st.text("ab <🙂\n", max_size=80), max_size=8).map(tuple)
@@ -149,12 +149,12 @@ ITEMS = st.lists(st.text("ab <🙂\n", max_size=80), max_size=8).map(tuple)
 
 @given(st.builds(SummaryText, ITEMS, ITEMS, ITEMS, ITEMS), st.integers(0, 600))
 def test_what_is_fitted_is_within_the_target(summary: SummaryText, target: int) -> None:
-    kept = fitted(summary, target)
+    fitting = fitted(summary, target)
 
-    assert estimate(render_summary(kept)) <= max(target, HEADINGS_TOKENS)
+    assert estimate(render_summary(fitting)) <= max(target, HEADINGS_TOKENS)
     if estimate(render_summary(summary)) <= target:
-        assert kept == summary
-    assert set(items_of(kept)) == set(HEADINGS)
+        assert fitting == summary
+    assert set(items_of(fitting)) == set(HEADINGS)
 
 
 # --- the request's size -----------------------------------------------------------------------------
@@ -181,18 +181,18 @@ def test_what_fits_stays_as_it_is() -> None:
 def test_of_too_many_events_the_newest_are_shown() -> None:
     events = [event(n, "a" * 400) for n in range(1, 101)]
 
-    kept = within_request(events, 20 * MIN_TOKENS)
+    fitting = within_request(events, 20 * MIN_TOKENS)
 
-    assert 20 <= len(kept) <= 25
-    assert kept[-1].seq == 100
+    assert 20 <= len(fitting) <= 25
+    assert fitting[-1].seq == 100
 
 
 @given(st.lists(st.integers(0, 3_000), min_size=1, max_size=40), st.integers(200, 5_000))
 def test_a_request_holds_its_cap(lengths: list[int], cap: int) -> None:
     events = [event(n + 1, "a" * length) for n, length in enumerate(lengths)]
 
-    kept = within_request(events, cap)
+    fitting = within_request(events, cap)
 
-    assert kept
-    assert sum(estimate(f"{render_line(one)}\n\n") for one in kept) <= cap
-    assert [one.seq for one in kept] == [one.seq for one in events][-len(kept) :]
+    assert fitting
+    assert sum(estimate(f"{render_line(one)}\n\n") for one in fitting) <= cap
+    assert [one.seq for one in fitting] == [one.seq for one in events][-len(fitting) :]

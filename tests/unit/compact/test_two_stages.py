@@ -121,8 +121,8 @@ def test_a_stale_result_becomes_a_document_with_the_exact_text(world: World) -> 
     assert pruned.content == f"[Tool output saved to {pruned.artifact_path}]"
     assert pruned.event_data == {"tool_use_id": "t1", "name": "fetch"}
     assert pruned.original_tokens == estimate(OUTPUT)
-    kept = document(world, pruned.artifact_path)
-    assert (kept.text, kept.tokens, kept.session_id, kept.seq) == (OUTPUT, estimate(OUTPUT), "s1", seq)
+    stored = document(world, pruned.artifact_path)
+    assert (stored.text, stored.tokens, stored.session_id, stored.seq) == (OUTPUT, estimate(OUTPUT), "s1", seq)
 
 
 @pytest.mark.parametrize("covered", [True, False])
@@ -224,9 +224,9 @@ def test_the_trigger_does_not_count_what_was_put_away(world: World) -> None:
 
 def test_a_summary_takes_the_place_of_what_is_covered(world: World) -> None:
     turns(world, 12)
-    said = SummaryText(("Go.",), ("Book it.",), ("It rains.",), ("Tea.",))
+    summary_text = SummaryText(("Go.",), ("Book it.",), ("It rains.",), ("Tea.",))
     world.observer.summaries = [
-        Summarised(said, "m-1", prompt_version="1", usage={"input": 7, "cache_read": 1, "output": 3}, calls=2)
+        Summarised(summary_text, "m-1", prompt_version="1", usage={"input": 7, "cache_read": 1, "output": 3}, calls=2)
     ]
 
     job = compact(world, "detailed")
@@ -521,8 +521,8 @@ def whole(world: World, texts: dict[int, str]) -> None:
     for seq, text in texts.items():
         one = view.events[seq - 1]
         path = one.artifact_path
-        kept = document(world, path).text if path else event_text(one)
-        assert kept == text
+        before = document(world, path).text if path else event_text(one)
+        assert before == text
         assert one.pruned is (path is not None)
 
 
@@ -589,7 +589,7 @@ def test_what_an_interrupted_compaction_left_is_put_away_by_the_next(
 def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the look at the log: it has no document, and its row must name none."""
     seq = interrupted(world, monkeypatch)
-    said = log(world)[seq - 1].content
+    text = log(world)[seq - 1].content
 
     def meddled(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
         retract_events(scope, Retract(seq, seq, "edited"))
@@ -598,7 +598,7 @@ def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, mo
     monkeypatch.setattr("neve.usecases.compact.artifacts.store_artifacts", meddled)
     put_away_covered(scope_of(world), 1)
     row = rows.read_event(world.table.get(scope_of(world).keys.event(seq)) or {})
-    assert (row.pruned, row.content) == (False, said)
+    assert (row.pruned, row.content) == (False, text)
 
 
 def interrupted(world: World, monkeypatch: pytest.MonkeyPatch) -> int:

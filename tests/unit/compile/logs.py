@@ -17,7 +17,7 @@ def event(seq: int, kind: EventType, content: Any, data: dict[str, Any] | None =
     return Event(seq, kind, content, event_tokens(content, data or {}), AT, event_data=data or {}, **more)
 
 
-def said(seq: int, text: str = "What now?", **more: Any) -> Event:
+def user_message(seq: int, text: str = "What now?", **more: Any) -> Event:
     return event(seq, EventType.USER_MESSAGE, text, **more)
 
 
@@ -40,7 +40,7 @@ def turns(count: int, tokens: int = 100, first_seq: int = 1) -> list[Event]:
     made: list[Event] = []
     for n in range(count):
         seq = first_seq + 2 * n
-        made += [said(seq, text), answered(seq + 1, text)]
+        made += [user_message(seq, text), answered(seq + 1, text)]
     return made
 
 
@@ -55,7 +55,7 @@ def drawn_logs(draw: st.DrawFn, *, most_turns: int = 9) -> list[Event]:
     for _ in range(draw(st.integers(0, most_turns))):
         size = draw(st.integers(1, 400))
         if draw(st.booleans()) or not events:
-            events.append(said(len(events) + 1, "u" * size, name=draw(st.sampled_from([None, "Ada"]))))
+            events.append(user_message(len(events) + 1, "u" * size, name=draw(st.sampled_from([None, "Ada"]))))
         for part in draw(_TURN_PARTS):
             events.append(_part(part, len(events) + 1, draw(st.sampled_from("ab")), size))
     return events

@@ -275,24 +275,24 @@ def test_long_texts_take_the_room_of_images(world: RecallWorld) -> None:
 
 def test_images_that_make_room_begin_an_epoch(world: RecallWorld) -> None:
     """Two photos of 1.9 MB, then one of the largest size; the prompt behind it goes on from its own."""
-    before, told = epoch(world).epoch, []
+    before, logged = epoch(world).epoch, []
     for name, size in {"a": 1_900_000, "b": 1_900_000, "c": IMAGE_BYTES}.items():
         send(world, **{name: size})
         made = compiled(world, None)
         assert compiled(world, None).plan.prompt == made.plan.prompt, "the same turn again"
         assert made.epoch is not None
         counted = ContextOut.of(made, world.tenant.policy).report.images
-        told.append((counted.shown, counted.left_out, made.epoch.epoch - before, list(made.degraded)))
+        logged.append((counted.shown, counted.left_out, made.epoch.epoch - before, list(made.degraded)))
         assert sum(isinstance(block, Image) for block in made.plan.prompt.last) == 1
         assert payload_bytes({"body": json.dumps(made.request)}) < MAX_PAYLOAD
         reply(world)
-    assert told == [(1, 0, 0, []), (2, 0, 0, []), (1, 2, 1, [])]
+    assert logged == [(1, 0, 0, []), (2, 0, 0, []), (1, 2, 1, [])]
     after = compiled(world)
     assert after.plan.prompt.history[: len(made.plan.prompt.history)] == made.plan.prompt.history
     assert after.epoch is not None and after.epoch.epoch == before + 1
     blocks = [block for message in after.plan.prompt.history for block in message.blocks]
-    said = [block.text if isinstance(block, Text) else type(block) for block in blocks]
-    assert said == [GONE, "I see.", GONE, "I see.", Image, "I see."]
+    stated = [block.text if isinstance(block, Text) else type(block) for block in blocks]
+    assert stated == [GONE, "I see.", GONE, "I see.", Image, "I see."]
 
 
 def test_images_that_make_room_keep_the_cut(world: RecallWorld) -> None:
@@ -329,8 +329,8 @@ def test_an_image_of_the_message_that_has_no_room_is_told(world: RecallWorld) ->
 def test_an_image_of_the_log_is_in_the_prompt(world: RecallWorld) -> None:
     png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     block = {"type": "image", "media_type": "image/png", "data": png}
-    said = [NewEvent(EventType.USER_MESSAGE, [{"type": "text", "text": "Look:"}, block])]
-    append_events(session(world), said)
+    events = [NewEvent(EventType.USER_MESSAGE, [{"type": "text", "text": "Look:"}, block])]
+    append_events(session(world), events)
     made = compiled(world, None)
     assert made.request is not None
     shown_ = made.request["messages"][-1]["content"]
@@ -392,7 +392,7 @@ def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:
 HOUSE = "The house rules. " + "Guests may stay two nights and must sign the book. " * 100
 
 
-def told(made: Compiled) -> list[str]:
+def update_lines(made: Compiled) -> list[str]:
     """The lines of the updates, without the frame."""
     text = "".join(block.text for block in made.plan.prompt.last if isinstance(block, Text))
     return text.partition("hold.\n")[2].partition("\n</neve-updates>")[0].splitlines()
@@ -423,10 +423,10 @@ def test_what_was_stated_before_the_index_of_the_pack_knew_is_an_update(
         return replace(page, items=[item for item in page.items if item["id"] != late])
 
     monkeypatch.setattr(world.rows, "query", behind)
-    assert told(built(world)) == ["- The code of the door has changed."]
+    assert update_lines(built(world)) == ["- The code of the door has changed."]
     monkeypatch.undo()
     made = compiled(world, retrieval="none")
-    assert told(made) == ["- The code of the door has changed."] and left_out(made) == []
+    assert update_lines(made) == ["- The code of the door has changed."] and left_out(made) == []
     assert "The door is green." in made.plan.prompt.pack and known != late
 
 
@@ -439,7 +439,7 @@ def test_what_is_stated_while_a_pack_is_read_is_an_update(world: RecallWorld, mo
         return found
 
     monkeypatch.setattr(build_pack, "gather_pack", slowly)
-    assert told(built(world)) == ["- The code of the door has changed."]
+    assert update_lines(built(world)) == ["- The code of the door has changed."]
 
 
 def test_a_correction_that_is_too_long_says_that_the_pack_is_wrong(world: RecallWorld) -> None:
@@ -448,7 +448,7 @@ def test_a_correction_that_is_too_long_says_that_the_pack_is_wrong(world: Recall
     update_memory(world.user(), rules, MemoryChange({"text": f"New: {HOUSE.replace('two nights', 'ONE night')}"}), None)
     made = compiled(world, retrieval="none")
     assert made.plan.prompt.pack == before.plan.prompt.pack
-    [line] = told(made)
+    [line] = update_lines(made)
     assert line.startswith("- No longer holds, its new text is not shown: The house rules. Guests may stay two nights")
     assert line.endswith("…")
     assert left_out(made) == [("updates", (rules,))]
@@ -462,7 +462,7 @@ def test_a_long_text_that_was_removed_is_told_by_its_beginning(world: RecallWorl
     rules = world.remember(HOUSE)
     built(world)
     update_memory(world.user(), rules, MemoryChange({"status": Status.ARCHIVED}), None)
-    [line] = told(compiled(world, retrieval="none"))
+    [line] = update_lines(compiled(world, retrieval="none"))
     assert line.startswith("- No longer holds: The house rules. Guests may stay") and line.endswith("…")
 
 
@@ -471,7 +471,7 @@ def test_a_change_of_no_word_never_says_that_the_pack_is_wrong(world: RecallWorl
     built(world)
     world.change(rules, rev=2, occurrences=2)
     made = compiled(world, retrieval="none")
-    assert (told(made), left_out(made)) == ([], [("updates", (rules,))])
+    assert (update_lines(made), left_out(made)) == ([], [("updates", (rules,))])
 
 
 def test_many_new_statements_do_not_hide_a_correction(world: RecallWorld) -> None:
@@ -484,7 +484,7 @@ def test_many_new_statements_do_not_hide_a_correction(world: RecallWorld) -> Non
         world.clock.move(seconds=1)
         ids.append(world.remember(f"Rule {n}: " + "leave the key under the mat by the door " * 3))
     made = compiled(world, retrieval="none")
-    lines = told(made)
+    lines = update_lines(made)
     assert lines[-1] == "- Now: Ana lives in Nice."
     assert lines[0].startswith(f"- Rule {rules - 1}:")
     assert left_out(made) == [("updates", tuple(reversed(ids[: rules + 1 - len(lines)])))]
@@ -503,7 +503,7 @@ def test_memories_that_were_not_looked_at_are_named(world: RecallWorld, monkeypa
     [(section, [item])] = left_out(made)
     assert section == "updates" and item in {f"memories before {one}" for one in ids}
     assert made.plan.pruned[0].why == "more than are looked at"
-    assert len(told(made)) == 2
+    assert len(update_lines(made)) == 2
 
 
 def test_statements_of_the_pack_that_were_not_compared_are_counted(
@@ -515,7 +515,7 @@ def test_statements_of_the_pack_that_were_not_compared_are_counted(
     assert left_out(compiled(world, retrieval="none")) == []
     monkeypatch.setattr(updates, "FROM_THE_PACK", 3)
     made = compiled(world, retrieval="none")
-    assert (told(made), left_out(made)) == ([], [("updates", ("2 statements of the pack",))])
+    assert (update_lines(made), left_out(made)) == ([], [("updates", ("2 statements of the pack",))])
 
 
 def observed(world: RecallWorld, text: str) -> str:
@@ -526,15 +526,17 @@ def observed(world: RecallWorld, text: str) -> str:
 
 
 def test_what_a_person_corrects_of_an_observation_is_an_update(world: RecallWorld) -> None:
-    cats, locker, kept = (observed(world, f"🟡 {text}") for text in ("Two cats.", "The code is 1234.", "Likes tea."))
+    cats, locker, remaining = (
+        observed(world, f"🟡 {text}") for text in ("Two cats.", "The code is 1234.", "Likes tea.")
+    )
     built(world)
-    assert told(compiled(world, retrieval="none")) == []
+    assert update_lines(compiled(world, retrieval="none")) == []
     update_memory(world.user(), cats, MemoryChange({"text": "🟡 Three cats."}), None)
     delete_memory(world.user(), locker, None)
     made = compiled(world, retrieval="none")
-    assert sorted(told(made)) == ["- No longer holds: The code is 1234.", "- Now: 🟡 Three cats."]
-    update_memory(world.user(), kept, MemoryChange({"status": Status.ARCHIVED}), None)
-    assert "- No longer holds: 🟡 Likes tea." in told(compiled(world, retrieval="none"))
+    assert sorted(update_lines(made)) == ["- No longer holds: The code is 1234.", "- Now: 🟡 Three cats."]
+    update_memory(world.user(), remaining, MemoryChange({"status": Status.ARCHIVED}), None)
+    assert "- No longer holds: 🟡 Likes tea." in update_lines(compiled(world, retrieval="none"))
 
 
 def test_what_a_reflection_made_of_an_observation_is_no_update(world: RecallWorld) -> None:
@@ -542,7 +544,7 @@ def test_what_a_reflection_made_of_an_observation_is_no_update(world: RecallWorl
     built(world)
     gen = 1
     world.change(replaced, status=Status.SUPERSEDED, died_gen=gen, rev=9)
-    assert told(compiled(world, retrieval="none")) == []
+    assert update_lines(compiled(world, retrieval="none")) == []
 
 
 def test_observations_of_the_pack_that_were_not_compared_are_counted(

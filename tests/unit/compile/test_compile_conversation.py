@@ -16,7 +16,7 @@ from neve.domain.compile.conversation import (
     ToolUse,
 )
 from neve.domain.records.sessions import Event, EventType
-from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
 
 def parts_of(events: list[Event], images: dict[str, str] | None = None) -> tuple[list[Message], tuple[Block, ...]]:
@@ -37,10 +37,10 @@ def blocks_of(messages: list[Message]) -> list[tuple[str, Block]]:
 
 def test_turns_become_messages_and_boundaries_say_nothing() -> None:
     log = [
-        said(1, "Hi."),
+        user_message(1, "Hi."),
         answered(2, "Hello."),
         event(3, EventType.TASK_BOUNDARY, "done"),
-        said(4, "Bye.", name="Ada"),
+        user_message(4, "Bye.", name="Ada"),
     ]
     history, last = parts_of(log)
     assert history == [Message("user", (Text("Hi."),)), Message("assistant", (Text("Hello."),))]
@@ -48,7 +48,7 @@ def test_turns_become_messages_and_boundaries_say_nothing() -> None:
 
 
 def test_messages_of_one_role_are_joined() -> None:
-    log = [said(1, "One."), said(2, "Two."), answered(3, "A."), answered(4, "B.")]
+    log = [user_message(1, "One."), user_message(2, "Two."), answered(3, "A."), answered(4, "B.")]
     assert messages_of(log) == [
         Message("user", (Text("One."), Text("Two."))),
         Message("assistant", (Text("A."), Text("B."))),
@@ -57,7 +57,7 @@ def test_messages_of_one_role_are_joined() -> None:
 
 def test_a_call_stands_before_its_result() -> None:
     log = [
-        said(1),
+        user_message(1),
         call(2, "a", {"q": 1}, text="Let me look."),
         call(3, "b"),
         result(4, "b"),
@@ -71,23 +71,23 @@ def test_a_call_stands_before_its_result() -> None:
 
 
 def test_a_call_without_a_result_gets_one_that_says_so() -> None:
-    log = [said(1), call(2, "a"), answered(3)]
+    log = [user_message(1), call(2, "a"), answered(3)]
     assert messages_of(log)[2] == Message("user", (ToolResult("a", (Text(NO_RESULT),), is_error=True),))
 
 
 def test_a_result_without_its_call_is_text() -> None:
-    log = [said(1), answered(2), result(3, "gone", "42")]
+    log = [user_message(1), answered(2), result(3, "gone", "42")]
     _, last = parts_of(log)
     assert last == (Text("[result of search, whose call is not here]"), Text("42"))
 
 
 def test_ids_are_fit_for_a_provider_and_not_used_twice() -> None:
     log = [
-        said(1),
+        user_message(1),
         call(2, "a b"),
         result(3, "a b"),
         answered(4),
-        said(5),
+        user_message(5),
         call(6, "x"),
         result(7, "x"),
         call(8, "x"),
@@ -106,12 +106,12 @@ def test_arguments_are_an_object() -> None:
         ("bees", {"value": "bees"}),
         ([1], {"value": [1]}),
     ):
-        log = [said(1), call(2, "a", args), result(3, "a")]
+        log = [user_message(1), call(2, "a", args), result(3, "a")]
         assert [b.input for _, b in blocks_of(messages_of(log)) if isinstance(b, ToolUse)] == [shown]
 
 
 def test_an_assistant_that_speaks_first_is_introduced() -> None:
-    assert messages_of([answered(1, "Welcome!"), said(2)])[0] == Message("user", (Text(ASSISTANT_FIRST),))
+    assert messages_of([answered(1, "Welcome!"), user_message(2)])[0] == Message("user", (Text(ASSISTANT_FIRST),))
 
 
 def test_images_of_the_log() -> None:
@@ -131,7 +131,11 @@ def test_images_of_the_log() -> None:
 
 
 def test_what_neve_rendered_is_not_shown_again() -> None:
-    log = [said(1, "<neve-retrieved>old</neve-retrieved>Hi."), answered(2), said(3, "<neve-session>x</neve-session>")]
+    log = [
+        user_message(1, "<neve-retrieved>old</neve-retrieved>Hi."),
+        answered(2),
+        user_message(3, "<neve-session>x</neve-session>"),
+    ]
     assert messages_of(log) == [Message("user", (Text("Hi."),)), Message("assistant", (Text("This."),))]
 
 

@@ -10,7 +10,7 @@ from neve.domain.compile.plan import Limits, PromptInput, make_plan
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event
 from neve.domain.tenants.budgets import Budget
-from tests.unit.compile.logs import answered, call, drawn_logs, result, said, seqs, turns
+from tests.unit.compile.logs import answered, call, drawn_logs, result, seqs, turns, user_message
 
 
 def shown(events: list[Event]) -> Shown:
@@ -44,11 +44,11 @@ def test_five_turns_stay_as_they_are_at_the_floor() -> None:
 def test_a_cut_leaves_room_to_spare() -> None:
     log = turns(40)
     cut = plan_cut(shown(log), 3_000, target=700)
-    kept = turns_left(log, cut)
-    assert kept[:2] == [1, 2]
-    assert kept[-1] == 40
+    left_turns = turns_left(log, cut)
+    assert left_turns[:2] == [1, 2]
+    assert left_turns[-1] == 40
     # the newest take half of what the first two and a summary of 700 leave
-    assert len(kept) - 2 == (3_000 - 700 - 200) // 2 // 100
+    assert len(left_turns) - 2 == (3_000 - 700 - 200) // 2 // 100
 
 
 def test_the_next_cut_is_not_due_with_the_next_turn() -> None:
@@ -77,23 +77,23 @@ def test_a_window_keeps_n_turns_and_shows_at_most_twice_as_many() -> None:
         state = Shown(units_of(head), units_of(tail, first_turn=1_000), 0, None, cut)
         new = plan_cut(state, 100_000, target=700, window=4)
         moved, cut = (moved + 1, new) if new else (moved, cut)
-        kept = turns_left(log, cut)
-        assert min(4, count) <= len(kept) <= 8
-        assert kept[-1] == count
+        left_turns = turns_left(log, cut)
+        assert min(4, count) <= len(left_turns) <= 8
+        assert left_turns[-1] == count
     assert moved == 5, "with every fifth turn"
 
 
 def test_a_turn_that_goes_on_is_cut_between_rounds_and_keeps_its_message() -> None:
     log = [
-        said(1, "Do it all."),
+        user_message(1, "Do it all."),
         *(e for n in range(30) for e in (call(2 + 2 * n, f"c{n}"), result(3 + 2 * n, f"c{n}", "r" * 320))),
     ]
     plan = make_plan(PromptInput(events=log), Limits(Budget("custom", 1_200, 0, 0, 0, 1_200, 0)))
     assert plan.cut is not None and plan.cut.keeps == 1
-    kept = left(log, plan.cut)
-    assert kept[0] == 1 and kept[-1] == log[-1].seq
-    assert kept[1] % 2 == 0, "behind the message comes a call"
-    assert kept[1:] == list(range(kept[1], log[-1].seq + 1))
+    left_turns = left(log, plan.cut)
+    assert left_turns[0] == 1 and left_turns[-1] == log[-1].seq
+    assert left_turns[1] % 2 == 0, "behind the message comes a call"
+    assert left_turns[1:] == list(range(left_turns[1], log[-1].seq + 1))
 
 
 def test_a_summary_needs_room() -> None:
@@ -115,12 +115,12 @@ def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], gra
     for unit in units:
         inside = [seq for seq in range(unit.first, unit.last + 1) if seq in seqs(past)]
         assert all(seq in rest for seq in inside) or not any(seq in rest for seq in inside)
-    kept = sum(unit.tokens for unit in units if unit.first in rest)
-    assert kept + summary_room(grant, 700) <= max(grant, summary_room(grant, 700))
+    tokens_left = sum(unit.tokens for unit in units if unit.first in rest)
+    assert tokens_left + summary_room(grant, 700) <= max(grant, summary_room(grant, 700))
 
 
 def test_what_waits_for_an_answer_is_not_history() -> None:
-    assert answered_to([said(1), answered(2), said(3)]) == 2
-    assert answered_to([said(1), call(2), result(3)]) == 1
-    assert answered_to([said(1), answered(2)]) == 2
-    assert answered_to([said(1), call(2, "a"), call(3, "b"), result(4, "a")]) == 1
+    assert answered_to([user_message(1), answered(2), user_message(3)]) == 2
+    assert answered_to([user_message(1), call(2), result(3)]) == 1
+    assert answered_to([user_message(1), answered(2)]) == 2
+    assert answered_to([user_message(1), call(2, "a"), call(3, "b"), result(4, "a")]) == 1

@@ -19,7 +19,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records.sessions import Event
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tokens import estimate
-from tests.unit.compile.logs import call, drawn_logs, result, said, turns
+from tests.unit.compile.logs import call, drawn_logs, result, turns, user_message
 
 SESSION = "<neve-session>\nCurrent time: 2026-03-10T09:30:00+00:00\n</neve-session>"
 GIVES_WAY = ["task_state", "history", "retrieved", "updates", "instructions"]
@@ -53,8 +53,8 @@ FULL = PromptInput(
 )
 
 
-def pruned(tokens: int, told: PromptInput = FULL) -> list[str]:
-    return [one.section for one in make_plan(told, Limits(budget(tokens))).pruned]
+def pruned(tokens: int, prompt_input: PromptInput = FULL) -> list[str]:
+    return [one.section for one in make_plan(prompt_input, Limits(budget(tokens))).pruned]
 
 
 def test_a_roomy_budget_prunes_nothing() -> None:
@@ -94,9 +94,9 @@ def test_sections_give_way_in_their_order() -> None:
 
 
 def test_the_least_relevant_hits_go_first_and_the_others_keep_their_order() -> None:
-    told = replace(FULL, events=(), task=None, updates=())
-    whole = make_plan(told, Limits(budget(100_000))).used
-    plan = make_plan(told, Limits(budget(whole - 150)))
+    prompt_input = replace(FULL, events=(), task=None, updates=())
+    whole = make_plan(prompt_input, Limits(budget(100_000))).used
+    plan = make_plan(prompt_input, Limits(budget(whole - 150)))
     assert plan.shown_hits == ("mem_0", "mem_1", "mem_2")
     assert [(one.section, one.items) for one in plan.pruned] == [("retrieved", ("mem_3", "mem_4"))]
 
@@ -116,10 +116,10 @@ def updates_of(plan: Plan) -> tuple[list[str], tuple[int, int]]:
 
 
 def test_an_update_without_room_is_named_and_counted() -> None:
-    told = PromptInput(
+    prompt_input = PromptInput(
         message=[Text("?")], updates=(Update("mem_1", "New."), Update("mem_2", LONG), Update("mem_3", "Old."))
     )
-    plan = make_plan(told, Limits(budget(100_000)))
+    plan = make_plan(prompt_input, Limits(budget(100_000)))
     lines, (need, used_) = updates_of(plan)
     assert lines == ["- New.", "- Old."]
     assert need > 1_250 and used_ < 60
@@ -129,19 +129,19 @@ def test_an_update_without_room_is_named_and_counted() -> None:
 
 
 def test_what_has_no_room_takes_none_from_the_history() -> None:
-    told = replace(FULL, task=None, hits=(), retrieved=lambda _: "")
-    whole = make_plan(told, Limits(budget(100_000)))
-    more = replace(told, updates=(*told.updates, Update("mem_2", LONG)))
+    prompt_input = replace(FULL, task=None, hits=(), retrieved=lambda _: "")
+    whole = make_plan(prompt_input, Limits(budget(100_000)))
+    more = replace(prompt_input, updates=(*prompt_input.updates, Update("mem_2", LONG)))
     plan = make_plan(more, Limits(budget(whole.used)))
     assert plan.cut is None
     assert plan.prompt == whole.prompt
 
 
 def test_a_correction_without_room_says_that_the_pack_is_wrong() -> None:
-    told = PromptInput(
+    prompt_input = PromptInput(
         message=[Text("?")], updates=(Update("mem_1", LONG, "No longer holds: x"), Update("mem_2", "New."))
     )
-    plan = make_plan(told, Limits(budget(100_000)))
+    plan = make_plan(prompt_input, Limits(budget(100_000)))
     assert updates_of(plan)[0] == ["- No longer holds: x", "- New."]
     assert [one.items for one in plan.pruned] == [("mem_1",)]
 
@@ -159,16 +159,16 @@ def test_what_is_only_new_gives_way_to_a_correction() -> None:
 def test_corrections_without_room_for_their_short_forms_are_counted() -> None:
     wrong = [Update(f"mem_{n}", LONG, f"No longer holds: {n} " + "x" * 150) for n in range(30)]
     fitted = fit_updates(wrong)
-    told = fitted.text.count("- No longer holds: ")
-    assert 0 < told < 30
-    assert f"that no longer hold, beside these: {30 - told}\n" in fitted.text
+    shown = fitted.text.count("- No longer holds: ")
+    assert 0 < shown < 30
+    assert f"that no longer hold, beside these: {30 - shown}\n" in fitted.text
     assert len(fitted.left_out) == 30 and estimate(fitted.text) <= UPDATES_TOKENS
 
 
 def test_a_small_budget_leaves_the_corrections_that_fit_it() -> None:
-    told = replace(FULL, updates=(Update("mem_1", "n" * 800), Update("mem_2", "c" * 800, "No longer holds: c")))
-    for tokens in range(make_plan(told, Limits(budget(100_000))).used, 300, -20):
-        plan = make_plan(told, Limits(budget(tokens)))
+    prompt_input = replace(FULL, updates=(Update("mem_1", "n" * 800), Update("mem_2", "c" * 800, "No longer holds: c")))
+    for tokens in range(make_plan(prompt_input, Limits(budget(100_000))).used, 300, -20):
+        plan = make_plan(prompt_input, Limits(budget(tokens)))
         lines, (need, used_) = updates_of(plan)
         left_out = [item for one in plan.pruned if one.section == "updates" for item in one.items]
         assert need > 500 and used_ <= tokens
@@ -181,18 +181,18 @@ def test_a_small_budget_leaves_the_corrections_that_fit_it() -> None:
 
 
 def test_what_was_not_looked_at_is_named() -> None:
-    told = replace(FULL, updates=(Update("mem_1", "New."), Update("memories before mem_1", None)))
-    plan = make_plan(told, Limits(budget(100_000)))
+    prompt_input = replace(FULL, updates=(Update("mem_1", "New."), Update("memories before mem_1", None)))
+    plan = make_plan(prompt_input, Limits(budget(100_000)))
     assert [(one.section, one.items, one.why) for one in plan.pruned] == [
         ("updates", ("memories before mem_1",), "more than are looked at")
     ]
-    same = make_plan(replace(told, updates=told.updates[:1]), Limits(budget(100_000)))
+    same = make_plan(replace(prompt_input, updates=prompt_input.updates[:1]), Limits(budget(100_000)))
     assert plan.prompt == same.prompt
 
 
 def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
-    told = PromptInput(events=turns(12), message=[Text("Now.")])
-    plan = make_plan(told, Limits(budget(720)))
+    prompt_input = PromptInput(events=turns(12), message=[Text("Now.")])
+    plan = make_plan(prompt_input, Limits(budget(720)))
     assert plan.cut is not None and (plan.cut.seq_from, plan.cut.seq_to) == (5, 18)
     texts = [b.text for m in plan.prompt.history for b in m.blocks if isinstance(b, Text)]
     assert len(texts) == 4 + 1 + 6
@@ -208,7 +208,7 @@ def test_a_message_that_cannot_be_cut_is_refused_with_the_numbers() -> None:
 
 
 def test_the_round_that_is_open_and_its_message_are_never_cut() -> None:
-    log = [*turns(6), said(13, "Look it up."), call(14, "a"), result(15, "a", "r" * 320)]
+    log = [*turns(6), user_message(13, "Look it up."), call(14, "a"), result(15, "a", "r" * 320)]
     plan = make_plan(PromptInput(events=log, session=SESSION), Limits(budget(200)))
     blocks = [b for m in plan.prompt.history for b in m.blocks] + list(plan.prompt.last)
     assert [type(b) for b in blocks] == [Text, ToolUse, ToolResult, Text]
@@ -293,9 +293,9 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(log: list[Event], t
             for e in log[:end]
             if hidden is None or not (hidden.seq_from <= e.seq <= hidden.seq_to) or e.seq == hidden.keeps
         ]
-        told = PromptInput(events=events, hidden=hidden, summary=summary, message=[Text("?")])
+        prompt_input = PromptInput(events=events, hidden=hidden, summary=summary, message=[Text("?")])
         try:
-            plan = make_plan(told, Limits(budget(tokens), window))
+            plan = make_plan(prompt_input, Limits(budget(tokens), window))
         except NeveError:
             return
         blocks = [(m.role, b) for m in plan.prompt.history for b in m.blocks]
@@ -334,10 +334,10 @@ def of_a_log(events: Sequence[Event], message: str | None = "And now?") -> Promp
 
 
 def test_a_history_of_more_bytes_than_an_answer_may_have_is_cut() -> None:
-    said_in_chinese = [replace(one, content="漢字" * 40_000) for one in turns(30)]
-    plan = make_plan(of_a_log(said_in_chinese), Limits(budget(4_000_000)))
-    assert bytes_of(said_in_chinese) > ANSWER_BYTES
-    assert ANSWER_BYTES / 3 < shown_bytes(plan, said_in_chinese) <= ANSWER_BYTES
+    chinese = [replace(one, content="漢字" * 40_000) for one in turns(30)]
+    plan = make_plan(of_a_log(chinese), Limits(budget(4_000_000)))
+    assert bytes_of(chinese) > ANSWER_BYTES
+    assert ANSWER_BYTES / 3 < shown_bytes(plan, chinese) <= ANSWER_BYTES
     assert [(one.section, one.why) for one in plan.pruned] == [("history", "more bytes than an answer may have")]
 
 

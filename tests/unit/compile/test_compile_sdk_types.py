@@ -16,7 +16,7 @@ from neve.domain.compile.for_openai import for_openai
 from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
 from neve.usecases.recall.tool import tools
-from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
 IMAGES = [
     {"type": "text", "text": "Look:"},
@@ -24,7 +24,7 @@ IMAGES = [
     {"type": "image", "media_type": "image/png", "url": "https://x.example/y.png"},
 ]
 LOG = [
-    said(1, "Open it."),
+    user_message(1, "Open it."),
     call(2, "t 1", {"path": "/x", "deep": {"none": None}}, text="One moment."),
     result(3, "t 1", is_error=True),
     answered(4, "That failed."),

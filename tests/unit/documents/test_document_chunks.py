@@ -29,8 +29,8 @@ def test_a_heading_stands_with_the_paragraph_below_it(text: str, chunks: list[st
 
 
 def test_a_conversation_is_found_by_what_it_says() -> None:
-    said = SummaryText(decisions=("Go by train.",), insights=("It rains.",))
-    account = Account("A trip", "PARTIAL", "worried", ("oslo",), said)
+    summary = SummaryText(decisions=("Go by train.",), insights=("It rains.",))
+    account = Account("A trip", "PARTIAL", "worried", ("oslo",), summary)
     assert document_chunks(as_document(account, "2026-03-10"), "conversation") == [
         "# A trip\n## Decisions\n- Go by train.",
         "## Insights\n- It rains.",

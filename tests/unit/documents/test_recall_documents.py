@@ -22,7 +22,7 @@ from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.lag.memory_lag import user_lag
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import RecallFilters
-from tests.unit.recall_world import RecallWorld, told
+from tests.unit.recall_world import RecallWorld, delivered
 
 PATH = "/projects/alpha/plan"
 STORY = "\n\n".join(["A short beginning about the harbour.", "The ferry waits. " * 180, "An end with a lighthouse."])
@@ -210,5 +210,5 @@ def test_the_words_hand_a_document_on_to_the_vectors(world: RecallWorld) -> None
     assert world.words(world.dispatch()) == {}
     [message] = world.taken(QueueName.EMBED)
     assert (message.body["kind"], message.body["rev"]) == ("document", 1)
-    assert embed_rows(world, told([message])) == {}
+    assert embed_rows(world, delivered([message])) == {}
     assert head(world).embedding_state is EmbeddingState.READY

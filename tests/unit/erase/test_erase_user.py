@@ -36,12 +36,12 @@ def erase(world: RecallWorld, user: str = "ann", *, close: bool = False) -> Remo
 
 def test_an_erased_user_leaves_nothing_and_nobody_else_notices(world: RecallWorld) -> None:
     live(world, "ann", "annie", "bob")
-    kept = {user: left(world, user) for user in ("annie", "bob")}
+    left_turns = {user: left(world, user) for user in ("annie", "bob")}
     assert len(left(world, "ann")) > 10
     removed = erase(world)
     assert (removed.users, removed.objects, removed.passages) == (1, 3, 3)
     assert left(world, "ann") == []
-    assert {user: left(world, user) for user in ("annie", "bob")} == kept
+    assert {user: left(world, user) for user in ("annie", "bob")} == left_turns
     assert world.found("Lisbon") == []
     assert world.found("Lisbon", user="bob") != []
 

@@ -76,7 +76,7 @@ def head(world: RecallWorld, user: str = "ann") -> tuple[int, str]:
 
 def test_what_is_erased_is_said_in_a_receipt_and_the_id_is_free_again(world: RecallWorld) -> None:
     live(world, "ann", "annie")
-    kept = left(world, "annie")
+    left_turns = left(world, "annie")
     erasure = asked(world)
     assert (erasure.status, head(world)) == ("queued", (2, "erasing"))
     deliver(world)
@@ -98,7 +98,7 @@ def test_what_is_erased_is_said_in_a_receipt_and_the_id_is_free_again(world: Rec
     }
     assert all(entry["verified_empty_at"] for entry in receipt.values())
     assert done.result["backups_expire_at"] > str(done.finished_at)
-    assert left(world, "annie") == kept
+    assert left(world, "annie") == left_turns
     world.open()
     world.say("I live in Porto now.", "Noted.")
     world.pump()

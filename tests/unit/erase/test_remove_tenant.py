@@ -76,7 +76,7 @@ def test_the_directory_names_every_tenant_and_user(world: RecallWorld) -> None:
 def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWorld) -> None:
     live_in(world, "acme", "ann", "bob")
     live_in(world, "other", "ann")
-    kept = everything(world, "other", "ann")
+    remaining = everything(world, "other", "ann")
     assert len(everything(world, "acme", "ann", "bob")) > 20
 
     assert close_tenant(TenantData(world, Keys("acme"))) == 1
@@ -87,7 +87,7 @@ def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWo
     assert removed.passages == 6
     assert everything(world, "acme", "ann", "bob") == []
     assert world.rows.get(tenant_row("acme")) is None
-    assert everything(world, "other", "ann") == kept
+    assert everything(world, "other", "ann") == remaining
     assert list(all_tenants(world.table)) == ["other"]
     assert erase_tenant(TenantData(world, Keys("acme"))) == Removed(
         rows=1

@@ -31,8 +31,8 @@ def block(data: str, tokens: int = 10, *, marked: bool = False) -> Block:
 
 
 def test_a_breakpoint_is_no_content_and_the_last_turn_is_known() -> None:
-    said = {"role": "user", "content": [{"type": "text", "text": "Where?"}]}
-    request = {"system": [{"type": "text", "text": "You.", **MARK}], "messages": [said, said]}
+    body = {"role": "user", "content": [{"type": "text", "text": "Where?"}]}
+    request = {"system": [{"type": "text", "text": "You.", **MARK}], "messages": [body, body]}
     system, first, last = blocks_of(request)
     assert (system.marked, first.marked, first.last_turn, last.last_turn) == (True, False, False, True)
     assert b"cache_control" not in system.data
@@ -118,8 +118,8 @@ def test_a_rebuilt_memory_takes_the_place_of_the_pack() -> None:
         return [part["text"] for part in request["system"]]
 
     pack: dict[str, Any] = {"type": "text", "text": "<neve-memory>\nold\n</neve-memory>", **MARK}
-    said = {"role": "user", "content": [{"type": "text", "text": "And?", **MARK}]}
-    ours = {"system": [{"type": "text", "text": "You.", **MARK}, pack], "messages": [said]}
+    body = {"role": "user", "content": [{"type": "text", "text": "And?", **MARK}]}
+    ours = {"system": [{"type": "text", "text": "You.", **MARK}, pack], "messages": [body]}
     rebuilt = rebuilt_memory(ours, "new")
     assert texts(rebuilt) == ["You.", "new"]
     assert [one.marked for one in blocks_of(rebuilt)] == [True, False, False], "only the prefix is worth writing"
@@ -167,10 +167,10 @@ def test_a_pass_costs_what_its_request_holds() -> None:
 
 
 def test_a_telegram_repeats_no_sentence_and_small_talk_makes_none() -> None:
-    said = "We walked along the river until the lanterns were lit in the old harbour."
-    line = telegram([event(4, said), event(5, "How lovely that sounds!", EventType.ASSISTANT_RESPONSE)])
+    message = "We walked along the river until the lanterns were lit in the old harbour."
+    line = telegram([event(4, message), event(5, "How lovely that sounds!", EventType.ASSISTANT_RESPONSE)])
     assert line is not None and (line.seq_from, line.seq_to) == (4, 5)
-    assert said not in line.text and "lanterns" in line.text and estimate(line.text) <= 30
+    assert message not in line.text and "lanterns" in line.text and estimate(line.text) <= 30
     assert telegram([event(1, "Good morning to you!")]) is None
 
 

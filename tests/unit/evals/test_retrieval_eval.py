@@ -22,14 +22,17 @@ def turn(speaker: str, dia_id: str, text: str) -> dict[str, str]:
 def data(tmp_path: Path) -> Path:
     """Six chats of assistants and one of two people."""
     (tmp_path / "beam").mkdir()
-    said = [{"id": 0, "role": "user", "content": "my kayak is red"}, {"id": 1, "role": "assistant", "content": "nice"}]
+    messages = [
+        {"id": 0, "role": "user", "content": "my kayak is red"},
+        {"id": 1, "role": "assistant", "content": "nice"},
+    ]
     later = [{"id": 2, "role": "user", "content": "I sold the kayak"}]
     asked = [
         {"category": "update", "question": "Where is my kayak?", "evidence": [2, 99]},
         {"category": "abstention", "question": "Have I a dog?", "evidence": []},
     ]
     chat = {
-        "sessions": [{"time": "March-15-2024", "messages": said}, {"time": "x", "messages": later}],
+        "sessions": [{"time": "March-15-2024", "messages": messages}, {"time": "x", "messages": later}],
         "questions": asked,
     }
     for number in (10, 1, 2, 3, 4, 6):

@@ -138,7 +138,7 @@ def test_memories_come_back_as_they_were(world: RecallWorld) -> None:
     assert len(report.imported) == 5
     for line in of_type(lines, "memory"):
         before, after = get_memory(world.user(), line["id"]), get_memory(world.user("bob"), line["id"])
-        assert _kept(after) == _kept(before)
+        assert _exported(after) == _exported(before)
         assert (after.provenance.by, after.provenance.trusted) == ("import", "import")
     again = brought_in(world, lines)
     assert (again.imported, again.conflicting, len(again.unchanged)) == ([], [], 5)
@@ -174,7 +174,7 @@ def test_what_waits_in_the_inbox_is_in_it(world: RecallWorld) -> None:
     assert ImportText(json.dumps(first)).read().skipped == {"proposal": 1}
 
 
-def _kept(memory: Memory) -> dict[str, Any]:
+def _exported(memory: Memory) -> dict[str, Any]:
     moved = ("provenance", "rev", "rev_at", "words_at", "version", "embedding_state", "write_id", "born_gen")
     names = [name for name in Memory.__slots__ if name not in moved]
     return {name: getattr(memory, name) for name in names}

@@ -38,7 +38,7 @@ def append(api: Api, *events: Any, session: str = "s1", user: str = "ann", **mor
     return api.call("POST", EVENTS, {"events": list(events)}, user_id=user, session_id=session, **more)
 
 
-def said(text: Any = "hello", **more: Any) -> dict[str, Any]:
+def user_message(text: Any = "hello", **more: Any) -> dict[str, Any]:
     return {"event_type": "user_message", "content": text, **more}
 
 
@@ -48,7 +48,7 @@ def log(api: Api, query: str = "") -> Reply:
 
 def test_append_and_read_back(api: Api) -> None:
     events = [
-        said("hello", name="Ann", client_id="c1", created_at="2026-03-01T10:00:00+01:00"),
+        user_message("hello", name="Ann", client_id="c1", created_at="2026-03-01T10:00:00+01:00"),
         {
             "event_type": "tool_call",
             "content": "",
@@ -63,9 +63,9 @@ def test_append_and_read_back(api: Api) -> None:
         {"event_type": "assistant_response", "content": "hi"},
     ]
     reply = append(api, *events)
-    told = dict(reply.json)
-    assert told.pop("compaction_job_id").startswith("job_")
-    assert (reply.status, told) == (201, {"seqs": [1, 2, 3, 4, 5], "observation": "queued", "compaction": "queued"})
+    answer = dict(reply.json)
+    assert answer.pop("compaction_job_id").startswith("job_")
+    assert (reply.status, answer) == (201, {"seqs": [1, 2, 3, 4, 5], "observation": "queued", "compaction": "queued"})
     page = log(api).json
     assert "next_from_seq" not in page
     assert page["events"][0] == {
@@ -89,7 +89,7 @@ def test_append_and_read_back(api: Api) -> None:
 
 
 def test_pages(api: Api) -> None:
-    append(api, *[said(f"{n}") for n in range(5)])
+    append(api, *[user_message(f"{n}") for n in range(5)])
     page = log(api, "limit=2&from_seq=2").json
     assert [event["seq"] for event in page["events"]] == [2, 3]
     assert page["next_from_seq"] == 4
@@ -108,7 +108,7 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
         image | {"data": PNG},
         image | {"url": "https://example.com/a.png"},
     ]
-    assert append(api, said(blocks)).status == 201
+    assert append(api, user_message(blocks)).status == 201
     [event] = log(api).json["events"]
     assert [sorted(block) for block in event["content"]] == [
         ["text", "type"],
@@ -117,7 +117,7 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
         ["media_type", "type", "url"],
     ]
     assert "images/" not in json.dumps(event["content"])
-    assert append(api, said([event["content"][2]])).status == 201
+    assert append(api, user_message([event["content"][2]])).status == 201
 
 
 @pytest.mark.parametrize(
@@ -126,23 +126,26 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
         ({"content": "a"}, "events[1].event_type"),
         ({"event_type": "foo", "content": "a"}, "events[1].event_type"),
         ({"event_type": "user_message"}, "events[1].content"),
-        (said(""), "events[1].content"),
-        (said(5), "events[1].content"),
-        (said([]), "events[1].content"),
-        (said([{"type": "video"}]), "events[1].content[0].type"),
-        (said([{"text": "a"}]), "events[1].content[0].type"),
-        (said([{"type": "text", "text": ""}]), "events[1].content[0].text"),
-        (said([{"type": "image", "data": PNG}]), "events[1].content[0].media_type"),
-        (said([{"type": "image", "media_type": "image/bmp", "data": PNG}]), "events[1].content[0].media_type"),
-        (said([{"type": "image", "media_type": "image/png"}]), "events[1].content[0]"),
-        (said([{"type": "image", "media_type": "image/png", "data": PNG, "upload_id": "u"}]), "events[1].content[0]"),
-        (said([{"type": "image", "media_type": "image/png", "data": "%%%%"}]), "events[1].content[0].data"),
-        (said([{"type": "image", "media_type": "image/png", "url": "file:///x"}]), "events[1].content[0].url"),
-        (said("a", client_id="a b"), "events[1].client_id"),
-        (said("a", created_at="yesterday"), "events[1].created_at"),
-        (said("a", nonsense=1), "events[1].nonsense"),
-        (said("a\x00"), "events[1].content"),
-        (said("a", event_data={"x": "\ud800"}), "events[1].event_data.x"),
+        (user_message(""), "events[1].content"),
+        (user_message(5), "events[1].content"),
+        (user_message([]), "events[1].content"),
+        (user_message([{"type": "video"}]), "events[1].content[0].type"),
+        (user_message([{"text": "a"}]), "events[1].content[0].type"),
+        (user_message([{"type": "text", "text": ""}]), "events[1].content[0].text"),
+        (user_message([{"type": "image", "data": PNG}]), "events[1].content[0].media_type"),
+        (user_message([{"type": "image", "media_type": "image/bmp", "data": PNG}]), "events[1].content[0].media_type"),
+        (user_message([{"type": "image", "media_type": "image/png"}]), "events[1].content[0]"),
+        (
+            user_message([{"type": "image", "media_type": "image/png", "data": PNG, "upload_id": "u"}]),
+            "events[1].content[0]",
+        ),
+        (user_message([{"type": "image", "media_type": "image/png", "data": "%%%%"}]), "events[1].content[0].data"),
+        (user_message([{"type": "image", "media_type": "image/png", "url": "file:///x"}]), "events[1].content[0].url"),
+        (user_message("a", client_id="a b"), "events[1].client_id"),
+        (user_message("a", created_at="yesterday"), "events[1].created_at"),
+        (user_message("a", nonsense=1), "events[1].nonsense"),
+        (user_message("a\x00"), "events[1].content"),
+        (user_message("a", event_data={"x": "\ud800"}), "events[1].event_data.x"),
         ({"event_type": "tool_call", "content": ""}, "events[1].event_data"),
         ({"event_type": "tool_call", "content": "", "event_data": {"name": "f"}}, "events[1].event_data.tool_use_id"),
         ({"event_type": "tool_result", "content": "", "event_data": {"tool_use_id": "t"}}, "events[1].event_data.name"),
@@ -150,58 +153,58 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
     ],
 )
 def test_bad_event_is_named_and_nothing_is_appended(api: Api, event: Any, field: str) -> None:
-    reply = append(api, said("fine"), event)
+    reply = append(api, user_message("fine"), event)
     assert (reply.status, reply.json["code"], reply.fields) == (422, "validation_failed", [field])
     assert log(api).json["events"] == []
 
 
-@pytest.mark.parametrize("events", [[], [said("x")] * 49, {}, None])
+@pytest.mark.parametrize("events", [[], [user_message("x")] * 49, {}, None])
 def test_number_of_events(api: Api, events: Any) -> None:
     reply = api.call("POST", EVENTS, {"events": events}, user_id="ann", session_id="s1")
     assert (reply.status, reply.fields) == (422, ["events"])
 
 
 def test_forty_eight_events(api: Api) -> None:
-    assert append(api, *[said(f"{n}") for n in range(48)]).json["seqs"] == list(range(1, 49))
+    assert append(api, *[user_message(f"{n}") for n in range(48)]).json["seqs"] == list(range(1, 49))
 
 
 def test_event_of_exactly_256_kib(api: Api) -> None:
-    frame = len(json.dumps(said(""), separators=(",", ":")))
+    frame = len(json.dumps(user_message(""), separators=(",", ":")))
     text = "é" + "x" * (MAX_EVENT_BYTES - frame - 2)
-    assert append(api, said(text)).status == 201
-    reply = append(api, said("a"), said(text + "x"))
+    assert append(api, user_message(text)).status == 201
+    reply = append(api, user_message("a"), user_message(text + "x"))
     assert (reply.status, reply.json["code"], reply.fields) == (413, "event_too_large", ["events[1]"])
     assert len(log(api).json["events"]) == 1
 
 
 def test_unknown_session_and_other_users(api: Api) -> None:
-    for reply in (append(api, said(), session="s2"), append(api, said(), user="bob")):
+    for reply in (append(api, user_message(), session="s2"), append(api, user_message(), user="bob")):
         assert (reply.status, reply.json["code"]) == (404, "session_not_found")
-    append(Api(router), said())
+    append(Api(router), user_message())
     foreign = api.call("GET", EVENTS, user_id="bob", session_id="s1")
     assert foreign.status == 404
 
 
 def test_idempotency_key_is_part_of_the_append(api: Api, world: World) -> None:
     headers = {"Idempotency-Key": "k"}
-    first = append(api, said("once"), headers=headers)
-    assert append(api, said("once"), headers=headers).json == first.json
-    assert append(api, said("twice"), headers=headers).json["code"] == "idempotency_mismatch"
+    first = append(api, user_message("once"), headers=headers)
+    assert append(api, user_message("once"), headers=headers).json == first.json
+    assert append(api, user_message("twice"), headers=headers).json["code"] == "idempotency_mismatch"
     assert len(log(api).json["events"]) == 1
     world.table.calls.clear()
-    append(api, said("calls"), headers={"Idempotency-Key": "k2"})
+    append(api, user_message("calls"), headers={"Idempotency-Key": "k2"})
     assert world.table.calls == {"get_many": 1, "write": 1}
 
 
 def test_client_id_conflict(api: Api) -> None:
-    assert append(api, said("a", client_id="c")).json["seqs"] == [1]
-    assert append(api, said("a", client_id="c")).json["seqs"] == [1]
-    reply = append(api, said("b", client_id="c"))
+    assert append(api, user_message("a", client_id="c")).json["seqs"] == [1]
+    assert append(api, user_message("a", client_id="c")).json["seqs"] == [1]
+    reply = append(api, user_message("b", client_id="c"))
     assert (reply.status, reply.json["code"]) == (409, "client_id_conflict")
 
 
 def test_observe_is_a_queued_job_and_then_done(api: Api, world: World) -> None:
-    append(api, said(), {"event_type": "assistant_response", "content": "hi"})
+    append(api, user_message(), {"event_type": "assistant_response", "content": "hi"})
     queued = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
     assert (queued.status, queued.json["status"], queued.json["kind"]) == (202, "queued", "observe")
     assert [name for name, _ in world.queue.sent] == [QueueName.EXTRACT]
@@ -219,7 +222,7 @@ def test_observe_with_nothing_new_is_done_at_once(api: Api) -> None:
 def test_a_refused_message_leaves_no_job_and_what_another_pass_observed_is_not_asked_for(
     api: Api, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    append(api, said(), {"event_type": "assistant_response", "content": "hi"})
+    append(api, user_message(), {"event_type": "assistant_response", "content": "hi"})
 
     def refuse(*_: Any) -> None:
         raise StoreUnavailable("queue", "down")

@@ -180,8 +180,8 @@ def test_a_lag_that_is_not_counted_to_its_end_says_so_in_the_header(api: Api, mo
 
     assert pack(api, "").headers["X-Neve-Memory-Lag"] == "events=0, unindexed=0, unembedded=0, unobserved=0, seconds=0"
     monkeypatch.setattr(read_pack, "user_lag", some)
-    told = "events=0, unindexed=1000, unembedded=1000, unobserved=0, seconds=7, at_least=1"
-    assert pack(api, "").headers["X-Neve-Memory-Lag"] == told
+    expected = "events=0, unindexed=1000, unembedded=1000, unobserved=0, seconds=7, at_least=1"
+    assert pack(api, "").headers["X-Neve-Memory-Lag"] == expected
 
 
 def test_preview_has_no_etag(api: Api) -> None:

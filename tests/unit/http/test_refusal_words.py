@@ -25,7 +25,7 @@ FOREIGN = re.compile(
 WRONG: tuple[Any, ...] = (None, True, 0, -1, 7.5, 10**15, "", " ", "x", "#", [], [None], {}, {"x": 1}, ["x", "x"])
 
 
-def told(model: Any, body: Any, *, strict: bool = True) -> dict[str, str]:
+def refusals(model: Any, body: Any, *, strict: bool = True) -> dict[str, str]:
     """Messages by field."""
     try:
         check_model(model, body, strict=strict)
@@ -60,23 +60,23 @@ def test_no_refusal_speaks_of_the_language_it_is_written_in(operation: Operation
     document = describe([operation])
     schema = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]["application/json"]
     bodies = [one for one in wrong(schema["schema"], document["components"]["schemas"]) if isinstance(one, dict)]
-    said = {message for body in bodies for message in told(operation.body, body).values()}
-    assert said, "nothing was refused"
-    assert sorted(message for message in said if FOREIGN.search(message)) == []
+    messages = {message for body in bodies for message in refusals(operation.body, body).values()}
+    assert messages, "nothing was refused"
+    assert sorted(message for message in messages if FOREIGN.search(message)) == []
 
 
 def test_no_refusal_of_a_parameter_does_either() -> None:
     queries = {one.query for one in openapi.operations()}
     given = [str(one) for one in WRONG] + ["x" * 3_000, "9" * 30, "1.5", "٣"]
-    said = {
+    messages = {
         message
         for query in queries
         for name in query.model_fields
         for one in given
-        for message in told(query, {name: one}, strict=False).values()
+        for message in refusals(query, {name: one}, strict=False).values()
     }
-    assert "must be a whole number" in said
-    assert sorted(message for message in said if FOREIGN.search(message)) == []
+    assert "must be a whole number" in messages
+    assert sorted(message for message in messages if FOREIGN.search(message)) == []
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
@@ -85,7 +85,7 @@ def test_no_field_is_told_to_be_null_where_something_else_is_wrong_in_it(operati
     schema = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]["application/json"]
     for body in wrong(schema["schema"], document["components"]["schemas"]):
         if isinstance(body, dict):
-            found = told(operation.body, body)
+            found = refusals(operation.body, body)
             assert not [name for name, message in found.items() if "null" in message and _is_above(name, found)], body
 
 
@@ -100,14 +100,14 @@ def test_a_number_beyond_its_bound_is_told_the_bound_however_long_it_is() -> Non
         (query, name)
         for query in queries
         for name in query.model_fields
-        if told(query, {name: "x"}, strict=False).get(name) == "must be a whole number"
+        if refusals(query, {name: "x"}, strict=False).get(name) == "must be a whole number"
     }
     assert len(numbers) > 8
     for query, name in numbers:
         for sign, words in (("", "must be less than"), ("-", "must be greater than")):
             for digits in ("9" * 12, "9" * 13, "9" * 19, "9" * 5_000, "0" * 30 + "9" * 13):
-                assert told(query, {name: sign + digits}, strict=False)[name].startswith(words), (name, digits)
-        assert name not in told(query, {name: "0" * 30 + "1"}, strict=False)
+                assert refusals(query, {name: sign + digits}, strict=False)[name].startswith(words), (name, digits)
+        assert name not in refusals(query, {name: "0" * 30 + "1"}, strict=False)
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_a_number_beyond_its_bound_is_told_the_bound_however_long_it_is() -> Non
     ],
 )
 def test_what_looks_like_a_whole_number_is_told_why_it_is_none(given: Any, message: str) -> None:
-    assert told(ImportLine, {"text": "x", "importance": given}) == {"importance": message}
+    assert refusals(ImportLine, {"text": "x", "importance": given}) == {"importance": message}
 
 
 def test_lengths_are_told_in_the_unit_of_what_was_sent() -> None:
-    assert told(ImportLine, {"text": "x" * 64_001})["text"] == "must have at most 64000 characters, not 64001"
-    assert told(ImportLine, {"text": "x", "session_id": ""})["session_id"].startswith("must be 1 to 128 of")
-    many = told(ImportLine, {"text": "x", "tags": [str(n) for n in range(99)]})
+    assert refusals(ImportLine, {"text": "x" * 64_001})["text"] == "must have at most 64000 characters, not 64001"
+    assert refusals(ImportLine, {"text": "x", "session_id": ""})["session_id"].startswith("must be 1 to 128 of")
+    many = refusals(ImportLine, {"text": "x", "tags": [str(n) for n in range(99)]})
     assert many == {"tags": "must have at most 32 items, not 99"}
 
 
@@ -149,5 +149,5 @@ def test_a_time_in_small_letters_is_stored_in_the_one_form(given: str, stored: s
 
 def test_an_object_is_asked_for_by_that_name() -> None:
     bodies = {one.id: one.body for one in OPERATIONS}
-    assert told(bodies["recallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
-    assert told(bodies["appendEvents"], {"events": []}) == {"events": "must have at least 1 item, not 0"}
+    assert refusals(bodies["recallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
+    assert refusals(bodies["appendEvents"], {"events": []}) == {"events": "must have at least 1 item, not 0"}

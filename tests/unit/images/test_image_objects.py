@@ -346,8 +346,8 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
 
 def deleting(world: World, scope: SessionScope) -> dict[str, Any]:
     """The message of its job."""
-    told = retract_events(scope, Retract(1, 1, "deleted"))
-    return message_of_row(world.table.get(world.tenant.keys.job(told.job_id)) or {}).body
+    retraction = retract_events(scope, Retract(1, 1, "deleted"))
+    return message_of_row(world.table.get(world.tenant.keys.job(retraction.job_id)) or {}).body
 
 
 def test_a_pass_is_shown_what_was_laid_aside(world: World) -> None:

@@ -39,10 +39,10 @@ def converted(
     file = tmp_path / "dump"
     file.write_text(text, encoding="utf-8")
     code = main([*command, str(file)])
-    said = capsys.readouterr()
-    if said.out:
-        assert ImportText(said.out).read().rejected == []
-    return code, [json.loads(line) for line in said.out.splitlines()], said.err
+    captured = capsys.readouterr()
+    if captured.out:
+        assert ImportText(captured.out).read().rejected == []
+    return code, [json.loads(line) for line in captured.out.splitlines()], captured.err
 
 
 def test_a_row_keeps_its_id_times_kind_priority_and_range() -> None:
@@ -97,16 +97,16 @@ def test_what_is_wrong_is_named(wrong: dict[str, Any], said: str) -> None:
 
 def test_malformed_lines_are_named_and_the_others_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = "\n".join([json.dumps(observation()), "{broken", "", "[]", json.dumps(observation(id="x", kind="dream"))])
-    code, lines, said = converted(tmp_path, capsys, dump, "observations")
+    code, lines, captured = converted(tmp_path, capsys, dump, "observations")
     assert (code, [line["id"] for line in lines]) == (1, ["obs_7-x"])
-    assert [line.partition(":")[0] for line in said.splitlines()] == ["2", "4", "5"]
+    assert [line.partition(":")[0] for line in captured.splitlines()] == ["2", "4", "5"]
 
 
 @pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"observations": rows}, lambda rows: {"rows": rows}])
 def test_a_dump_may_be_one_json_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrap: Any) -> None:
     rows = [observation(id="a"), observation(id="b"), 7]
-    code, lines, said = converted(tmp_path, capsys, json.dumps(wrap(rows)), "observations")
-    assert (code, [line["id"] for line in lines], said) == (1, ["a", "b"], "3: is not an object\n")
+    code, lines, captured = converted(tmp_path, capsys, json.dumps(wrap(rows)), "observations")
+    assert (code, [line["id"] for line in lines], captured) == (1, ["a", "b"], "3: is not an object\n")
 
 
 def test_what_mem0_gives_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,8 +125,8 @@ def test_what_mem0_gives_out(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     }
     other = {**memory, "id": "other", "user_id": "carl"}
     dump = json.dumps({"count": 3, "results": [memory, other, {"id": "z", "memory": None}]})
-    code, lines, said = converted(tmp_path, capsys, dump, "mem0", "--user", "dev")
-    assert (code, said) == (1, "3: memory must be text that is not blank\n")
+    code, lines, captured = converted(tmp_path, capsys, dump, "mem0", "--user", "dev")
+    assert (code, captured) == (1, "3: memory must be text that is not blank\n")
     assert lines == [
         {
             "id": "3c90c3cc-0d44-4b50-8888-8dd25736052a",
@@ -158,17 +158,17 @@ def test_a_line_that_is_not_utf8_is_named_and_the_others_converted(
         b"\n".join(line.encode(code) for line, code in zip(lines, ("utf-8", "latin-1", "utf-8"), strict=True))
     )
     assert main(["observations", str(tmp_path / "dump")]) == 1
-    said = capsys.readouterr()
-    assert [json.loads(line)["id"] for line in said.out.splitlines()] == ["a", "c"]
-    assert said.err == "2: holds what is not UTF-8\n"
+    captured = capsys.readouterr()
+    assert [json.loads(line)["id"] for line in captured.out.splitlines()] == ["a", "c"]
+    assert captured.err == "2: holds what is not UTF-8\n"
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for file in (tmp_path / "nothing", tmp_path):
         assert main(["observations", str(file)]) == 1
-        said = capsys.readouterr()
-        assert (said.out, len(said.err.splitlines())) == ("", 1)
-        assert str(file) in said.err
+        captured = capsys.readouterr()
+        assert (captured.out, len(captured.err.splitlines())) == ("", 1)
+        assert str(file) in captured.err
 
 
 def test_a_service_that_cannot_be_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

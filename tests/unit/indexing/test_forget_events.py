@@ -18,14 +18,14 @@ from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
-Said = dict[int, dict[int, str]]
+Context = dict[int, dict[int, str]]
 
 
 @pytest.fixture
-def context(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> Said:
+def context(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> Context:
     """By seq, what its passage in the index carries of its neighbours, by distance."""
     versions: dict[int, int] = {}
-    carried: Said = {}
+    carried: Context = {}
     upsert = world.index.upsert
 
     def remembering(owner: Owner, passages: Sequence[Passage]) -> None:
@@ -53,12 +53,12 @@ def append(world: RecallWorld, *events: str | int, together: bool = False) -> No
 def retract(world: RecallWorld, first: int, last: int) -> list[Message]:
     """The messages of the retraction, which were worked off."""
     retract_events(world.user().of_session("s1"), Retract(first, last, "deleted"))
-    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
-    assert world.words(told) == {}
-    return told
+    messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    assert world.words(messages) == {}
+    return messages
 
 
-def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, context: Said) -> None:
+def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, context: Context) -> None:
     append(world, "one", 1, "three", 1, "five", 1, "seven", 2, "ten")
     assert context[5] == {-2: "one", -1: "three", 1: "seven", 2: "ten"}
     retract(world, 1, 1)
@@ -67,7 +67,7 @@ def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, c
 
 
 def test_what_is_appended_while_words_around_a_hole_are_read_leaves_no_gap(
-    world: RecallWorld, context: Said, monkeypatch: pytest.MonkeyPatch
+    world: RecallWorld, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log ended where the first reading ended, and has gone on before the second one."""
     append(world, "one", "two", "three")
@@ -85,7 +85,7 @@ def test_what_is_appended_while_words_around_a_hole_are_read_leaves_no_gap(
     assert found == list(range(2, len(found) + 2)) and len(found) > 3
 
 
-def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Said) -> None:
+def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Context) -> None:
     append(world, "one", 5, "seven", 5, "thirteen", 5, "nineteen", 5, "twenty-five")
     retract(world, 25, 25)
     assert context[13] == {-2: "one", -1: "seven", 1: "nineteen"}
@@ -95,7 +95,7 @@ def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, c
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("calls", [7, 8, 15, 19, 40, 60])
 def test_words_leave_passages_behind_many_calls_of_tools(
-    world: RecallWorld, context: Said, calls: int, together: bool
+    world: RecallWorld, context: Context, calls: int, together: bool
 ) -> None:
     append(world, "one", calls, "two", calls, "three", together=together)
     middle = calls + 2
@@ -104,7 +104,7 @@ def test_words_leave_passages_behind_many_calls_of_tools(
 
 
 def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
-    world: RecallWorld, context: Said
+    world: RecallWorld, context: Context
 ) -> None:
     append(world, "one", 6, "secret", *("other", 2) * 12, "last", together=True)
     retract(world, 9, 44)
@@ -113,14 +113,14 @@ def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
     assert (context[1], context[45]) == ({1: "last"}, {-1: "one"})
 
 
-def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context: Said) -> None:
+def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context: Context) -> None:
     """A worker that was taken for dead goes on behind the one that did its work."""
     keys = world.user().of_session("s1").keys
     append(world, "one", "two", "three")
-    told = retract(world, 2, 2)
+    messages = retract(world, 2, 2)
     append(world, "four")
     before = {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)}
-    assert world.words(told) == {}
+    assert world.words(messages) == {}
     assert {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)} == before
     assert before[3] is not None and before[4] is None
     assert context[4] == {-1: "three", -2: "one"}
@@ -133,6 +133,6 @@ def test_many_long_events_are_taken_back_in_transactions_of_their_bytes(world: R
     for n in range(50):
         append_events(scope, [NewEvent(EventType.TOOL_RESULT, f"{n} {long}", event_data={"tool_use_id": f"t{n}"})])
     retract_events(scope, Retract(1, 50, "edited"))
-    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
-    assert world.words(told) == {}
+    messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    assert world.words(messages) == {}
     assert all((world.rows.get(scope.keys.event(seq)) or {})["taken_back"] for seq in range(1, 51))

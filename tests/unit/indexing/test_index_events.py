@@ -25,7 +25,7 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
-from tests.unit.recall_world import RecallWorld, told
+from tests.unit.recall_world import RecallWorld, delivered
 
 
 @pytest.fixture
@@ -96,27 +96,29 @@ def around(passage: Passage) -> dict[int, str]:
 
 
 def test_neighbours_and_date_stand_beside_an_utterance() -> None:
-    said = [utterance_of("s1", event(seq, f"line {seq}", created_at="2023-05-08T13:56:00.000Z")) for seq in range(1, 6)]
-    passages = utterance_passages([one for one in said if one])
+    utterance = [
+        utterance_of("s1", event(seq, f"line {seq}", created_at="2023-05-08T13:56:00.000Z")) for seq in range(1, 6)
+    ]
+    passages = utterance_passages([one for one in utterance if one])
     middle = passages[2]
     assert (middle.text, middle.rest, middle.date_text) == ("user: line 3", (), "8 May, 2023")
     assert around(middle) == {-1: "user: line 2", 1: "user: line 4", -2: "user: line 1", 2: "user: line 5"}
     assert (middle.seq_from, middle.seq_to, middle.item_id, middle.version) == (3, 3, "evt:s1:3", 1)
     assert around(passages[0]) == {1: "user: line 2", 2: "user: line 3"}
     assert (middle.kind, middle.tier, middle.scope, middle.status) == ("event", "episodic", "session", "active")
-    assert utterance_passages([one for one in said if one], {2, 3}) == passages[1:3]
+    assert utterance_passages([one for one in utterance if one], {2, 3}) == passages[1:3]
 
 
 def test_a_long_message_is_several_passages_of_one_item() -> None:
     text = "\n\n".join(f"paragraph {n} " + "word " * 100 for n in range(12))
-    said = utterance_of("s1", event(1, text))
-    assert said is not None
-    passages = utterance_passages([said])
+    utterance = utterance_of("s1", event(1, text))
+    assert utterance is not None
+    passages = utterance_passages([utterance])
     assert len(passages) > 1
     assert [passage.n for passage in passages] == list(range(len(passages)))
     assert {passage.item_id for passage in passages} == {"evt:s1:1"}
-    assert max(estimate(part) for part in said.parts) <= PASSAGE_TOKENS
-    assert len(said.parts) < 12, "paragraphs share a passage as long as they fit"
+    assert max(estimate(part) for part in utterance.parts) <= PASSAGE_TOKENS
+    assert len(utterance.parts) < 12, "paragraphs share a passage as long as they fit"
     assert passages[0].rest == tuple(passage.text for passage in passages[1:])
     assert around(passages[1])[-1] == passages[0].text
     short = utterance_of("s1", event(1, "one\n\ntwo"))
@@ -164,7 +166,7 @@ def test_vectors_come_in_whatever_their_order_and_the_calls_of_tools_between(
         assert world.words(world.dispatch()) == {}
         vectors.append(world.taken(QueueName.EMBED))
     for messages in reversed(vectors):
-        assert embed_rows(world, told(messages)) == {}
+        assert embed_rows(world, delivered(messages)) == {}
     newest = {passage.seq_from: passage for passage in sorted(written, key=lambda one: one.document_version)}
     assert around(newest[1]) == {1: "assistant: found"} and around(newest[calls + 2]) == {-1: "user: find tea"}
     assert all(passage.vector is not None for passage in newest.values())
@@ -201,7 +203,7 @@ def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
     messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
     upsert = world.index.upsert
 
-    def told_again() -> set[tuple[int | None, int]]:
+    def delivered_again() -> set[tuple[int | None, int]]:
         written.clear()
         world.words(messages)
         return {(passage.seq_from, passage.version) for passage in written}
@@ -212,10 +214,10 @@ def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
 
     with monkeypatch.context() as first:
         first.setattr(world.index, "upsert", dying)
-        versions = told_again()
-    assert told_again() == versions and {seq for seq, _ in versions} == {1, 3}
+        versions = delivered_again()
+    assert delivered_again() == versions and {seq for seq, _ in versions} == {1, 3}
     assert min(rev for _, rev in versions) > 1
-    assert told_again() == set()
+    assert delivered_again() == set()
 
 
 def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passage]) -> None:
@@ -284,10 +286,10 @@ def test_vectors_are_noted_when_they_stand_beside_the_newest_words(
         return embed_passages(texts)
 
     monkeypatch.setattr(world.inner_embedder, "embed_passages", beside_other_words)
-    assert list(embed_rows(world, told(first))) == [0]
+    assert list(embed_rows(world, delivered(first))) == [0]
     assert embedded(world) == ()
     world.broken()
-    assert embed_rows(world, told(first)) == {}
+    assert embed_rows(world, delivered(first)) == {}
     assert embedded(world) == ((1, 2),)
     assert set(world.found("tea", legs=("vector",))) == {event_id("s1", seq) for seq in found}
 

@@ -80,32 +80,32 @@ def domain(tmp_path: Path) -> Iterator[Domain]:
 
 
 def test_an_old_index_stays_until_its_removal_is_asked_for(domain: Domain, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = domain.world.remember("The kayak is blue")
+    memory = domain.world.remember("The kayak is blue")
     domain.world.pump()
     domain.world.inner_embedder = NoEmbedder()
     domain.reindex()
     assert domain.in_use() == [domain.name(NONE)]
     assert domain.indexes() == {domain.name(NONE), domain.name(FIXTURE)}
-    assert domain.found("kayak") == [kept]
-    said = capsys.readouterr().out
-    assert f"it was {domain.name(FIXTURE)}" in said and "1 users, 1 memories, 0 logs" in said
-    assert f"{domain.name(FIXTURE)} is still there" in said and "--drop-old" in said
+    assert domain.found("kayak") == [memory]
+    captured = capsys.readouterr().out
+    assert f"it was {domain.name(FIXTURE)}" in captured and "1 users, 1 memories, 0 logs" in captured
+    assert f"{domain.name(FIXTURE)} is still there" in captured and "--drop-old" in captured
 
     domain.reindex(drop_old=True)
     assert domain.indexes() == {domain.name(NONE)} == set(domain.in_use())
     assert f"{domain.name(FIXTURE)} is removed." in capsys.readouterr().out
-    assert domain.found("kayak") == [kept]
+    assert domain.found("kayak") == [memory]
 
 
 def test_an_index_of_older_terms_is_refused_and_made_again(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
     world = domain.world
-    kept = world.remember("The café in the Kayakstraße")
+    memory = world.remember("The café in the Kayakstraße")
     version = mapping.MAPPING_VERSION - 1
     with monkeypatch.context() as older:
         older.setattr(mapping, "MAPPING_VERSION", version)
         older.setattr(places, "MAPPING_VERSION", version)
         world.pump()
-        assert domain.found("café") == [kept]
+        assert domain.found("café") == [memory]
         before = domain.in_use()
     domain.find_again()
     answer = world.ask("café")
@@ -115,13 +115,13 @@ def test_an_index_of_older_terms_is_refused_and_made_again(domain: Domain, monke
         world.pump()
     domain.reindex()
     assert before != domain.in_use() == [domain.name(FIXTURE)]
-    assert set(domain.found("cafe")) == {kept, late}
-    assert domain.found("kayakstrasse") == [kept]
+    assert set(domain.found("cafe")) == {memory, late}
+    assert domain.found("kayakstrasse") == [memory]
 
 
 def test_what_was_deleted_meanwhile_does_not_come_back_with_an_old_index(domain: Domain) -> None:
     world = domain.world
-    kept, gone = world.remember("The kayak is blue"), world.remember("The tent is green")
+    memory, gone = world.remember("The kayak is blue"), world.remember("The tent is green")
     world.pump()
     world.inner_embedder = NoEmbedder()
     domain.reindex()
@@ -130,20 +130,20 @@ def test_what_was_deleted_meanwhile_does_not_come_back_with_an_old_index(domain:
     world.inner_embedder = FixtureEmbedder()
     domain.reindex()
     assert domain.in_use() == [domain.name(FIXTURE)]
-    assert (domain.held(), domain.found("kayak")) == (1, [kept])
+    assert (domain.held(), domain.found("kayak")) == (1, [memory])
 
 
 def test_the_index_in_use_is_filled_in_place(domain: Domain) -> None:
-    kept = domain.world.remember("The kayak is blue")
+    remembered = domain.world.remember("The kayak is blue")
     domain.world.pump()
     domain.calls.refresh(domain.alias)
     assert domain.world.search.erase(Owner(domain.world.tenant.id, "ann")) == 1
     assert domain.held() == 0
     lost = domain.indexes()
-    domain.world.change(kept, rev=domain.world.memory(kept).rev + 1)
+    domain.world.change(remembered, rev=domain.world.memory(remembered).rev + 1)
     domain.reindex()
     assert domain.indexes() == lost == set(domain.in_use())
-    assert domain.found("kayak") == [kept]
+    assert domain.found("kayak") == [remembered]
 
 
 def test_every_embedder_of_a_stage_can_be_chosen() -> None:

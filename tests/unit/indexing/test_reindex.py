@@ -56,7 +56,7 @@ class Engine:
     switch: Callable[[], None]
     refresh: Callable[[], None]
     embedder: NextEmbedder = field(default_factory=NextEmbedder)
-    told: list[Reindexed] = field(default_factory=list)
+    progress: list[Reindexed] = field(default_factory=list)
     """What the last run said, one by one."""
 
     def pump(self) -> None:
@@ -67,7 +67,7 @@ class Engine:
         self.world.inner_embedder = self.embedder
 
     def tell(self, done: Reindexed) -> None:
-        self.told.append(replace(done))
+        self.progress.append(replace(done))
 
     def reindex(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """``meanwhile`` happens when the new index is full and not in use yet."""
@@ -189,7 +189,7 @@ def test_what_was_said_is_reindexed_with_its_neighbours(engine: Engine) -> None:
 
 def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engine) -> None:
     world = engine.world
-    kept, gone, changed = (world.remember(f"The {thing} is blue") for thing in ("kayak", "tent", "stove"))
+    remembered, gone, changed = (world.remember(f"The {thing} is blue") for thing in ("kayak", "tent", "stove"))
     world.remember("The dog sleeps", user="bob")
     world.open()
     world.say("we rowed", "well done")
@@ -213,7 +213,7 @@ def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engin
         )
 
     engine.reindex(meanwhile)
-    assert engine.by_vector("kayak blue")[0] == kept
+    assert engine.by_vector("kayak blue")[0] == remembered
     assert engine.by_vector("cooker red")[0] == changed
     assert gone not in engine.by_vector("tent blue")
     assert world.memory(engine.by_vector("axe sharp")[0]).text == "The axe is sharp"
@@ -256,8 +256,8 @@ def test_vectors_that_only_the_old_index_got_are_made_for_the_new_one(
 
 def forget_vectors(world: RecallWorld) -> None:
     """Those that are kept by their texts: a new index takes them from there."""
-    kept = world.rows.query(world.user().keys.vectors, limit=100).items
-    world.rows.write([Delete(key_of(item)) for item in kept])
+    vectors = world.rows.query(world.user().keys.vectors, limit=100).items
+    world.rows.write([Delete(key_of(item)) for item in vectors])
 
 
 def test_what_comes_while_an_index_is_filled_is_in_it_before_it_is_used(engine: Engine) -> None:
@@ -386,7 +386,7 @@ def test_it_says_how_far_it_is(engine: Engine) -> None:
     engine.change_model()
     engine.reindex()
     steps = [Reindexed(1, 50), Reindexed(1, 51), Reindexed(1, 51, 1), Reindexed(2, 52, 1)]
-    assert engine.told == steps
+    assert engine.progress == steps
 
 
 def test_an_index_for_another_model_is_refused(engine: Engine) -> None:

@@ -40,7 +40,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     made.table.close()
 
 
-def said(world: World, user: str) -> None:
+def append_unqueued(world: World, user: str) -> None:
     """A turn whose messages are lost."""
     world.open(user=user)
     log = world.user(user).of_session("s1")
@@ -49,7 +49,7 @@ def said(world: World, user: str) -> None:
 
 def refused(world: World, user: str) -> None:
     """A turn that is indexed, and that an observer refused: it stays on the list until somebody asks."""
-    said(world, user)
+    append_unqueued(world, user)
     log = world.user(user).of_session("s1")
     world.table.write([IndexedRow("s1", 2, ((1, 2),)).put(log.keys, world.clock.now())])
     finish_job(log, observation_job_id(log.keys, 1, 2), "observe", "failed", {"reason": "401"})
@@ -75,7 +75,7 @@ def test_sessions_that_nothing_is_queued_of_hide_none_that_lost_its_message(worl
     *first, last = in_order(world, 9)
     for user in first:
         refused(world, user)
-    said(world, last)
+    append_unqueued(world, last)
     world.clock.move(minutes=80)
     done = sweep_due(world)
     assert (swept(world), done["embeddings"], done["left"]) == ({last}, 1, 0)
@@ -84,7 +84,7 @@ def test_sessions_that_nothing_is_queued_of_hide_none_that_lost_its_message(worl
 def test_what_one_sweep_does_not_queue_is_told_and_the_next_begin_elsewhere(world: World) -> None:
     users = in_order(world, 12)
     for user in users:
-        said(world, user)
+        append_unqueued(world, user)
     world.clock.move(minutes=80)
     found = []
     for _ in range(DUE_SHARDS):
@@ -101,7 +101,7 @@ def test_what_one_sweep_does_not_queue_is_told_and_the_next_begin_elsewhere(worl
 def test_without_time_a_sweep_reads_the_first_and_tells_the_rest(world: World) -> None:
     users = in_order(world, 9)
     for user in users:
-        said(world, user)
+        append_unqueued(world, user)
     world.clock.move(minutes=80)
     done = sweep_due(world, lambda: 0.0)
     assert swept(world) == {users[0]} and done["left"] == 1
@@ -138,7 +138,7 @@ def test_a_drain_is_not_done_over_words_behind_a_long_list(world: World) -> None
     *first, last = in_order(world, 9)
     for user in first:
         refused(world, user)
-    said(world, last)
+    append_unqueued(world, last)
     world.clock.move(minutes=2)
     job = drain_embeddings(world.scope, None, wait_s=0)
     assert (job.status, job.result) == ("running", {"queued": 1, "pending": 2}) and swept(world) == {last}
@@ -150,7 +150,7 @@ def test_a_drain_is_not_done_over_words_behind_a_long_list(world: World) -> None
 
 def test_a_drain_says_that_it_queued_a_part(world: World) -> None:
     for user in ("u1", "u2", "u3"):
-        said(world, user)
+        append_unqueued(world, user)
     world.clock.move(minutes=2)
     job = drain_embeddings(world.scope, None, wait_s=0)
     assert (job.status, job.result) == ("running", {"queued": 2, "pending": 4, "left": True})

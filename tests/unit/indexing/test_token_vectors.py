@@ -29,7 +29,7 @@ from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.read_policy import read_policy
 from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
-from tests.unit.recall_world import RecallWorld, told
+from tests.unit.recall_world import RecallWorld, delivered
 
 ANN = UserKeys("acme", "ann")
 
@@ -109,7 +109,7 @@ def test_what_is_there_is_not_encoded_again(world: RecallWorld) -> None:
     world.pump()
     before = world.rows.get(ANN.tokens_of(memory))
     world.calls.clear()
-    again = told([Message({"kind": "tokens", **owner(), "incarnation": 0, "ids": [memory]}, group="g")])
+    again = delivered([Message({"kind": "tokens", **owner(), "incarnation": 0, "ids": [memory]}, group="g")])
     world.broken("late=error")
     assert worker.embed_rows(world, again) == {}, "the encoder was not asked"
     assert world.rows.get(ANN.tokens_of(memory)) == before
@@ -157,7 +157,7 @@ def test_a_memory_that_is_deleted_while_it_is_encoded_gets_none(world: RecallWor
     world.embed(world.dispatch())
     [message] = [message for message in world.taken(QueueName.EMBED) if tokens(message)]
     world.rows.before_write = lambda: world.rows.write([Delete(ANN.memory(memory))])
-    assert worker.embed_rows(world, told([message])) == {}
+    assert worker.embed_rows(world, delivered([message])) == {}
     assert encoded(world) == set()
 
 
@@ -168,7 +168,7 @@ def test_an_erased_user_keeps_none_and_a_late_message_makes_none(world: RecallWo
     begin_erasure(world.rows, ANN)
     erase_user(UserData(world, ANN))
     assert encoded(world) == set()
-    assert worker.embed_rows(world, told([late])) == {}
+    assert worker.embed_rows(world, delivered([late])) == {}
     assert encoded(world) == set()
 
 
@@ -180,10 +180,10 @@ def test_what_fails_for_now_is_told_again_and_vectors_are_not_held_up(world: Rec
     world.broken("late=status:503")
     world.embed(world.dispatch())
     [message] = world.taken(QueueName.EMBED)
-    assert set(worker.embed_rows(world, told([message]))) == {0}
+    assert set(worker.embed_rows(world, delivered([message]))) == {0}
     assert world.memory(memory).embedding_state == "ready"
     world.broken()
-    assert worker.embed_rows(world, told([message])) == {}
+    assert worker.embed_rows(world, delivered([message])) == {}
     assert encoded(world) == {memory}
 
 
@@ -210,12 +210,12 @@ def test_a_batch_without_time_sends_the_rest_again(world: RecallWorld, monkeypat
     world.embed(world.dispatch())
     messages = world.taken(QueueName.EMBED)
     monkeypatch.setattr(worker, "ENCODING_MS", 0)
-    assert worker.embed_rows(world, told(messages)) == {}
+    assert worker.embed_rows(world, delivered(messages)) == {}
     assert encoded(world) == set()
     rest = world.taken(QueueName.EMBED)
     assert [message.body["ids"] for message in rest] == [message.body["ids"] for message in messages]
     monkeypatch.undo()
-    assert worker.embed_rows(world, told(rest)) == {}
+    assert worker.embed_rows(world, delivered(rest)) == {}
     assert len(encoded(world)) == 10
 
 
@@ -269,14 +269,14 @@ def test_how_far_it_is_can_be_read(full: RecallWorld, monkeypatch: pytest.Monkey
     assert read_policy(full.scope).encoding_users is None
     full.with_policy(rerank="late")
     [begin] = [message for message in full.dispatch() if message.body["kind"] == "late_tenant"]
-    worker.embed_rows(full, told([begin]))
+    worker.embed_rows(full, delivered([begin]))
     assert read_policy(full.scope).encoding_users == 2
     [ann, bob] = full.taken(QueueName.EMBED)
-    worker.embed_rows(full, told([ann]))
+    worker.embed_rows(full, delivered([ann]))
     assert read_policy(full.scope).encoding_users == 1
     progress = read_late_progress(full.rows.get(ANN.late_progress))
     assert progress is not None and (progress.done, progress.items) == (True, EVERYTHING)
-    worker.embed_rows(full, told([bob]))
+    worker.embed_rows(full, delivered([bob]))
     assert read_policy(full.scope).encoding_users == 0
 
 
@@ -297,7 +297,7 @@ def test_it_goes_on_where_it_stopped(full: RecallWorld, monkeypatch: pytest.Monk
     deliveries = 0
     while message is not None:
         deliveries += 1
-        assert worker.embed_rows(full, told([message])) == {}
+        assert worker.embed_rows(full, delivered([message])) == {}
         message = next(iter(full.taken(QueueName.EMBED)), None)  # type: ignore[assignment]
     assert deliveries > 3
     assert len(encoded(full)) == EVERYTHING
@@ -310,10 +310,10 @@ def test_of_two_deliveries_of_one_message_one_goes_on(full: RecallWorld) -> None
     [message, _] = full.taken(QueueName.EMBED)
 
     def twin() -> None:
-        worker.embed_rows(full, told([message]))
+        worker.embed_rows(full, delivered([message]))
 
     full.rows.before_write = twin
-    assert worker.embed_rows(full, told([message])) == {}
+    assert worker.embed_rows(full, delivered([message])) == {}
     assert len(encoded(full)) == EVERYTHING
     assert user_stats(full.user()).usage.encoded_texts <= EVERYTHING + ITEMS, "at most one page is encoded twice"
 
@@ -322,12 +322,12 @@ def test_a_tenant_of_many_users_is_told_in_parts(full: RecallWorld, monkeypatch:
     full.with_policy(rerank="late")
     [begin] = full.dispatch()
     monkeypatch.setattr(worker, "ENCODING_MS", 0)
-    worker.embed_rows(full, told([begin]))
+    worker.embed_rows(full, delivered([begin]))
     [again] = full.taken(QueueName.EMBED)
     assert again.body["after"] == "" and read_policy(full.scope).encoding_users == 1, "the tenant itself"
     monkeypatch.undo()
     after_ann = Message({**again.body, "after": "ann"}, again.group)
-    worker.embed_rows(full, told([after_ann]))
+    worker.embed_rows(full, delivered([after_ann]))
     assert [message.body["user"] for message in full.taken(QueueName.EMBED)] == ["bob"]
     assert read_policy(full.scope).encoding_users == 1, "bob"
 
@@ -393,7 +393,7 @@ def test_a_tenant_that_is_being_told_is_left_alone(full: RecallWorld, monkeypatc
     [begin] = [message for message in full.dispatch() if message.body["kind"] == "late_tenant"]
     full.clock.move(minutes=25)
     monkeypatch.setattr(worker, "ENCODING_MS", 0)
-    worker.embed_rows(full, told([begin]))
+    worker.embed_rows(full, delivered([begin]))
     assert swept(full, 5) == 0
     assert [message.body["kind"] for message in full.taken(QueueName.EMBED)] == ["late_tenant"]
 

@@ -12,7 +12,7 @@ from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.indexing.vectors.embed_texts import BATCH
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from tests.unit.indexing.test_embed_rows import embed_calls, usage
-from tests.unit.recall_world import RecallWorld, told
+from tests.unit.recall_world import RecallWorld, delivered
 
 TIMEOUT_S = 60.0
 
@@ -32,7 +32,7 @@ def waiting(world: RecallWorld) -> list[Message]:
 def rounds(world: RecallWorld, messages: list[Message], *, calls: int) -> int:
     """How many workers it takes, each with time for so many calls."""
     for n in range(1, 100):
-        assert embed_rows(world, told(messages), time_for(world, calls)) == {}
+        assert embed_rows(world, delivered(messages), time_for(world, calls)) == {}
         messages = world.taken(QueueName.EMBED)
         if not messages:
             return n
@@ -58,14 +58,16 @@ def test_memories_and_sessions_of_several_users_come_to_their_end(world: RecallW
     messages = waiting(world)
     rounds(world, messages, calls=2)
     assert (usage(world)[0], usage(world, "bob")[0]) == (40, 70)
-    assert embed_rows(world, told(messages), time_for(world, 0)) == {}, "all is done: there is nothing to have time for"
+    assert embed_rows(world, delivered(messages), time_for(world, 0)) == {}, (
+        "all is done: there is nothing to have time for"
+    )
     assert world.taken(QueueName.EMBED) == []
 
 
 def test_what_is_sent_again_stands_in_its_users_group(world: RecallWorld) -> None:
     world.remember("Mary drinks tea")
     [message] = waiting(world)
-    assert embed_rows(world, told([message]), time_for(world, 0)) == {}
+    assert embed_rows(world, delivered([message]), time_for(world, 0)) == {}
     assert world.taken(QueueName.EMBED) == [message]
     assert embed_calls(world) == []
 
@@ -78,7 +80,7 @@ def test_words_too_are_left_to_the_next_worker_where_there_is_no_time(world: Rec
     messages, workers = world.dispatch(), 0
     while messages:
         left = iter([TIMEOUT_S, *[RESERVE_S - 0.1] * 10])
-        assert index_rows(world, told(messages), lambda left=left: next(left)) == {}  # type: ignore[misc]
+        assert index_rows(world, delivered(messages), lambda left=left: next(left)) == {}  # type: ignore[misc]
         messages, workers = world.taken(QueueName.INDEX), workers + 1
     assert workers == 4
     assert world.found("utterance number 143") and world.found("Mary drinks tea")
@@ -92,5 +94,5 @@ def test_what_cannot_be_sent_again_is_delivered_again(world: RecallWorld, monkey
         raise StoreUnavailable("queue", "down")
 
     monkeypatch.setattr(world.queue, "send", down)
-    failures = embed_rows(world, told([message]), time_for(world, 0))
+    failures = embed_rows(world, delivered([message]), time_for(world, 0))
     assert isinstance(failures[0], StoreUnavailable)

@@ -101,12 +101,12 @@ class LibraryWorld(World):
         compact_session(self.session, body)
         return get_job(self.user(), job.id)
 
-    def told(self) -> dict[str, Any]:
+    def last_message(self) -> dict[str, Any]:
         """The last message of the librarian queue."""
         return [message.body for queue, message in self.queue.sent if queue is QueueName.LIBRARIAN][-1]
 
     def file(self, **more: Any) -> FilingReport | None:
-        return file_session(self.session, self.told(), **more)
+        return file_session(self.session, self.last_message(), **more)
 
 
 def answer(*actions: Action, account: Account | None = ACCOUNT, **more: Any) -> Filed:

@@ -163,7 +163,7 @@ def test_the_outcome_that_is_told_later_is_the_summarys(world: LibraryWorld) -> 
     assert filing.account is not None and filing.account.outcome == "SUCCESS"
     closed = replace(get_session(world.session).head, outcome="PARTIAL", status="closed")
     world.table.write([rows.put_session(world.user().keys, closed)])
-    file_session(world.session, world.told() | {"job_id": "job_another", "kind": "librarian"})
+    file_session(world.session, world.last_message() | {"job_id": "job_another", "kind": "librarian"})
     [summary] = summaries(world)
     assert (summary.outcome, get_session(world.session).head.status) == ("PARTIAL", "extracted")
 
@@ -402,16 +402,16 @@ def test_what_has_no_room_leaves_it_to_those_behind_and_is_counted(
     plan = world.put("/projects/oslo/plan", "By train.")
     world.found.ids = [str(plan.id)]
     job = world.end()
-    told: list[Any] = []
+    reported: list[Any] = []
     measured: dict[str, float] = {}
-    monkeypatch.setattr(observability, "documents_not_shown", lambda *given: told.append(given[2]))
+    monkeypatch.setattr(observability, "documents_not_shown", lambda *given: reported.append(given[2]))
     monkeypatch.setattr(observability, "emit_metrics", lambda _, values: measured.update(values))
-    body = {**world.told(), "correlation_id": "01J"}
+    body = {**world.last_message(), "correlation_id": "01J"}
     answered = process_filings(world, {"Records": [{"messageId": "1", "body": json.dumps(body)}]}, None)
     assert answered == {"batchItemFailures": []}
     assert [one.path for one in world.observer.filed[0].documents] == [*PROFILE, "/projects/oslo/plan"]
     assert job_of(world, job).result["documents_not_shown"] == 1
-    assert (told, measured["DocumentsNotShown"]) == ([1], 1)
+    assert (reported, measured["DocumentsNotShown"]) == ([1], 1)
 
 
 def test_a_document_that_was_not_shown_is_shown_when_it_would_be_made_again(world: LibraryWorld) -> None:
@@ -472,8 +472,8 @@ def by_rules(world: LibraryWorld) -> LibraryWorld:
     return world
 
 
-def filed(world: LibraryWorld, *said: str) -> dict[str, Any]:
-    for text in said:
+def filed(world: LibraryWorld, *messages: str) -> dict[str, Any]:
+    for text in messages:
         world.say(text, "Noted.")
     job = world.end()
     world.file()
@@ -555,10 +555,10 @@ def test_another_outcome_of_a_filed_session_is_filed_too(world: LibraryWorld) ->
 
 def test_another_outcome_that_is_said_while_the_librarian_thinks_is_filed_behind_it(world: LibraryWorld) -> None:
     first = world.end(outcome="PARTIAL")
-    said: list[Job] = []
-    world.meanwhile(lambda: said.append(end_session(world.session, "SUCCESS")))
+    jobs: list[Job] = []
+    world.meanwhile(lambda: jobs.append(end_session(world.session, "SUCCESS")))
     world.file()
-    [second] = said
+    [second] = jobs
     assert second.id != first.id
     assert world.end(outcome="SUCCESS").id == second.id, "and compacts"
     world.file()

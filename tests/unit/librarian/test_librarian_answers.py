@@ -219,7 +219,7 @@ def test_no_request_is_above_its_cap(texts: list[str], cap: int) -> None:
 
 
 def test_what_a_user_says_plainly_is_stored_and_a_guess_waits() -> None:
-    said = [
+    events = [
         event(1, "I prefer tea."),
         event(2, "Tea it is.", ASSISTANT),
         event(3, "It is raining."),
@@ -229,9 +229,14 @@ def test_what_a_user_says_plainly_is_stored_and_a_guess_waits() -> None:
     follows = Action("create", "/profile/preferences", "Rain", seqs=(3,), certainty="high")
     guess = Action("create", "/profile/preferences", "Rain", seqs=(3,), certainty="low")
     assistants = Action("create", "/profile/preferences", "Tea", seqs=(2,), certainty="high")
-    assert [certainty_of(one, said) for one in (plain, follows, guess, assistants)] == ["high", "medium", "low", "low"]
+    assert [certainty_of(one, events) for one in (plain, follows, guess, assistants)] == [
+        "high",
+        "medium",
+        "low",
+        "low",
+    ]
     printed = Action("create", "/profile/preferences", "Known: the user wants all invoices sent", seqs=(3,))
-    assert [trust_of_action(one, said) for one in (plain, assistants, printed)] == ["user", "assistant", "tool"]
+    assert [trust_of_action(one, events) for one in (plain, assistants, printed)] == ["user", "assistant", "tool"]
     assert place_for("high", "user", "interactive") == place_for("medium", "user", "auto") == "store"
     assert place_for("medium", "user", "interactive") == place_for("low", "user", "auto") == "inbox"
     assert place_for("high", "tool", "auto") == "inbox"

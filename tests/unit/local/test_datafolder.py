@@ -473,10 +473,10 @@ def test_with_the_table_damaged_everything_is_moved_aside_together(path: Path, s
     with_derived(path)
     spoil(path / "search.db")
     spoil(path / "table.db")
-    kept = contents(path)
+    before = contents(path)
     folder = open_data_folder(path)
     assert folder.moved_aside is not None
     assert folder.lost == {}
     aside = contents(folder.moved_aside)
-    assert [name for name in kept if name != "LOCK" and aside.get(name) != kept[name]] == []
+    assert [name for name in before if name != "LOCK" and aside.get(name) != before[name]] == []
     folder.close()

@@ -20,7 +20,7 @@ from tests.patience import PATIENCE_S
 
 SESSION = "/v1/users/ann/sessions/s1"
 PACK = "/v1/users/ann/pack"
-SAID = [
+TURN = [
     {"event_type": "user_message", "content": "I keep bees in Porto."},
     {"event_type": "assistant_response", "content": "How many hives do you have?"},
 ]
@@ -48,7 +48,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with served(data) as (client, _):
         client.expect(201, "POST", "/v1/users/ann/memories", {"text": "User likes the kayak."})
         client.expect(200, "POST", "/v1/users/ann/sessions", {"session_id": "s1"})
-        client.expect(201, "POST", f"{SESSION}/events", {"events": SAID})
+        client.expect(201, "POST", f"{SESSION}/events", {"events": TURN})
         drained(client)
     return data
 
@@ -138,7 +138,7 @@ def test_what_a_damaged_queue_held_is_found_again(used: Path, tmp_path: Path, sp
         gone = client.expect(201, "POST", "/v1/users/ann/memories", {"text": "User collects stamps."})
         client.expect(200, "DELETE", f"/v1/users/ann/memories/{gone['id']}")
         client.expect(200, "PATCH", f"/v1/users/ann/memories/{old['id']}", {"text": "User sold the canoe."})
-        events = [{"event_type": "user_message", "content": "I am allergic to walnuts."}, SAID[1]]
+        events = [{"event_type": "user_message", "content": "I am allergic to walnuts."}, TURN[1]]
         client.expect(201, "POST", f"{SESSION}/events", {"events": events})
         observing = client.expect(202, "POST", f"{SESSION}/observe", {})
         compacting = client.expect(202, "POST", f"{SESSION}/compact", {"reason": "topic"})

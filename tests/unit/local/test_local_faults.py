@@ -212,7 +212,7 @@ def test_a_scripted_answer_passes_the_prompted_observer() -> None:
     line = {"text": "🔴 prefers tea", "seq_from": 1, "seq_to": 1}
     machine.script.add([{"tool_input": {"has_memory": True, "observations": [line]}, "usage": {"input": 7}}])
     observed = machine.observe()
-    assert ([kept.text for kept in observed.lines], observed.model) == (["🔴 prefers tea"], "scripted")
+    assert ([memory.text for memory in observed.lines], observed.model) == (["🔴 prefers tea"], "scripted")
     assert observed.usage == {"input": 7}
     assert machine.observe().model == "extractive"
     assert [call["answered_by"] for call in machine.calls.entries()] == ["scripted", "extractive"]

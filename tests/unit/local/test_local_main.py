@@ -93,12 +93,12 @@ def test_the_log_is_on_stderr_and_the_banner_on_stdout(tmp_path: Path, monkeypat
     with (tmp_path / "log").open("w") as log:
         server = Server(tmp_path, stderr=log)
         server.api.expect(200, "GET", "/v1/health")
-        said = server.stop()
+        output = server.stop()
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert "request completed" in {line["message"] for line in lines}
-    assert said.startswith("Neve is ready at ") and said.endswith("Stopped.\n")
-    assert "request completed" not in said
-    assert server.ready["api_key"] in said and server.ready["api_key"] not in str(lines)
+    assert output.startswith("Neve is ready at ") and output.endswith("Stopped.\n")
+    assert "request completed" not in output
+    assert server.ready["api_key"] in output and server.ready["api_key"] not in str(lines)
 
 
 def test_the_key_is_for_its_owner_only_and_is_replaced_when_lost(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ class StreamInMemory:
         for name in names:
             self._number += 1
             keys = {"pk": {"S": "P"}, "sk": {"S": name}}
-            told = {"Keys": keys, "NewImage": keys, "SequenceNumber": f"{self._number:021d}"}
-            self.shards[shard].records.append({"eventID": name, "eventName": "INSERT", "dynamodb": told})
+            record = {"Keys": keys, "NewImage": keys, "SequenceNumber": f"{self._number:021d}"}
+            self.shards[shard].records.append({"eventID": name, "eventName": "INSERT", "dynamodb": record})
 
     def describe_table(self, TableName: str) -> Any:  # noqa: N803
         return {"Table": {"LatestStreamArn": self.arn}}
@@ -83,14 +83,14 @@ class StreamInMemory:
 
 
 @pytest.fixture
-def kept() -> StreamInMemory:
-    kept = StreamInMemory()
-    kept.shards["shard-1"] = Shard()
-    return kept
+def server() -> StreamInMemory:
+    server = StreamInMemory()
+    server.shards["shard-1"] = Shard()
+    return server
 
 
-def reader(kept: StreamInMemory, folder: Path) -> DynamoDbStream:
-    return DynamoDbStream(cast("Any", kept), cast("Any", kept), "neve", folder / "position.json", Writes())
+def reader(server: StreamInMemory, folder: Path) -> DynamoDbStream:
+    return DynamoDbStream(cast("Any", server), cast("Any", server), "neve", folder / "position.json", Writes())
 
 
 def names(stream: DynamoDbStream, after: int = 0) -> list[str]:
@@ -101,53 +101,53 @@ def handle(stream: DynamoDbStream, count: int) -> None:
     stream.discard_changes(stream.read_changes(0, count)[-1].seq)
 
 
-def roll_over(kept: StreamInMemory, old: str, new: str) -> None:
-    kept.shards[old].ended = True
-    kept.shards[new] = Shard(parent=old)
+def roll_over(server: StreamInMemory, old: str, new: str) -> None:
+    server.shards[old].ended = True
+    server.shards[new] = Shard(parent=old)
 
 
-def test_a_new_shard_is_read_behind_its_parent(kept: StreamInMemory, tmp_path: Path) -> None:
-    stream = reader(kept, tmp_path)
-    kept.add("shard-1", "A", "B")
+def test_a_new_shard_is_read_behind_its_parent(server: StreamInMemory, tmp_path: Path) -> None:
+    stream = reader(server, tmp_path)
+    server.add("shard-1", "A", "B")
     assert names(stream) == ["A", "B"]
-    roll_over(kept, "shard-1", "shard-2")
-    kept.add("shard-2", "C")
+    roll_over(server, "shard-1", "shard-2")
+    server.add("shard-2", "C")
     assert names(stream) == ["A", "B", "C"]
-    roll_over(kept, "shard-2", "shard-0")  # its name says nothing about its age
-    kept.add("shard-0", "D")
+    roll_over(server, "shard-2", "shard-0")  # its name says nothing about its age
+    server.add("shard-0", "D")
     assert names(stream) == ["A", "B", "C", "D"]
-    assert names(reader(kept, tmp_path)) == ["A", "B", "C", "D"]
+    assert names(reader(server, tmp_path)) == ["A", "B", "C", "D"]
 
 
-def test_a_shard_may_end_before_its_child_is_there(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A")
-    kept.shards["shard-1"].ended = True
-    stream = reader(kept, tmp_path)
+def test_a_shard_may_end_before_its_child_is_there(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A")
+    server.shards["shard-1"].ended = True
+    stream = reader(server, tmp_path)
     assert names(stream) == ["A"]
     assert names(stream) == ["A"]
-    kept.shards["shard-2"] = Shard("shard-1")
-    kept.add("shard-2", "B")
+    server.shards["shard-2"] = Shard("shard-1")
+    server.add("shard-2", "B")
     assert names(stream) == ["A", "B"]
 
 
 @pytest.mark.parametrize("handled", range(1, 6))
-def test_a_restart_goes_on_in_whichever_shard_it_was(kept: StreamInMemory, tmp_path: Path, handled: int) -> None:
-    kept.add("shard-1", "A", "B")
-    roll_over(kept, "shard-1", "shard-2")
-    roll_over(kept, "shard-2", "shard-3")
-    kept.add("shard-3", "C", "D", "E")
-    handle(reader(kept, tmp_path), handled)
-    assert names(reader(kept, tmp_path)) == ["A", "B", "C", "D", "E"][handled:]
+def test_a_restart_goes_on_in_whichever_shard_it_was(server: StreamInMemory, tmp_path: Path, handled: int) -> None:
+    server.add("shard-1", "A", "B")
+    roll_over(server, "shard-1", "shard-2")
+    roll_over(server, "shard-2", "shard-3")
+    server.add("shard-3", "C", "D", "E")
+    handle(reader(server, tmp_path), handled)
+    assert names(reader(server, tmp_path)) == ["A", "B", "C", "D", "E"][handled:]
 
 
-def test_a_shard_that_is_gone_is_forgotten(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A")
-    roll_over(kept, "shard-1", "shard-2")
-    kept.add("shard-2", "B")
-    stream = reader(kept, tmp_path)
+def test_a_shard_that_is_gone_is_forgotten(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A")
+    roll_over(server, "shard-1", "shard-2")
+    server.add("shard-2", "B")
+    stream = reader(server, tmp_path)
     handle(stream, 1)
-    del kept.shards["shard-1"]
-    restarted = reader(kept, tmp_path)
+    del server.shards["shard-1"]
+    restarted = reader(server, tmp_path)
     assert names(restarted) == ["B"]
     handle(restarted, 1)
     assert "shard-1" not in (tmp_path / "position.json").read_text()
@@ -156,50 +156,50 @@ def test_a_shard_that_is_gone_is_forgotten(kept: StreamInMemory, tmp_path: Path)
 @pytest.mark.parametrize(
     "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException"]
 )
-def test_a_lost_place_is_found_again(kept: StreamInMemory, tmp_path: Path, code: str) -> None:
-    kept.add("shard-1", "A", "B")
-    stream = reader(kept, tmp_path)
+def test_a_lost_place_is_found_again(server: StreamInMemory, tmp_path: Path, code: str) -> None:
+    server.add("shard-1", "A", "B")
+    stream = reader(server, tmp_path)
     assert names(stream) == ["A", "B"]
-    kept.add("shard-1", "C")
-    kept.failures.append(failure(code))
+    server.add("shard-1", "C")
+    server.failures.append(failure(code))
     assert names(stream) == ["A", "B", "C"]
 
 
-def test_a_place_that_was_trimmed_is_the_beginning_of_what_is_left(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A", "B", "C")
-    handle(reader(kept, tmp_path), 1)
-    kept.failures.append(failure("TrimmedDataAccessException"))
-    del kept.shards["shard-1"].records[:2]
-    assert names(reader(kept, tmp_path)) == ["C"]
+def test_a_place_that_was_trimmed_is_the_beginning_of_what_is_left(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A", "B", "C")
+    handle(reader(server, tmp_path), 1)
+    server.failures.append(failure("TrimmedDataAccessException"))
+    del server.shards["shard-1"].records[:2]
+    assert names(reader(server, tmp_path)) == ["C"]
 
 
-def test_a_place_that_stays_lost_is_no_endless_loop(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A")
-    stream = reader(kept, tmp_path)
-    kept.failures += [failure("ExpiredIteratorException")] * 2
+def test_a_place_that_stays_lost_is_no_endless_loop(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A")
+    stream = reader(server, tmp_path)
+    server.failures += [failure("ExpiredIteratorException")] * 2
     assert names(stream) == []
     assert names(stream) == ["A"]
 
 
 def test_an_idle_reader_looks_up_its_place_again(
-    kept: StreamInMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: StreamInMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers that start over in a shard would otherwise be behind an iterator that is ahead of them."""
     monkeypatch.setattr(dynamodb_stream, "IDLE_S", 0.0)
-    kept.add("shard-1", "A", "B")
-    stream = reader(kept, tmp_path)
+    server.add("shard-1", "A", "B")
+    stream = reader(server, tmp_path)
     handle(stream, 2)
     assert names(stream) == []
-    kept.shards["shard-1"].records.clear()
-    kept._number = 0
-    kept.add("shard-1", "C")
+    server.shards["shard-1"].records.clear()
+    server._number = 0
+    server.add("shard-1", "C")
     assert names(stream) == ["C"]
 
 
-def test_open_shards_beside_each_other_are_refused(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.shards["shard-2"] = Shard()
+def test_open_shards_beside_each_other_are_refused(server: StreamInMemory, tmp_path: Path) -> None:
+    server.shards["shard-2"] = Shard()
     with pytest.raises(ParallelShards, match="shard-1"):
-        names(reader(kept, tmp_path))
+        names(reader(server, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -208,30 +208,30 @@ def test_open_shards_beside_each_other_are_refused(kept: StreamInMemory, tmp_pat
     ids=["500", "down"],
 )
 def test_a_server_that_fails_is_an_unavailable_store_and_nothing_is_lost(
-    kept: StreamInMemory, tmp_path: Path, error: Exception
+    server: StreamInMemory, tmp_path: Path, error: Exception
 ) -> None:
-    kept.add("shard-1", "A")
-    stream = reader(kept, tmp_path)
+    server.add("shard-1", "A")
+    stream = reader(server, tmp_path)
     assert names(stream) == ["A"]
-    kept.add("shard-1", "B")
-    kept.failures.append(error)
+    server.add("shard-1", "B")
+    server.failures.append(error)
     with pytest.raises(StoreUnavailable, match="stream"):
         names(stream)
     assert names(stream) == ["A", "B"]
 
 
-def test_an_earlier_table_of_the_same_name_is_another(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A")
-    handle(reader(kept, tmp_path), 1)
-    kept.arn = f"{ARN}2"
-    assert names(reader(kept, tmp_path)) == ["A"]
+def test_an_earlier_table_of_the_same_name_is_another(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A")
+    handle(reader(server, tmp_path), 1)
+    server.arn = f"{ARN}2"
+    assert names(reader(server, tmp_path)) == ["A"]
 
 
-def test_a_closed_stream_asks_no_more(kept: StreamInMemory, tmp_path: Path) -> None:
-    kept.add("shard-1", "A")
-    stream = reader(kept, tmp_path)
+def test_a_closed_stream_asks_no_more(server: StreamInMemory, tmp_path: Path) -> None:
+    server.add("shard-1", "A")
+    stream = reader(server, tmp_path)
     stream.close()
-    kept.failures.append(AssertionError("asked"))
+    server.failures.append(AssertionError("asked"))
     assert names(stream) == []
     assert not stream.wait_for_changes(5)
 

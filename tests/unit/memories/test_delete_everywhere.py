@@ -90,7 +90,7 @@ def test_a_cascade_takes_them_along(world: World) -> None:
 
 
 def test_packs_that_hold_it_go_and_are_rebuilt(world: World) -> None:
-    kept, gone = remember(world, "likes tea"), remember(world, "the secret")
+    memory, gone = remember(world, "likes tea"), remember(world, "the secret")
     session = world.user("ann").of_session("s1")
     build_pack(session, "initial")
     [made] = condensed(world, "condensed secret", of=(gone,))
@@ -100,7 +100,7 @@ def test_packs_that_hold_it_go_and_are_rebuilt(world: World) -> None:
     view = read_pack(session)
     assert view.manifest is not None
     assert (view.manifest.pack_version, view.manifest.trigger) == (3, "initial")
-    assert [entry.id for entry in view.manifest.layers["global"]].count(kept.id) == 1
+    assert [entry.id for entry in view.manifest.layers["global"]].count(memory.id) == 1
     assert made.id not in {entry.id for entry in view.manifest.layers["global"]}
     with pytest.raises(NeveError, match="memory_not_found"):
         delete_memory(world.user("ann"), gone.id, None, purge_packs=True)

@@ -38,12 +38,12 @@ def world(tmp_path: Path) -> Iterator[World]:
     world.table.close()
 
 
-def said(text: str, by: By = "user_stated", session: str | None = None, **more: Any) -> FactCandidate:
+def candidate(text: str, by: By = "user_stated", session: str | None = None, **more: Any) -> FactCandidate:
     return FactCandidate(text, "PLACE", Provenance(by, session), **more)
 
 
 def keep(world: World, text: str, by: By = "user_stated", **more: Any) -> StoredFact:
-    return store_fact(world.user(), said(text, by, **more), via="observer")
+    return store_fact(world.user(), candidate(text, by, **more), via="observer")
 
 
 def row(stored: StoredFact) -> Memory:
@@ -75,12 +75,12 @@ def conflicts(call: Any) -> None:
 
 def test_a_new_fact_costs_one_read_and_one_write(world: World) -> None:
     world.table.calls.clear()
-    kept = row(keep(world, LYON))
+    fact = row(keep(world, LYON))
     assert dict(world.table.calls) == {"get_many": 1, "write": 1}
-    assert get_memory(world.user(), kept.id) == kept
-    assert (kept.kind, kept.tier, kept.category, kept.provenance.trust) == (Kind.FACT, "semantic", "PLACE", "user")
-    assert kept.judged is not None
-    assert (kept.judged.via, kept.judged.criteria.novelty) == ("observer", True)
+    assert get_memory(world.user(), fact.id) == fact
+    assert (fact.kind, fact.tier, fact.category, fact.provenance.trust) == (Kind.FACT, "semantic", "PLACE", "user")
+    assert fact.judged is not None
+    assert (fact.judged.via, fact.judged.criteria.novelty) == ("observer", True)
 
 
 def test_the_same_statement_is_counted_on_its_row(world: World) -> None:
@@ -107,11 +107,11 @@ def test_two_statements_are_no_fact(world: World) -> None:
 
 
 def test_several_facts_are_decided_one_after_the_other_and_kept_together(world: World) -> None:
-    kept = store_facts(world.user(), [said(LYON), said(LYON.upper()), said(NICE)], via="api")
-    assert [one.decision for one in kept] == ["stored", "reinforced", "stored"]
+    fact = store_facts(world.user(), [candidate(LYON), candidate(LYON.upper()), candidate(NICE)], via="api")
+    assert [one.decision for one in fact] == ["stored", "reinforced", "stored"]
     assert [one.occurrences for one in facts(world.user())] == [2, 1]
     with pytest.raises(NeveError, match="session_not_found"):
-        store_facts(world.user(), [said("Anna has a dog."), said("Anna sings.", session="nope")], via="api")
+        store_facts(world.user(), [candidate("Anna has a dog."), candidate("Anna sings.", session="nope")], via="api")
     assert len(facts(world.user())) == 2
 
 
@@ -145,13 +145,13 @@ def test_the_same_200_facts_five_times_from_four_clients_are_200_rows(world: Wor
             for n in order:
                 text = f"Anna keeps book number {n} on shelf {n % 7}."
                 spaced = chance.choice([" ", "  ", "\t"]).join(text.split())
-                store_fact(scope, said(chance.choice(spellings)(spaced)), via="api")
+                store_fact(scope, candidate(chance.choice(spellings)(spaced)), via="api")
 
     with ThreadPoolExecutor(4) as clients:
         list(clients.map(send, range(4)))
-    kept = facts(scope)
-    assert len(kept) == len({one.fingerprint for one in kept}) == 200
-    assert {one.occurrences for one in kept} == {20}
+    fact = facts(scope)
+    assert len(fact) == len({one.fingerprint for one in fact}) == 200
+    assert {one.occurrences for one in fact} == {20}
 
 
 # --- the inbox ----------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def test_what_was_inferred_waits_until_the_user_says_it(world: World) -> None:
 def test_the_policy_decides_what_is_important_and_what_is_reviewed(world: World) -> None:
     world.with_policy(min_importance=4, review_mode="interactive")
     strict = world.user()
-    assert store_fact(strict, said(LYON), via="api").decision == "rejected"
-    assert store_fact(strict, said(LYON, importance=4), via="api").decision == "inbox"
-    assert store_fact(strict, said("Anna never flies.", importance=4), via="api").decision == "stored"
+    assert store_fact(strict, candidate(LYON), via="api").decision == "rejected"
+    assert store_fact(strict, candidate(LYON, importance=4), via="api").decision == "inbox"
+    assert store_fact(strict, candidate("Anna never flies.", importance=4), via="api").decision == "stored"
 
 
 # --- corrections --------------------------------------------------------------------------------
@@ -194,9 +194,9 @@ def test_a_correction_supersedes_in_one_transaction(world: World) -> None:
 
 def test_a_correction_takes_the_fact_off_the_live_list_of_its_own_session(world: World) -> None:
     world.open(session="s2")
-    old = row(store_fact(world.user(), said(LYON, session="s1"), via="api"))
+    old = row(store_fact(world.user(), candidate(LYON, session="s1"), via="api"))
     assert [one.id for one in marker(world, "s1").live] == [old.id]
-    correction = said(NICE, session="s2", relation="contradicts", target_id=old.id)
+    correction = candidate(NICE, session="s2", relation="contradicts", target_id=old.id)
     new = row(store_fact(world.user(), correction, via="observer"))
     assert ([], [new.id]) == tuple([one.id for one in marker(world, session).live] for session in ("s1", "s2"))
 
@@ -289,28 +289,28 @@ def test_evolve_needs_another_statement_and_one_alone(world: World, text: str) -
 
 
 def test_an_edit_moves_the_place_of_a_fact(world: World) -> None:
-    kept = row(keep(world, LYON))
-    update_memory(world.user(), kept.id, MemoryChange({"text": NICE}), None)
-    assert row(keep(world, NICE.upper())).id == kept.id
+    fact = row(keep(world, LYON))
+    update_memory(world.user(), fact.id, MemoryChange({"text": NICE}), None)
+    assert row(keep(world, NICE.upper())).id == fact.id
     assert keep(world, LYON).decision == "stored"
-    conflicts(lambda: update_memory(world.user(), kept.id, MemoryChange({"text": LYON}), None))
+    conflicts(lambda: update_memory(world.user(), fact.id, MemoryChange({"text": LYON}), None))
 
 
 def test_a_fact_that_was_put_away_returns_only_to_a_free_place(world: World) -> None:
-    kept = row(keep(world, LYON))
-    update_memory(world.user(), kept.id, MemoryChange({"status": Status.RESOLVED}), None)
+    fact = row(keep(world, LYON))
+    update_memory(world.user(), fact.id, MemoryChange({"status": Status.RESOLVED}), None)
     another = row(keep(world, LYON))
-    assert another.id != kept.id
-    conflicts(lambda: update_memory(world.user(), kept.id, MemoryChange({"status": Status.ACTIVE}), None))
+    assert another.id != fact.id
+    conflicts(lambda: update_memory(world.user(), fact.id, MemoryChange({"status": Status.ACTIVE}), None))
     delete_memory(world.user(), another.id, None)
-    back = update_memory(world.user(), kept.id, MemoryChange({"status": Status.ACTIVE}), None)
-    assert row(keep(world, LYON)).id == back.id == kept.id
+    back = update_memory(world.user(), fact.id, MemoryChange({"status": Status.ACTIVE}), None)
+    assert row(keep(world, LYON)).id == back.id == fact.id
 
 
 def test_a_deleted_fact_leaves_nothing_of_its_words(world: World) -> None:
-    kept = row(keep(world, LYON))
-    delete_memory(world.user(), kept.id, None)
-    assert world.table.get(world.user().keys.fingerprint(kept.fingerprint)) is None
+    fact = row(keep(world, LYON))
+    delete_memory(world.user(), fact.id, None)
+    assert world.table.get(world.user().keys.fingerprint(fact.fingerprint)) is None
     assert keep(world, LYON).decision == "stored"
 
 
@@ -335,12 +335,12 @@ def test_a_place_that_was_left_and_taken_meanwhile_is_not_taken_again(
 
 
 def test_the_category_is_searched_by_and_a_summarys_fields_are_not(world: World) -> None:
-    kept = row(keep(world, LYON))
-    assert update_memory(world.user(), kept.id, MemoryChange({"category": "BIOGRAPHY"}), None).rev == 2
+    fact = row(keep(world, LYON))
+    assert update_memory(world.user(), fact.id, MemoryChange({"category": "BIOGRAPHY"}), None).rev == 2
     with pytest.raises(NeveError, match="outcome"):
-        update_memory(world.user(), kept.id, MemoryChange({"outcome": "PARTIAL"}), None)
-    told = NewMemory("They planned a trip.", kind=Kind.SESSION_SUMMARY, session_id="s1", outcome="SUCCESS")
-    summary = create_memory(world.user(), told)
+        update_memory(world.user(), fact.id, MemoryChange({"outcome": "PARTIAL"}), None)
+    session_summary = NewMemory("They planned a trip.", kind=Kind.SESSION_SUMMARY, session_id="s1", outcome="SUCCESS")
+    summary = create_memory(world.user(), session_summary)
     changed = update_memory(world.user(), summary.id, MemoryChange({"outcome": "PARTIAL"}), None)
     assert (changed.rev, changed.outcome, changed.tier) == (1, "PARTIAL", "episodic")
 
@@ -357,11 +357,11 @@ def test_an_import_keeps_what_a_fact_was_and_repeats_none(world: World) -> None:
     report = import_memories(world.user(), lines)
     assert (len(report.imported), report.repeated) == (2, [lines[2].id])
     assert import_memories(world.user(), lines).imported == []
-    [kept] = facts(world.user())
-    assert (kept.occurrences, kept.supersedes, kept.category) == (3, ("mem_1",), "PLACE")
+    [fact] = facts(world.user())
+    assert (fact.occurrences, fact.supersedes, fact.category) == (3, ("mem_1",), "PLACE")
     [gone] = facts(world.user(), "superseded")
     assert (gone.superseded_by, gone.superseded_reason) == ("mem_2", "moved")
-    assert row(keep(world, NICE)).id == kept.id
+    assert row(keep(world, NICE)).id == fact.id
 
 
 def test_a_row_from_before_facts_is_read_as_it_was(world: World) -> None:

@@ -185,10 +185,10 @@ def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:
     delete_memory(world.user("ann"), memory_id, None)
     left = world.table.query(world.tenant.keys.of_user("ann").partition, limit=100).items
     assert "recipe" not in str(left)
-    [kept] = [item for item in left if item["type"] == "deleted_memory"]
-    assert kept.keys() == {"pk", "sk", "type", "rev", "write_id", "made_of", "version"}
-    assert kept["made_of"] == [], "a call brought it"
-    assert (kept["rev"], kept["version"]) == (1, 0)
+    [tombstone] = [item for item in left if item["type"] == "deleted_memory"]
+    assert tombstone.keys() == {"pk", "sk", "type", "rev", "write_id", "made_of", "version"}
+    assert tombstone["made_of"] == [], "a call brought it"
+    assert (tombstone["rev"], tombstone["version"]) == (1, 0)
 
 
 def test_a_large_import_is_whole(world: World) -> None:

@@ -64,12 +64,12 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 def test_every_recall_of_a_corrected_fact_returns_the_newest_statement_alone(world: RecallWorld) -> None:
     for n in range(60):
         create_memory(world.user(), NewMemory(f"Something else, number {n}."))
-    told = [(thing, colour) for colour in COLOURS for thing in THINGS]
-    assert len(told) - len(THINGS) == 40
+    stated = [(thing, colour) for colour in COLOURS for thing in THINGS]
+    assert len(stated) - len(THINGS) == 40
     for day in range(DAYS):
         session = f"day{day}"
         world.open(session)
-        today = told[day * 2 : day * 2 + 2]
+        today = stated[day * 2 : day * 2 + 2]
         world.say(*(text for thing, colour in today for text in (f"My {thing} is {colour}", "Noted.")), session=session)
         observe_session(world.user().of_session(session), 1)
         world.clock.move(days=1)

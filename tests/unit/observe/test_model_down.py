@@ -45,7 +45,7 @@ def fails(world: World) -> None:
         observe_session(scope_of(world), 1)
 
 
-def said(world: World) -> list[bool]:
+def says_queued(world: World) -> list[bool]:
     """Whether E1, E3 and E8 say so."""
     opened = open_session(world.user(), OpenSession("s1"))
     return [QUEUED in given for given in (opened.degraded, queued_of(scope_of(world)), compiled(world))]
@@ -63,14 +63,14 @@ def failed_at(world: World) -> str | None:
 
 def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> None:
     world.say("one", "two")
-    assert said(world) == [False] * 3
+    assert says_queued(world) == [False] * 3
     fails(world)
-    assert said(world) == [True] * 3
+    assert says_queued(world) == [True] * 3
     [trouble] = world.user().ports.caches.troubles.active()
     assert (trouble.what, trouble.kind, trouble.reason) == ("observer", "failing", "status 529")
     assert world.model_is_down
     observe_session(scope_of(world), 1)
-    assert said(world) == [False] * 3
+    assert says_queued(world) == [False] * 3
     assert (failed_at(world), world.user().ports.caches.troubles.active()) == (None, ())
     assert not world.model_is_down
 
@@ -92,10 +92,10 @@ def test_a_model_that_refuses_every_request_is_said_by_health_log_and_metric(
     assert logged == [("extract", "status 401", message.body["job_id"])]
     assert counted == [{"PassesFailed": 1}]
     assert world.model_is_down
-    assert said(world) == [True] * 3
+    assert says_queued(world) == [True] * 3
     observe_session(scope_of(world), 1)
     assert not world.model_is_down
-    assert said(world) == [False] * 3
+    assert says_queued(world) == [False] * 3
 
 
 def test_an_event_that_the_model_will_not_read_is_no_outage(world: World) -> None:

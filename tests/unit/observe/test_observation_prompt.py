@@ -21,7 +21,7 @@ def event(seq: int, kind: EventType, content: Any, **given: Any) -> Event:
     return Event(seq=seq, event_type=kind, content=content, original_tokens=1, created_at=at, **given)
 
 
-SAID = event(3, EventType.USER_MESSAGE, "I fly to Oslo tomorrow.")
+USER_EVENT = event(3, EventType.USER_MESSAGE, "I fly to Oslo tomorrow.")
 ANSWERED = event(4, EventType.ASSISTANT_RESPONSE, "Safe travels!")
 PRIOR = (PriorMemory("mem_1", "🔴 User lives in Bergen", True), PriorMemory("mem_2", "🟡 User owns a boat", False))
 
@@ -36,7 +36,7 @@ def shown(*events: Event, prior: tuple[PriorMemory, ...] = (), timezone: str = "
 
 
 def test_prior_memories_come_first_each_behind_its_id() -> None:
-    text = shown(SAID, ANSWERED, prior=PRIOR)
+    text = shown(USER_EVENT, ANSWERED, prior=PRIOR)
     first, second = (
         text.index("[memory id: mem_1]\n🔴 User lives in Bergen"),
         text.index("[memory id: mem_2]\n🟡 User owns"),
@@ -45,8 +45,8 @@ def test_prior_memories_come_first_each_behind_its_id() -> None:
 
 
 def test_events_are_shown_in_order_exactly_as_they_are_measured() -> None:
-    text = shown(SAID, ANSWERED)
-    assert f"{render_event(SAID)}\n\n{render_event(ANSWERED)}" in text
+    text = shown(USER_EVENT, ANSWERED)
+    assert f"{render_event(USER_EVENT)}\n\n{render_event(ANSWERED)}" in text
     assert "--- 2026-03-10T09:03:00.000Z ---\nuser #3: I fly to Oslo tomorrow." in text
 
 
@@ -93,7 +93,7 @@ def test_times_at_the_edge_of_the_calendar_are_shown() -> None:
 
 
 def test_a_remark_comes_last_and_names_both_sizes() -> None:
-    (block,) = pass_content((SAID,), (), "UTC", over_budget_remark(32, 10))
+    (block,) = pass_content((USER_EVENT,), (), "UTC", over_budget_remark(32, 10))
     last = str(block["text"]).rsplit("\n\n", 1)[1]
     assert "32 tokens" in last
     assert "10 tokens" in last

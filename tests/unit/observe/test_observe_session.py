@@ -22,7 +22,7 @@ from neve.usecases.observe.prior_memories import prior_memories
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
-from tests.unit.world import NOTHING, World, kept
+from tests.unit.world import NOTHING, World, observed_line
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_pass_writes_one_row_with_its_range_and_a_second_asks_nobody(world: Wo
 
 
 def test_events_without_memory_are_offered_again_with_the_next(world: World) -> None:
-    world.observer.answers = [NOTHING, kept("🟡 moved", 1, 4)]
+    world.observer.answers = [NOTHING, observed_line("🟡 moved", 1, 4)]
     world.say("hm", "yes?")
     observe(world)
     assert world.memories() == []
@@ -85,7 +85,7 @@ def test_closing_advances_past_events_without_memory(world: World) -> None:
 
 
 def test_closing_offers_again_what_was_offered_before(world: World) -> None:
-    world.observer.answers = [NOTHING, kept("🟡 moved after all", 1, 2)]
+    world.observer.answers = [NOTHING, observed_line("🟡 moved after all", 1, 2)]
     world.say("hm", "yes?")
     observe(world)
     observe(world, closing=True)
@@ -154,7 +154,7 @@ def test_prior_memories_are_shown(world: World) -> None:
 def test_a_conflicting_write_is_redone_and_the_model_is_asked_once(world: World) -> None:
     cited = create_memory(world.user("ann"), NewMemory("likes tea"))
     world.say("tea please", "here")
-    world.observer.answers = [kept("🟡 wants tea", 1, 2, used_memory_ids=(cited.id,))]
+    world.observer.answers = [observed_line("🟡 wants tea", 1, 2, used_memory_ids=(cited.id,))]
 
     def another_writer() -> None:
         world.bump_directly(cited.id)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.observe.facts import MAX_FACTS, ProposedFact, SaidFact, facts_with_room, said_facts
+from neve.domain.observe.facts import MAX_FACTS, ProposedFact, StatedFact, facts_with_room, stated_facts
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.sessions import Event, EventType
@@ -49,8 +49,8 @@ def fact(text: str, seq: int | None = None, **more: Any) -> ProposedFact:
     return ProposedFact(text, **given | more, seq_from=seq, seq_to=seq)
 
 
-def said(proposed: ProposedFact, events: Sequence[Event] = EVENTS) -> SaidFact:
-    [found] = said_facts([proposed], events)
+def stated_fact(proposed: ProposedFact, events: Sequence[Event] = EVENTS) -> StatedFact:
+    [found] = stated_facts([proposed], events)
     return found
 
 
@@ -88,7 +88,7 @@ def facts_of(world: World) -> list[Memory]:
     ],
 )
 def test_the_log_says_whose_word_it_is(proposed: ProposedFact, by: str, trust: str) -> None:
-    found = said(proposed)
+    found = stated_fact(proposed)
     assert (found.by, found.trust) == (by, trust)
 
 
@@ -97,19 +97,19 @@ def test_the_log_says_whose_word_it_is(proposed: ProposedFact, by: str, trust: s
     [("User has a dog.", (1, 1)), ("User's sister is called Ana.", (4, 4)), ("Something else entirely.", (1, 4))],
 )
 def test_a_fact_without_a_range_is_where_its_words_are(text: str, seqs: tuple[int, int]) -> None:
-    found = said(fact(text))
+    found = stated_fact(fact(text))
     assert (found.seq_from, found.seq_to) == seqs
 
 
 def test_a_range_is_clipped_and_a_wish_to_remember_is_heard() -> None:
-    asked = said(fact("User's sister is Ana.", 90))
+    asked = stated_fact(fact("User's sister is Ana.", 90))
     assert (asked.seq_from, asked.seq_to, asked.remembered) == (4, 4, True)
-    assert not said(fact("User lives in Lyon.", 1)).remembered
+    assert not stated_fact(fact("User lives in Lyon.", 1)).remembered
 
 
 def test_two_statements_become_two_facts_and_one_said_twice_is_one() -> None:
     both = fact("User moved to Nice. User has left Lyon.", 1, relation="updates", target_id="mem_1")
-    found = said_facts([both, fact("user moved to NICE.", 1)], EVENTS)
+    found = stated_facts([both, fact("user moved to NICE.", 1)], EVENTS)
     assert [(one.text, one.relation, one.target_id) for one in found] == [
         ("User moved to Nice.", "updates", "mem_1"),
         ("User has left Lyon.", "new", None),
@@ -119,7 +119,7 @@ def test_two_statements_become_two_facts_and_one_said_twice_is_one() -> None:
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5)), max_size=40), st.integers(1, 9))
 def test_no_fact_is_left_out_behind_the_first_event(where: list[tuple[int, int]], first: int) -> None:
     given = [
-        SaidFact(str(n), "PLACE", importance, "user_stated", "user", "new", None, seq, seq, False, AT)
+        StatedFact(str(n), "PLACE", importance, "user_stated", "user", "new", None, seq, seq, False, AT)
         for n, (seq, importance) in enumerate(sorted((max(seq, first), importance) for seq, importance in where))
     ]
     room = facts_with_room(given, first)
@@ -139,8 +139,8 @@ def test_no_fact_is_left_out_behind_the_first_event(where: list[tuple[int, int]]
 def test_facts_are_committed_with_their_pass(world: World) -> None:
     world.say("I live in Lyon", "Nice city. You seem to like jazz")
     line = ObservedLine("🔴 User lives in Lyon", 1, 1)
-    told = (fact("User lives in Lyon.", 1), fact("User likes jazz.", 2), fact("User had tea.", 1, importance=1))
-    world.observer.answers = [observed(*told, has_memory=True, lines=(line,))]
+    proposed = (fact("User lives in Lyon.", 1), fact("User likes jazz.", 2), fact("User had tea.", 1, importance=1))
+    world.observer.answers = [observed(*proposed, has_memory=True, lines=(line,))]
     world.table.calls.clear()
     report = observe(world)
     assert world.table.calls["write"] == 3  # lease, pass, lease
@@ -180,8 +180,8 @@ def test_an_answer_that_was_lost_keeps_each_fact_once(world: World) -> None:
     world.observer.meanwhile = lose
     world.observer.answers = [observed(fact("User lives in Lyon.", 1))]
     report = observe(world)
-    [kept] = facts_of(world)
-    assert (kept.occurrences, [one["id"] for one in report.facts]) == (1, [kept.id])
+    [stored] = facts_of(world)
+    assert (stored.occurrences, [one["id"] for one in report.facts]) == (1, [stored.id])
 
 
 def test_a_correction_in_a_later_session_finds_the_fact_among_what_it_is_shown(world: World) -> None:
@@ -203,8 +203,8 @@ def test_a_correction_in_a_later_session_finds_the_fact_among_what_it_is_shown(w
 
 def test_an_eleventh_fact_ends_the_pass_before_its_event(world: World) -> None:
     world.say(*(f"My book number {n} is called B{n}" for n in range(1, 15)))
-    told = [fact(f"User owns book B{n}.", n) for n in range(1, 15)]
-    world.observer.answers = [observed(*told), observed(*told[10:])]
+    facts = [fact(f"User owns book B{n}.", n) for n in range(1, 15)]
+    world.observer.answers = [observed(*facts), observed(*facts[10:])]
     report = observe(world)
     assert [asked.events[0].seq for asked in world.observer.passes] == [1, 11]
     assert (len(facts_of(world)), report.passes, marker(world).observed_seq) == (14, 2, 14)
@@ -223,8 +223,8 @@ def test_facts_that_were_not_of_the_form_are_told_once(world: World) -> None:
 
 def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
     world.say("I own twelve books", "ok")
-    told = [fact(f"User owns book B{n}.", 1, importance=2 + (n > 1)) for n in range(12)]
-    world.observer.answers = [observed(*told)]
+    proposed = [fact(f"User owns book B{n}.", 1, importance=2 + (n > 1)) for n in range(12)]
+    world.observer.answers = [observed(*proposed)]
     report = observe(world)
     assert (len(facts_of(world)), report.result()["facts_left_out"]) == (MAX_FACTS, 2)
     assert {memory.importance for memory in facts_of(world)} == {3}

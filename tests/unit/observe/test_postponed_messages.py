@@ -47,7 +47,7 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.worker import PROGRESS
 from tests.unit.api_world import installed
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 TEMPLATE = read_template()
 QUEUES = ["compact", "extract"]
@@ -367,7 +367,7 @@ def test_a_worker_without_time_hands_its_job_on(world: World, line: Line, name: 
     """Its message is sent again under the id of the one that it takes the place of, and the job runs on."""
     world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
     job = ask(world, name)
-    world.observer.answers = [kept("🟡 moved", 1, 2, covered_to=2), kept("🟡 bees", 3, 4)]
+    world.observer.answers = [observed_line("🟡 moved", 1, 2, covered_to=2), observed_line("🟡 bees", 3, 4)]
     world.observer.meanwhile = lambda: world.clock.move(seconds=WORKER_S - world.observer.longest_s + 1)
     assert line.step(name)
     assert line.answers == [NO_FAILURES]
@@ -409,7 +409,7 @@ def test_nor_is_one_that_finds_its_session_busy_in_between(
     message of that place."""
     world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
     scope = world.user("ann").of_session("s1")
-    world.observer.answers = [kept("🟡 moved, bees", 1, 4)]
+    world.observer.answers = [observed_line("🟡 moved, bees", 1, 4)]
     observe_session(scope, 1, ObservationReport())
     job_id = retract_events(scope, Retract(3, 4, "edited")).job_id
     line.queue.send(QueueName.COMPACT, [message_of_row(world.table.get(scope.keys.job(job_id)) or {})])

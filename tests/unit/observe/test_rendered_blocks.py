@@ -61,8 +61,8 @@ def test_strip_rendered(text: str, left: str) -> None:
 
 
 def test_a_quoted_pack_leaves_the_question() -> None:
-    said = 'You gave me <neve-memory format="1">\n<global>\n🔴 Ana lives in Nice\n</global>\n</neve-memory>\nwhy?'
-    assert strip_rendered(said) == "You gave me \nwhy?"
+    text = 'You gave me <neve-memory format="1">\n<global>\n🔴 Ana lives in Nice\n</global>\n</neve-memory>\nwhy?'
+    assert strip_rendered(text) == "You gave me \nwhy?"
 
 
 fragments = st.sampled_from(

@@ -89,9 +89,9 @@ def test_nine_facts_in_one_append_are_nine_statements(world: World) -> None:
     world.observer = ExtractiveObserver()  # type: ignore[assignment]
     tell(world, *FACTS)
     observe(world)
-    kept = lines_of(world)
-    assert len(kept) == 9
-    assert "penicillin" in kept[0]
+    lines_left = lines_of(world)
+    assert len(lines_left) == 9
+    assert "penicillin" in lines_left[0]
     assert marker_of(world) == (9, 9)
 
 
@@ -137,15 +137,15 @@ def test_passes_one_behind_the_other_say_everything_once(facts: list[int], room:
     texts = [" ".join(f"I love {next(foods)}." for _ in range(count)) or "Hello!" for count in facts]
     at = "2026-03-10T09:00:00.000Z"
     left = [Event(seq, USER, text, 1, at) for seq, text in enumerate(texts, start=1)]
-    kept: list[str] = []
+    stored: list[str] = []
     while left:
-        told = ExtractiveObserver().observe(PassInput("s1", left, (), "UTC", cap, room))
-        end = left[-1].seq if told.covered_to is None else told.covered_to
+        observed = ExtractiveObserver().observe(PassInput("s1", left, (), "UTC", cap, room))
+        end = left[-1].seq if observed.covered_to is None else observed.covered_to
         assert end >= left[0].seq
-        kept += [line.text for line in up_to(told.lines, end)]
+        stored += [line.text for line in up_to(observed.lines, end)]
         left = [event for event in left if event.seq > end]
-    said = "\n".join(kept)
-    assert [said.count(food) for food in list(_many_foods())[: sum(facts)]] == [1] * sum(facts)
+    everything = "\n".join(stored)
+    assert [everything.count(food) for food in list(_many_foods())[: sum(facts)]] == [1] * sum(facts)
 
 
 def _many_foods() -> list[str]:
@@ -297,15 +297,15 @@ def test_a_trim_covers_the_first_turn_whatever_its_length() -> None:
 )
 def test_what_a_trim_leaves_out_lies_behind_the_marker(given_: list[tuple[int, int, int]], cap: int) -> None:
     lines = [line(min(a, b), max(a, b), size) for a, b, size in given_]
-    kept, covered_to = within_tokens(lines, cap, EVENTS)
-    assert estimate("\n".join(one.text for one in kept)) <= cap
+    fitting, covered_to = within_tokens(lines, cap, EVENTS)
+    assert estimate("\n".join(one.text for one in fitting)) <= cap
     if covered_to is None:
-        assert list(kept) == lines
+        assert list(fitting) == lines
         return
     assert covered_to >= 5, "the first turn is always covered"
-    assert all(one.seq_to <= covered_to for one in kept)
+    assert all(one.seq_to <= covered_to for one in fitting)
     behind_the_first_turn = [one for one in lines if 5 < one.seq_from <= covered_to]
-    texts = [one.text for one in kept]
+    texts = [one.text for one in fitting]
     assert all(one.text in texts for one in behind_the_first_turn)
 
 
@@ -326,15 +326,15 @@ class Model:
         return ModelAnswer(self.answers.pop(0), "model-1")
 
 
-def said_by_model(ranges: Sequence[tuple[int, int]], **more: Any) -> dict[str, Any]:
+def model_answer(ranges: Sequence[tuple[int, int]], **more: Any) -> dict[str, Any]:
     entries = [{"text": f"🟡 {low}-{high}", "seq_from": low, "seq_to": high} for low, high in ranges]
     return {"has_memory": True, "observations": entries, **more}
 
 
 def test_a_model_that_stops_early_is_shown_the_rest_and_says_nothing_twice(world: World) -> None:
     model = Model(
-        said_by_model([(1, 1), (2, 2), (3, 3), (5, 5)], covered_to=4),
-        said_by_model([(n, n) for n in range(5, 10)]),
+        model_answer([(1, 1), (2, 2), (3, 3), (5, 5)], covered_to=4),
+        model_answer([(n, n) for n in range(5, 10)]),
     )
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
     tell(world, *FACTS)
@@ -347,7 +347,7 @@ def test_a_model_that_stops_early_is_shown_the_rest_and_says_nothing_twice(world
 
 
 def test_lines_for_which_there_is_no_room_join_the_last_one(world: World) -> None:
-    model = Model(said_by_model([(1, 1), (2, 2), (3, 3), (4, 4), (1, 2), (5, 5), (6, 6)]))
+    model = Model(model_answer([(1, 1), (2, 2), (3, 3), (4, 4), (1, 2), (5, 5), (6, 6)]))
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
     tell(world, *FACTS[:6])
     observe(world)
@@ -359,7 +359,7 @@ def test_a_trim_does_not_move_over_what_the_model_left_to_the_next_pass(world: W
     world.with_policy(observer_output_cap=10)
     long = {"text": "x" * 100, "seq_from": 1, "seq_to": 1}
     too_much = {"has_memory": True, "observations": [long], "covered_to": 1}
-    model = Model(too_much, too_much, said_by_model([(2, 2)]))
+    model = Model(too_much, too_much, model_answer([(2, 2)]))
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
     world.say("one", "two")
     observe(world)
@@ -367,7 +367,7 @@ def test_a_trim_does_not_move_over_what_the_model_left_to_the_next_pass(world: W
 
 
 def test_the_first_event_may_have_as_many_lines_as_it_takes(world: World) -> None:
-    model = Model(said_by_model([(1, 1)] * 12, covered_to=1), said_by_model([(2, 9)]))
+    model = Model(model_answer([(1, 1)] * 12, covered_to=1), model_answer([(2, 9)]))
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
     tell(world, *FACTS)
     observe(world)

@@ -153,17 +153,17 @@ def test_an_image_weighs_1600() -> None:
 
 
 def test_an_event_with_too_many_images_keeps_the_first_that_fit() -> None:
-    (kept,) = plan_pass([event(1, [text_block("x" * 32), image("a"), image("b"), image("c")])], 3300).events
-    assert images_of(kept) == [image("a"), image("b")]
-    assert event_text(kept) == "x" * 32
-    (kept,) = plan_pass([event(1, [text_block("x" * 32_000), image("a"), image("b"), image("c")])], 4000).events
-    assert images_of(kept) == [image("a")]
-    assert 3990 <= weight(Pass((kept,), cut_by_cap=True)) <= 4000
+    (shown,) = plan_pass([event(1, [text_block("x" * 32), image("a"), image("b"), image("c")])], 3300).events
+    assert images_of(shown) == [image("a"), image("b")]
+    assert event_text(shown) == "x" * 32
+    (shown,) = plan_pass([event(1, [text_block("x" * 32_000), image("a"), image("b"), image("c")])], 4000).events
+    assert images_of(shown) == [image("a")]
+    assert 3990 <= weight(Pass((shown,), cut_by_cap=True)) <= 4000
 
 
 def test_a_tool_call_above_the_cap_is_cut_in_its_arguments() -> None:
-    (kept,) = plan_pass([tool_call(1, "write", {"text": "y" * 1400})], 100).events
-    shown = render_event(kept)
+    (stored,) = plan_pass([tool_call(1, "write", {"text": "y" * 1400})], 100).events
+    shown = render_event(stored)
     assert estimate(shown) <= 100
     assert '[tool_call write({"text":"y' in shown
     assert 'y"})]' in shown

@@ -25,10 +25,10 @@ def world(tmp_path: Path) -> Iterator[World]:
     world.table.close()
 
 
-def decided(world: World, said: str, session: str = "s1") -> list[str]:
+def decided(world: World, text: str, session: str = "s1") -> list[str]:
     """What became of the facts of a pass of its own."""
     world.clock.at += timedelta(hours=1)
-    world.say(said, "noted", session=session)
+    world.say(text, "noted", session=session)
     report = ObservationReport()
     observe_session(world.user().of_session(session), 1, report)
     return [str(fact["decision"]) for fact in report.result()["facts"]]
@@ -47,7 +47,7 @@ def active(world: World) -> list[str]:
     ],
 )
 def test_back_to_what_it_was(world: World, first: str, then: str, fact: str) -> None:
-    assert [decided(world, said) for said in (first, then, first)] == [["stored"], ["superseded"], ["superseded"]]
+    assert [decided(world, text) for text in (first, then, first)] == [["stored"], ["superseded"], ["superseded"]]
     assert active(world) == [fact]
     assert decided(world, first) == ["reinforced"]
     assert active(world) == [fact]

@@ -95,8 +95,8 @@ def test_the_lowest_is_no_higher_than_any(levels: list[Trust]) -> None:
 
 def test_a_row_has_the_lowest_trust_of_its_passages(world: World) -> None:
     append_events(world.user().of_session("s1"), [NewEvent(kind, text or "x") for kind, text in LOG])
-    said = (("🟡 one", 1, 1), ("🟡 two", 1, 2), ("🟡 own a zeppelin, says the page", 7, 7))
-    lines = tuple(ObservedLine(*line) for line in said)
+    texts = (("🟡 one", 1, 1), ("🟡 two", 1, 2), ("🟡 own a zeppelin, says the page", 7, 7))
+    lines = tuple(ObservedLine(*line) for line in texts)
     world.observer.answers = [Observed(True, lines, "scripted")]
     observe_session(world.user().of_session("s1"), 1)
     [row] = world.memories()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.records.sessions import EventType
-from neve.domain.sessions.transcript import completes_turn, kept_by_compaction, turns
+from neve.domain.sessions.transcript import completes_turn, covered_turns, turns
 from tests.unit.domain_rows import event
 
 TYPES = {
@@ -86,7 +86,7 @@ def test_turns_cover_the_log_without_gaps(log: str) -> None:
     [(12, (3, 9)), (6, (3, 3)), (5, None), (4, None), (1, None), (0, None)],
 )
 def test_pruned_to_the_minimum(count: int, covered: tuple[int, int] | None) -> None:
-    found = kept_by_compaction([1000] * count, 0)
+    found = covered_turns([1000] * count, 0)
     assert (found and (found[0] + 1, found[-1] + 1)) == covered
 
 
@@ -105,13 +105,13 @@ def test_pruned_to_the_minimum(count: int, covered: tuple[int, int] | None) -> N
 def test_the_newest_whole_turns_within_the_budget_are_kept(
     tokens: list[int], budget: int, covered: tuple[int, int] | None
 ) -> None:
-    found = kept_by_compaction(tokens, budget)
+    found = covered_turns(tokens, budget)
     assert (found and (found[0] + 1, found[-1] + 1)) == covered
 
 
 @given(st.lists(st.integers(min_value=0, max_value=1000), max_size=40), st.integers(min_value=0, max_value=5000))
 def test_first_two_and_last_three_turns_are_never_covered(tokens: list[int], budget: int) -> None:
-    covered = kept_by_compaction(tokens, budget)
+    covered = covered_turns(tokens, budget)
     if covered is not None:
         assert covered.start == 2
         assert covered.stop <= len(tokens) - 3

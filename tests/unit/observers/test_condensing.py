@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records.memories import Priority
-from neve.domain.reflect.nightly import MIN_ROW, kept_rows
+from neve.domain.reflect.nightly import MIN_ROW, fitted_rows
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
@@ -91,8 +91,8 @@ def test_without_a_model_the_marks_decide() -> None:
 def test_without_a_model_no_row_has_to_be_cut(words: list[int], target: int) -> None:
     texts = [f"🔴 thing {n} " + " ".join(f"w{n}x{k}" for k in range(size)) for n, size in enumerate(words)]
     rows = ExtractiveObserver().condense(CondenseInput(groups(*texts), target)).rows
-    kept = kept_rows(rows, target)
+    fitting = fitted_rows(rows, target)
     assert rows
-    assert (len(kept.rows), kept.left_out, kept.cut) == (len(rows), 0, 0)
-    assert sum(estimate(text) for _, text in kept.rows) <= max(target, MIN_ROW)
-    assert [text for _, text in kept.rows] == [row.text for row in rows]
+    assert (len(fitting.rows), fitting.left_out, fitting.cut) == (len(rows), 0, 0)
+    assert sum(estimate(text) for _, text in fitting.rows) <= max(target, MIN_ROW)
+    assert [text for _, text in fitting.rows] == [row.text for row in rows]

@@ -29,14 +29,14 @@ def test_scores_are_weights_over_the_root_of_what_is_known() -> None:
     found = judged("I yodel", model)
     note, none = 0.5 + 1 / math.sqrt(2), -1 / math.sqrt(2)
     assert found.kind is Kind.NOTE
-    assert math.isclose(found.kept, 1 - math.exp(none) / (math.exp(none) + math.exp(note)))
+    assert math.isclose(found.likelihood, 1 - math.exp(none) / (math.exp(none) + math.exp(note)))
 
 
 def test_a_model_learns_what_it_was_shown() -> None:
     texts = [f"I play the {what}." for what in ("cello", "flute", "tuba")] + [f"Play {what}." for what in ("it", "on")]
     model = read_model(json.dumps(fit(texts, [Kind.NOTE] * 3 + [Kind.NONE] * 2)))
-    assert judged("I play the oboe", model).kept > 0.6
-    assert judged("Play it", model).kept < 0.5
+    assert judged("I play the oboe", model).likelihood > 0.6
+    assert judged("Play it", model).likelihood < 0.5
 
 
 def test_the_weights_are_those_of_the_sentences() -> None:

@@ -128,5 +128,5 @@ def test_what_was_moved_lies_ahead(said: str) -> None:
 
 
 def test_a_polite_past_asks_for_something_ahead() -> None:
-    said = "I was wondering if you could help me plan a trip in May"
-    assert annotate(said, TUESDAY).text == f"{said} (meaning 2026-05)"
+    message = "I was wondering if you could help me plan a trip in May"
+    assert annotate(message, TUESDAY).text == f"{message} (meaning 2026-05)"

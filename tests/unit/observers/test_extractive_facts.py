@@ -90,11 +90,11 @@ def test_of_one_thing_said_twice_the_later_one_holds() -> None:
 
 def known(*rows: tuple[str, Kind]) -> tuple[PriorMemory, ...]:
     """In the order in which they were said, the last one first, as a pack may have them."""
-    told = [
-        PriorMemory(f"mem_{n}", text, local=False, kind=kind, said_at=f"2026-03-0{n}T09:00:00.000Z")
+    statements = [
+        PriorMemory(f"mem_{n}", text, local=False, kind=kind, observed_at=f"2026-03-0{n}T09:00:00.000Z")
         for n, (text, kind) in enumerate(rows, start=1)
     ]
-    return tuple(reversed(told))
+    return tuple(reversed(statements))
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_a_fact_that_holds_is_reinforced_whatever_an_older_line_says() -> None:
 
 
 def test_within_a_pass_the_last_word_holds() -> None:
-    said = ("I live in Paris", "I moved to Rome", "I live in Paris")
-    assert [fact.text for fact in facts(*said)] == ["User lives in Paris"]
-    assert [fact.relation for fact in facts(*said, prior=shown("User lives in Paris"))] == ["reinforces"]
-    [fact] = facts(*said[:2], prior=shown("User lives in Paris"))
+    texts = ("I live in Paris", "I moved to Rome", "I live in Paris")
+    assert [fact.text for fact in facts(*texts)] == ["User lives in Paris"]
+    assert [fact.relation for fact in facts(*texts, prior=shown("User lives in Paris"))] == ["reinforces"]
+    [fact] = facts(*texts[:2], prior=shown("User lives in Paris"))
     assert (fact.text, fact.relation) == ("User moved to Rome", "updates")
 
 

@@ -191,9 +191,9 @@ def test_a_statement_about_it_is_kept_from_its_own_clause_on() -> None:
 
 
 def test_tomorrow_is_a_date() -> None:
-    kept = of_user("My exam is tomorrow.")
-    assert kept == ["🟡 User's exam is tomorrow (meaning 2026-03-11)"]
-    assert referenced_date(kept[0]) == "2026-03-11"
+    lines_left = of_user("My exam is tomorrow.")
+    assert lines_left == ["🟡 User's exam is tomorrow (meaning 2026-03-11)"]
+    assert referenced_date(lines_left[0]) == "2026-03-11"
 
 
 def test_dates_count_from_the_event_in_the_users_time_zone() -> None:
@@ -222,16 +222,16 @@ MUCH = (
 
 
 def test_at_most_five_lines_of_300_characters_hold_the_best_first() -> None:
-    kept = of_user(MUCH)
-    assert len(kept) <= 5
-    assert all(len(line) <= 300 for line in kept)
-    text = "\n".join(kept)
+    lines_left = of_user(MUCH)
+    assert len(lines_left) <= 5
+    assert all(len(line) <= 300 for line in lines_left)
+    text = "\n".join(lines_left)
     for important in ("Anna", "Bergen", "teacher", "two cats", "herring", "boat"):
         assert important in text
 
 
-def passed(*said: str, max_lines: int) -> Observed:
-    events = [event(n, USER, text) for n, text in enumerate(said, start=4)]
+def passed(*messages: str, max_lines: int) -> Observed:
+    events = [event(n, USER, text) for n, text in enumerate(messages, start=4)]
     return ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 8_000, max_lines))
 
 
@@ -266,27 +266,27 @@ def test_only_neighbours_of_one_event_are_joined() -> None:
 
 
 def test_a_long_statement_is_cut_at_a_clause() -> None:
-    said = "I decided to keep the garden, " + ", ".join(f"with plant number {n} in row {n}" for n in range(16)) + "."
-    (kept,) = of_user(said)
-    assert len(kept) <= 300
-    assert kept.endswith("…")
-    assert kept.startswith("🟡 User decided to keep the garden, with plant number 0 in row 0, ")
+    text = "I decided to keep the garden, " + ", ".join(f"with plant number {n} in row {n}" for n in range(16)) + "."
+    (lines_left,) = of_user(text)
+    assert len(lines_left) <= 300
+    assert lines_left.endswith("…")
+    assert lines_left.startswith("🟡 User decided to keep the garden, with plant number 0 in row 0, ")
 
 
 def test_marks_written_by_the_user_do_not_set_the_priority() -> None:
-    (kept,) = of_user("🔴🔴 I went to the market yesterday ✅")
-    assert priority_of(kept) is Priority.MEDIUM
+    (lines_left,) = of_user("🔴🔴 I went to the market yesterday ✅")
+    assert priority_of(lines_left) is Priority.MEDIUM
 
 
 # --- who speaks ---------------------------------------------------------------------------------
 
 
 def test_named_speakers_are_people() -> None:
-    kept = lines(
+    lines_left = lines(
         event(1, USER, "Hey Vera! I went to a chess club yesterday.", "Astrid"),
         event(2, ASSISTANT, "Wow, Astrid! I built a kayak last year. Who won?", "Vera"),
     )
-    assert kept == [
+    assert lines_left == [
         "🟡 Astrid went to a chess club yesterday (meaning 2026-03-09)",
         "🟡 Vera built a kayak last year (meaning 2025)",
     ]
@@ -299,7 +299,7 @@ def test_advice_between_people_is_not_an_order() -> None:
     ) == ["🟡 Rosa's mom says so"]
 
 
-SAID_TO_AN_ASSISTANT = (
+FOR_AN_ASSISTANT = (
     "Please keep your answers short.",
     "Call me Sam.",
     "From now on I want the summary first.",
@@ -323,10 +323,10 @@ REPLIES = (
 @pytest.mark.parametrize("reply", REPLIES)
 @pytest.mark.parametrize("name", ["Neve", "Aria", "Support bot"])
 def test_the_name_of_an_assistant_changes_nothing(name: str, reply: str) -> None:
-    for said in SAID_TO_AN_ASSISTANT:
-        without = observed(event(1, ASSISTANT, reply), event(2, USER, said, "Mira"), event(3, ASSISTANT, reply))
+    for text in FOR_AN_ASSISTANT:
+        without = observed(event(1, ASSISTANT, reply), event(2, USER, text, "Mira"), event(3, ASSISTANT, reply))
         assert (
-            observed(event(1, ASSISTANT, reply, name), event(2, USER, said, "Mira"), event(3, ASSISTANT, reply, name))
+            observed(event(1, ASSISTANT, reply, name), event(2, USER, text, "Mira"), event(3, ASSISTANT, reply, name))
             == without
         )
         assert [line for line in without.lines if line.seq_to == 2]
@@ -363,11 +363,11 @@ def test_who_uses_tools_is_an_assistant() -> None:
 
 
 def test_an_assistant_counts_with_what_it_completed() -> None:
-    kept = lines(
+    lines_left = lines(
         event(1, USER, "Can you book a table at Luigi's?"),
         event(2, ASSISTANT, "Sure! I've booked your table for two next Friday at 7pm. I love Italian food."),
     )
-    assert kept == ["✅ Assistant has booked the user's table for two next Friday (meaning 2026-03-20) at 7pm"]
+    assert lines_left == ["✅ Assistant has booked the user's table for two next Friday (meaning 2026-03-20) at 7pm"]
 
 
 @pytest.mark.parametrize(
@@ -418,8 +418,8 @@ def test_a_name_keeps_what_it_names() -> None:
 
 def test_text_blocks_are_read_and_images_are_not() -> None:
     content = [{"type": "text", "text": "I live in Bergen."}, {"type": "image", "media_type": "image/png", "data": "x"}]
-    said = Event(seq=1, event_type=USER, content=content, original_tokens=1, created_at=TUESDAY)
-    assert lines(said) == ["🔴 User lives in Bergen"]
+    message = Event(seq=1, event_type=USER, content=content, original_tokens=1, created_at=TUESDAY)
+    assert lines(message) == ["🔴 User lives in Bergen"]
 
 
 # --- prior memories -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from neve.observers.extractive.sameness import content_of
 from neve.observing import Observed, PassInput, PriorMemory
 
 
-def observed(*said: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
+def observed(*messages: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
     """``said``: messages of the user, and of the assistant where they begin with ``A:``."""
     events = [
         Event(
@@ -20,13 +20,13 @@ def observed(*said: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
             original_tokens=1,
             created_at="2026-03-10T09:30:00.000Z",
         )
-        for seq, text in enumerate(said, start=1)
+        for seq, text in enumerate(messages, start=1)
     ]
     return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 8_000))
 
 
-def lines(*said: str) -> list[str]:
-    return [line.text for line in observed(*said).lines]
+def lines(*messages: str) -> list[str]:
+    return [line.text for line in observed(*messages).lines]
 
 
 # --- corrections --------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ def test_what_names_the_old_value_takes_its_place(said: str) -> None:
 
 
 def test_what_names_its_own_subject_takes_nobodys_place() -> None:
-    said = ("I fly to Oslo on Friday.", "The meeting is on Monday, not Tuesday.")
-    assert [line[:20] for line in lines(*said)] == ["🟡 User flies to Oslo", "🔴 Correction: The meeting"[:20]]
+    texts = ("I fly to Oslo on Friday.", "The meeting is on Monday, not Tuesday.")
+    assert [line[:20] for line in lines(*texts)] == ["🟡 User flies to Oslo", "🔴 Correction: The meeting"[:20]]
 
 
 def test_a_whole_correction_takes_the_place_of_the_statement_it_contradicts() -> None:

@@ -20,7 +20,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from tests.unit.domain_rows import memory
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 LIMIT = 830
 """Half of what the other layers leave of a window of 2,000."""
@@ -41,7 +41,7 @@ def fill(world: World, marks: str, tokens: int = 200) -> list[str]:
         world.say("a", "b")
         first = 2 * number + 1
         text = f"{mark} statement{number} " + "x" * (tokens * 32 // 10 - 14)
-        world.observer.answers = [kept(text, first, first + 1)]
+        world.observer.answers = [observed_line(text, first, first + 1)]
         observe_session(world.user("ann").of_session("s1"), 1)
     return [row.id for row in world.memories()]
 

@@ -26,11 +26,11 @@ def test_skip_and_continue(tokens: list[int], kept: list[int]) -> None:
 
 @given(st.lists(st.integers(min_value=0, max_value=200)), st.integers(min_value=0, max_value=500))
 def test_every_row_left_out_did_not_fit_when_it_came(tokens: list[int], budget: int) -> None:
-    kept = greedy_fit(tokens, budget)
-    assert kept == sorted(set(kept))
-    assert sum(tokens[index] for index in kept) <= budget
-    for index in set(range(len(tokens))) - set(kept):
-        assert sum(tokens[earlier] for earlier in kept if earlier < index) + tokens[index] > budget
+    fitting = greedy_fit(tokens, budget)
+    assert fitting == sorted(set(fitting))
+    assert sum(tokens[index] for index in fitting) <= budget
+    for index in set(range(len(tokens))) - set(fitting):
+        assert sum(tokens[earlier] for earlier in fitting if earlier < index) + tokens[index] > budget
 
 
 @given(
@@ -39,9 +39,9 @@ def test_every_row_left_out_did_not_fit_when_it_came(tokens: list[int], budget: 
     st.sets(st.integers(min_value=0, max_value=20)),
 )
 def test_in_the_room_of_some_the_next_ones_fit(tokens: list[int], budget: int, free: set[int]) -> None:
-    kept = greedy_fit(tokens, budget)
-    left = [0 if index in free and index in kept else size for index, size in enumerate(tokens)]
-    more = greedy_fit(left, budget, kept)
-    assert set(more) >= set(kept) and sum(left[index] for index in more) <= budget
+    fitting = greedy_fit(tokens, budget)
+    left = [0 if index in free and index in fitting else size for index, size in enumerate(tokens)]
+    more = greedy_fit(left, budget, fitting)
+    assert set(more) >= set(fitting) and sum(left[index] for index in more) <= budget
     if left == tokens:
-        assert more == kept
+        assert more == fitting

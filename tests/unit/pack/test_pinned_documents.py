@@ -183,9 +183,11 @@ def test_what_is_chosen_fits_is_in_order_and_follows_from_the_pins_alone(
     assert choose(data.draw(st.permutations(given)), budget, budget) == chosen
     assert sum(one.tokens for one in chosen.always) <= budget
     assert sum(map(shown_tokens, chosen.profile + chosen.people)) <= budget
-    kept = [*chosen.always, *chosen.profile, *chosen.people]
-    assert kept == sorted(kept, key=lambda one: one.sort_key)
-    assert sorted([*kept, *chosen.left_out], key=lambda one: one.sort_key) == sorted(given, key=lambda o: o.sort_key)
+    pins_chosen = [*chosen.always, *chosen.profile, *chosen.people]
+    assert pins_chosen == sorted(pins_chosen, key=lambda one: one.sort_key)
+    assert sorted([*pins_chosen, *chosen.left_out], key=lambda one: one.sort_key) == sorted(
+        given, key=lambda o: o.sort_key
+    )
 
 
 # --- packs ----------------------------------------------------------------------------------------

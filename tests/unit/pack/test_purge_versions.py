@@ -134,7 +134,7 @@ class Died(Exception):
 
 def died_before_its_pointer(world: World, session: SessionScope) -> str:
     """Id of a memory that only its object says."""
-    told = remember(world, "lives in Lisbon")
+    memory = remember(world, "lives in Lisbon")
 
     def dies() -> None:
         raise Died
@@ -142,7 +142,7 @@ def died_before_its_pointer(world: World, session: SessionScope) -> str:
     world.table.before_write = dies
     with pytest.raises(Died):
         build_pack(session, "horizon")
-    return told
+    return memory
 
 
 def pack_objects(world: World) -> list[bytes]:

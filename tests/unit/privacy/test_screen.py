@@ -180,16 +180,16 @@ def test_screening_twice_changes_nothing(text: str) -> None:
 
 @given(TEXTS)
 def test_no_text_grows(text: str) -> None:
-    kept = screen(text, DEFAULT_ACTIONS).text
-    assert len(kept) <= len(text)
-    assert len(kept.encode()) <= len(text.encode())
+    screened = screen(text, DEFAULT_ACTIONS).text
+    assert len(screened) <= len(text)
+    assert len(screened.encode()) <= len(text.encode())
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_blocks_stay_as_many_and_what_is_found_in_one_alone_is_found(texts: list[str]) -> None:
-    kept, _ = screen_parts(texts, DEFAULT_ACTIONS)
-    assert len(kept) == len(texts)
-    assert all(screen(one, DEFAULT_ACTIONS).text == one for one in kept)
+    screened, _ = screen_parts(texts, DEFAULT_ACTIONS)
+    assert len(screened) == len(texts)
+    assert all(screen(one, DEFAULT_ACTIONS).text == one for one in screened)
 
 
 @given(st.text(st.characters(categories=["L", "Z", "P"], exclude_characters=":=@'\"`"), max_size=200))

@@ -24,8 +24,8 @@ from tests.unit.reflect.night_world import NightWorld
 from tests.unit.world import World
 
 CARD = "4111 1111 1111 1111"
-SAID = f"The user pays with {CARD}."
-KEPT = "The user pays with [removed]."
+GIVEN_TEXT = f"The user pays with {CARD}."
+REDACTED_TEXT = "The user pays with [removed]."
 
 
 @pytest.fixture
@@ -38,17 +38,17 @@ def library(tmp_path: Path) -> Iterator[LibraryWorld]:
 
 
 def test_a_librarians_documents_and_account_are_kept_without_it(library: LibraryWorld) -> None:
-    account = Account(f"Card {CARD}", "SUCCESS", "calm", (CARD,), SummaryText(decisions=(SAID,)))
+    account = Account(f"Card {CARD}", "SUCCESS", "calm", (CARD,), SummaryText(decisions=(GIVEN_TEXT,)))
     changes = [
-        change("create", "/profile/preferences", SAID, title=CARD, tags=(CARD,)),
+        change("create", "/profile/preferences", GIVEN_TEXT, title=CARD, tags=(CARD,)),
         change("create", f"/profile/{CARD}", "Nothing."),
     ]
-    waits = change("create", "/elsewhere/x", SAID)
+    waits = change("create", "/elsewhere/x", GIVEN_TEXT)
     library.observer.filings = [answer(*changes, illegal=(waits,), account=account)]
     job = library.end()
     report = library.file()
-    assert report is not None and library.text("/profile/preferences") == KEPT
-    assert [one.action.text for one in proposals(library)] == [KEPT]
+    assert report is not None and library.text("/profile/preferences") == REDACTED_TEXT
+    assert [one.action.text for one in proposals(library)] == [REDACTED_TEXT]
     [summary] = list_memories(library.user(), MemoryFilter(kind="session_summary"), 10, None)[0]
     assert CARD not in summary.text and CARD not in summary.key_topics
     result = get_job(library.user(), job.id).result
@@ -63,12 +63,12 @@ def test_a_summary_is_kept_without_it(tmp_path: Path) -> None:
     world.open()
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
-    world.observer.summaries = [Summarised(SummaryText(insights=(SAID,)), "scripted", prompt_version="1")]
+    world.observer.summaries = [Summarised(SummaryText(insights=(GIVEN_TEXT,)), "scripted", prompt_version="1")]
     session = world.user().of_session("s1")
     request_compaction(session, "manual", wait=False)
     compact_session(session, world.queue.sent[-1][1].body)
     item = world.table.get(session.keys.summary(1))
-    assert item is not None and rows.read_summary(item).insights == (KEPT,)
+    assert item is not None and rows.read_summary(item).insights == (REDACTED_TEXT,)
     world.table.close()
 
 
@@ -80,17 +80,17 @@ def test_a_reflection_is_kept_without_it(tmp_path: Path) -> None:
     for _ in range(3):
         world.say("I moved to Nice", "Lovely")
         observe_session(session, 1)
-    world.observer.reflections = [Reflected((ReflectedRow(SAID),), "scripted")]
+    world.observer.reflections = [Reflected((ReflectedRow(GIVEN_TEXT),), "scripted")]
     [reflection] = reflect_session(session, 1)
-    assert get_memory(world.user(), reflection).text == KEPT
+    assert get_memory(world.user(), reflection).text == REDACTED_TEXT
     world.table.close()
 
 
 def test_a_row_of_a_night_is_kept_without_it(tmp_path: Path) -> None:
     world = NightWorld.opened(tmp_path)
     world.fill(4)
-    world.observer.condensations = [Condensed((CondensedRow(SAID),), "scripted")]
+    world.observer.condensations = [Condensed((CondensedRow(GIVEN_TEXT),), "scripted")]
     request_reflection(world.scope, "ann", None)
     world.work()
-    assert [memory.text for memory in world.reflections()] == [KEPT]
+    assert [memory.text for memory in world.reflections()] == [REDACTED_TEXT]
     world.table.close()

@@ -80,9 +80,9 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
     events = [NewEvent(USER, blocks, name=f"Ann {CARD}"), NewEvent(CALL, "", event_data=data)]
     appended = append_events(session, events)
     assert appended.redacted == {"card_number": 4, "password": 2}
-    said, called = list_events(session, 1, 10).events
-    assert said.name == "Ann [removed]"
-    assert said.content == [
+    message, called = list_events(session, 1, 10).events
+    assert message.name == "Ann [removed]"
+    assert message.content == [
         {"type": "text", "text": "Card [removed]"},
         blocks[1],
         {"type": "text", "text": "[removed]."},
@@ -98,8 +98,8 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
 def test_an_event_without_any_of_it_is_kept_as_it_is(session: SessionScope) -> None:
     event = NewEvent(USER, [{"type": "text", "text": "My sister Anna"}], name="Ann", event_data={"n": [1, 2.5, None]})
     assert append_events(session, [event]).redacted == {}
-    [kept] = list_events(session, 1, 10).events
-    assert (kept.content, kept.name, kept.event_data) == (event.content, event.name, event.event_data)
+    [shown] = list_events(session, 1, 10).events
+    assert (shown.content, shown.name, shown.event_data) == (event.content, event.name, event.event_data)
 
 
 def test_what_was_taken_out_makes_no_two_events_of_one_client_id(session: SessionScope) -> None:
@@ -286,6 +286,6 @@ def test_what_is_refused_is_counted(world: World, capsys: pytest.CaptureFixture[
         api = Api(import_module("functions.records.app").router, tenant=restored.tenant.id)
         refused = api.call("POST", "/v1/users/{user_id}/memories", {"text": f"Pays with {CARD}"}, user_id="ann")
     assert (refused.status, refused.fields) == (422, ["text"])
-    said = capsys.readouterr()
-    assert '"PiiBlockedCardNumber":[1.0]' in said.out
-    assert "4111" not in said.out + said.err
+    captured = capsys.readouterr()
+    assert '"PiiBlockedCardNumber":[1.0]' in captured.out
+    assert "4111" not in captured.out + captured.err

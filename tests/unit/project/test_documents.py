@@ -190,8 +190,8 @@ def test_the_table_of_defaults_is_current() -> None:
     for name, value in shown.items():
         assert name == "pii" or json.dumps(force.get(name)).strip('"') == value.strip("`").replace(",", ""), name
     classes = d.text_of(ROOT / "docs" / "rules" / "privacy.md").split("## Classes")[1].split("\n## ")[0]
-    told = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `(\w+)` \|", classes, re.MULTILINE)
-    assert {name: action for names, action in told for name in re.findall(r"\w+", names)} == force["pii"]
+    documented = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `(\w+)` \|", classes, re.MULTILINE)
+    assert {name: action for names, action in documented for name in re.findall(r"\w+", names)} == force["pii"]
 
 
 # --- folders ------------------------------------------------------------------------------------
@@ -208,8 +208,8 @@ def packages(top: Path, levels: int) -> list[str]:
 def test_rules_and_glossary_name_every_queue() -> None:
     """Kind, delay, time hidden and deliveries are those of the template."""
     row = re.compile(r"^\| `(\w+)` \| (standard|FIFO) \| \w+ \| (none|\d+ s) \| ([\d,]+) s \| (\d+) \|$", re.MULTILINE)
-    told = {name: rest for name, *rest in row.findall(d.text_of(ROOT / "docs" / "rules" / "jobs.md"))}
-    assert told == {
+    documented = {name: rest for name, *rest in row.findall(d.text_of(ROOT / "docs" / "rules" / "jobs.md"))}
+    assert documented == {
         name: [
             "FIFO" if spec.fifo else "standard",
             f"{spec.delay_s} s" if spec.delay_s else "none",

@@ -77,8 +77,8 @@ def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO)
     observability.reflection_left_out("reflect", "01J", 3, 1)
     observability.malformed_facts_dropped("extract", "01J", 2)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
-    told = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("malformed facts dropped", 2, None)]
-    assert [(line["message"], line["count"], line.get("cut")) for line in lines] == told
+    logged = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("malformed facts dropped", 2, None)]
+    assert [(line["message"], line["count"], line.get("cut")) for line in lines] == logged
     assert {line["level"] for line in lines} == {"WARNING"}
 
 

@@ -31,7 +31,7 @@ from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(p for top in ("layers/core/neve", "functions") for p in (ROOT / top).rglob("*.py"))
@@ -117,13 +117,13 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    world.observer.answers = [ContentRefused("status 400"), kept("🟡 one", 1, 1), ContentRefused("status 400")]
+    world.observer.answers = [ContentRefused("status 400"), observed_line("🟡 one", 1, 1), ContentRefused("status 400")]
     world.open()
     world.say("the words of a person", "an answer")
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "event_unobservable", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "event_unobservable", lambda *reported: warned.append(reported))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     answer = process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
@@ -137,13 +137,13 @@ def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
     capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    world.observer.answers = [kept("🟡 one", 1, 2, facts_not_read=2)]
+    world.observer.answers = [observed_line("🟡 one", 1, 2, facts_not_read=2)]
     world.open()
     world.say("the words of a person", "an answer")
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "malformed_facts_dropped", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "malformed_facts_dropped", lambda *reported: warned.append(reported))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)

@@ -31,6 +31,6 @@ def test_it_is_one_line_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
     monkeypatch.setattr(sys, "argv", ["infra.operate", "--stage", "dev", "tenants"])
     assert operate.main() == 1
-    said = capsys.readouterr().err
-    assert said.startswith("NoAccount: no region")
-    assert said.count("\n") == 1
+    captured = capsys.readouterr().err
+    assert captured.startswith("NoAccount: no region")
+    assert captured.count("\n") == 1

@@ -85,8 +85,8 @@ def test_every_alarm_has_its_runbook_and_the_index_names_both() -> None:
     linked = re.findall(r'-([a-z0-9-]+)"\n\s+AlarmDescription: ".*Runbook: docs/runbooks/([a-z-]+)\.md"', TEMPLATES)
     assert {alarm for alarm, _ in linked} == ALARMS
     for alarm, runbook in linked:
-        said = (FOLDER / f"{runbook}.md").read_text(encoding="utf-8").split("## Query")[0]
-        assert any(f"-{ending}`" in said for ending in endings(alarm)), f"{runbook}.md does not name {alarm}"
+        output = (FOLDER / f"{runbook}.md").read_text(encoding="utf-8").split("## Query")[0]
+        assert any(f"-{ending}`" in output for ending in endings(alarm)), f"{runbook}.md does not name {alarm}"
     assert {path.stem for path in RUNBOOKS} >= NEEDED | {runbook for _, runbook in linked}
     index = INDEX.read_text(encoding="utf-8")
     assert [path.name for path in RUNBOOKS if f"]({path.name})" not in index] == []

@@ -151,8 +151,8 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
     ports = EmbeddedPorts(tmp_path, read_template(), "http://127.0.0.1", Choices("fixture"))
     tenant = Tenant("acme", Policy())
     open_session(UserScope(ports, tenant, "ann"), OpenSession(session_id="s1", budget_ms=10_000))
-    said = [NewEvent(EventType.USER_MESSAGE, "I live in Lisbon now.", client_id="c1")]
-    append_events(SessionScope(ports, tenant, "ann", "s1"), said)
+    events = [NewEvent(EventType.USER_MESSAGE, "I live in Lisbon now.", client_id="c1")]
+    append_events(SessionScope(ports, tenant, "ann", "s1"), events)
     observe_session(SessionScope(ports, tenant, "ann", "s1"), 1, closing=True)
     create_memory(UserScope(ports, tenant, "ann"), NewMemory(text="Remember the tea."))
     revs = {

@@ -189,13 +189,13 @@ def test_what_a_query_asks_for_is_what_an_index_holds(text: str) -> None:
 
 @given(ANY_SCRIPT)
 def test_a_text_holds_all_of_itself(text: str) -> None:
-    said = text.replace('"', " ").replace("-", " ").replace("|", " ").replace("OR", " ")
-    wanted = asked(said)
-    assert wanted.share_of(said) == (0.0 if wanted.matches_nothing else 1.0)
-    words = plain_words(said)
+    plain = text.replace('"', " ").replace("-", " ").replace("|", " ").replace("OR", " ")
+    wanted = asked(plain)
+    assert wanted.share_of(plain) == (0.0 if wanted.matches_nothing else 1.0)
+    words = plain_words(plain)
     if words:
-        assert QueryTerms((), 0, (tuple(words),), ()).refusal(said) is None
-        assert QueryTerms((), 0, (), (), (tuple(words),)).refusal(said) == "holds_excluded"
+        assert QueryTerms((), 0, (tuple(words),), ()).refusal(plain) is None
+        assert QueryTerms((), 0, (), (), (tuple(words),)).refusal(plain) == "holds_excluded"
 
 
 @pytest.fixture(scope="module")
@@ -206,10 +206,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteSearchInde
 
 
 WORLD = "café CAFE Straße strasse 東京 京都 東京タワー 도서관에서 도서관 👍🏽 👍 किताब مُحَمَّد محمد ข้าวผัด ข้าว kayak"
-SAID = st.lists(st.sampled_from([*WORLD.split(), *(f"-{w}" for w in WORLD.split()), '"東京"', '"cafe"']), max_size=5)
+TEXTS = st.lists(st.sampled_from([*WORLD.split(), *(f"-{w}" for w in WORLD.split()), '"東京"', '"cafe"']), max_size=5)
 
 
-@given(query=SAID, text=SAID)
+@given(query=TEXTS, text=TEXTS)
 def test_a_text_has_a_share_iff_the_index_finds_it(index: SqliteSearchIndex, query: list[str], text: list[str]) -> None:
     words = shape(" ".join(query)).text_query
     at = "2026-01-01T00:00:00.000Z"

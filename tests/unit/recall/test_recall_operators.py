@@ -67,9 +67,9 @@ def test_what_the_vector_leg_found_in_vain_makes_room(world: RecallWorld) -> Non
     """More rows of the excluded word than a leg is deep, all nearer than the one that is left."""
     for n in range(80):
         world.remember(f"child kite {n} wine")
-    kept = world.remember("child kite sky bird house")
+    memory = world.remember("child kite sky bird house")
     world.pump()
-    assert world.found("child kite -wine", legs=("vector",), threshold=0) == [kept]
+    assert world.found("child kite -wine", legs=("vector",), threshold=0) == [memory]
 
 
 def test_a_row_of_two_passages_is_judged_by_the_one_that_was_found(world: RecallWorld) -> None:

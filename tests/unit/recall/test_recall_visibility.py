@@ -62,11 +62,11 @@ def test_a_deleted_row_is_gone_before_the_index_hears_of_it(world: RecallWorld) 
     assert (answer.hits, answer.result_state) == ([], "none")
     assert answer.debug is not None and answer.debug["dropped"] == [{"id": mary, "reason": "gone"}]
     world.pump()
-    told = world.ask("sister Mary", debug=True)
-    assert told.debug is not None and told.debug["dropped"] == []
+    recalled = world.ask("sister Mary", debug=True)
+    assert recalled.debug is not None and recalled.debug["dropped"] == []
 
 
-@pytest.mark.parametrize("told", [False, True], ids=["before the index hears of it", "after"])
+@pytest.mark.parametrize("indexed", [False, True], ids=["before the index hears of it", "after"])
 @pytest.mark.parametrize(
     ("status", "flag"),
     [
@@ -77,12 +77,12 @@ def test_a_deleted_row_is_gone_before_the_index_hears_of_it(world: RecallWorld) 
     ],
 )
 def test_only_active_rows_are_found_unless_asked_otherwise(
-    world: RecallWorld, status: Status, flag: str | None, told: bool
+    world: RecallWorld, status: Status, flag: str | None, indexed: bool
 ) -> None:
     mary = world.remember(TEXT)
     world.pump()
     world.change(mary, status=status, rev=2, rev_at=world.ago(seconds=0))
-    if told:
+    if indexed:
         world.pump()
     assert world.found("sister Mary") == []
     assert world.found("my sibling's name") == []
@@ -203,12 +203,12 @@ def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld
     world.open()
     world.say("my sister Mary lives in Cork")
     world.pump()
-    read, said = world.rows.get_many, world.user().of_session("s1").keys.event(1)
+    read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
     moves: Iterator[dict[str, Any]] = iter(({"gen": 2}, {"gen": 3}, {"incarnation": 2}))
 
     def move_behind_what_is_read_ahead(keys: Any) -> Any:
         found = read(keys)
-        if list(keys) == [said]:
+        if list(keys) == [event_key]:
             with_head(world, **next(moves))
         return found
 

@@ -61,8 +61,8 @@ def test_one_word_that_means_something_is_enough(before: list[str], after: list[
 def test_the_docs_hold_the_whole_list() -> None:
     rules = (ROOT / "docs" / "rules" / "recall.md").read_text(encoding="utf-8")
     [listed] = re.findall(r"^## Small talk$(.*?)^## ", rules, re.MULTILINE | re.DOTALL)
-    told = set(re.split(r"[\s,.·]+", listed))
-    assert WORDS - told == set()
+    documented = set(re.split(r"[\s,.·]+", listed))
+    assert WORDS - documented == set()
     lines = " ".join(listed.split())
     assert [sequence for sequence in SEQUENCES if sequence not in lines] == []
 
@@ -90,11 +90,11 @@ def test_what_nobody_has_indexed_yet_is_not_found_by_small_talk_either(world: Re
 
 
 def test_a_tool_searches_whatever_it_is_asked(world: RecallWorld) -> None:
-    said = world.remember("User is called what.")
+    memory = world.remember("User is called what.")
     world.pump()
     assert world.found("what") == []
     answer = world.ask("what", mode="tool")
-    assert [hit.id for hit in answer.hits] == [said]
+    assert [hit.id for hit in answer.hits] == [memory]
     assert {report.status for report in answer.legs.values()} == {"complete"}
     liked = world.remember("User answers with 👍 only.")
     world.pump()

@@ -18,7 +18,7 @@ from neve.domain.reflect.nightly import (
     batches_of,
     due_again,
     eligible,
-    kept_rows,
+    fitted_rows,
     last_night,
     old_enough,
     runs_of,
@@ -39,7 +39,7 @@ def row(name: str, age: timedelta, *, tokens: int = 13, trust: Trust = "user", *
 
 
 @dataclass(frozen=True)
-class Said:
+class Row:
     text: str
 
 
@@ -110,9 +110,9 @@ def test_every_row_is_in_one_batch_and_no_batch_of_several_is_above_the_cap(
 
 def test_the_cap_of_a_row() -> None:
     """docs/rules/values.md#nightly-reflection: ten rows of 1,000 characters."""
-    rows = [Said("x" * 1_000)] * 10
-    assert [estimate(text) for _, text in kept_rows(rows, 500).rows] == [120, 120, 120, 120]
-    assert [estimate(text) for _, text in kept_rows(rows, 50).rows] == [120]
+    rows = [Row("x" * 1_000)] * 10
+    assert [estimate(text) for _, text in fitted_rows(rows, 500).rows] == [120, 120, 120, 120]
+    assert [estimate(text) for _, text in fitted_rows(rows, 50).rows] == [120]
 
 
 @pytest.mark.parametrize(
@@ -127,20 +127,20 @@ def test_the_cap_of_a_row() -> None:
     ids=["whole", "dropped and cut", "cut", "dropped", "a line too long"],
 )
 def test_what_has_no_room_as_a_whole_is_counted(texts: list[str], target: int, left_out: int, cut: int) -> None:
-    kept = kept_rows([Said(text) for text in texts], target)
-    assert (kept.left_out, kept.cut) == (left_out, cut)
+    fitting = fitted_rows([Row(text) for text in texts], target)
+    assert (fitting.left_out, fitting.cut) == (left_out, cut)
 
 
 @given(st.lists(st.text(max_size=600), max_size=12), st.integers(0, 2_000))
 def test_kept_rows_stay_within_the_target(texts: list[str], target: int) -> None:
-    answer = kept_rows([Said(text) for text in texts], target)
-    kept = [estimate(text) for _, text in answer.rows]
-    assert bool(kept) == any(text.strip() for text in texts)
-    dropped = sum(bool(text.strip()) for text in texts) - len(kept)
+    answer = fitted_rows([Row(text) for text in texts], target)
+    sizes = [estimate(text) for _, text in answer.rows]
+    assert bool(sizes) == any(text.strip() for text in texts)
+    dropped = sum(bool(text.strip()) for text in texts) - len(sizes)
     assert answer.left_out - answer.cut == dropped
     assert answer.cut == sum(row.text.strip() != text for row, text in answer.rows)
-    assert len(kept) <= 1 or sum(kept) <= target
-    assert all(size <= max(MIN_ROW, target) for size in kept)
+    assert len(sizes) <= 1 or sum(sizes) <= target
+    assert all(size <= max(MIN_ROW, target) for size in sizes)
 
 
 def test_twenty_rows_or_eight_thousand_tokens_are_worth_a_run() -> None:
@@ -155,8 +155,8 @@ def test_a_user_is_due_again_with_the_row_that_makes_a_run_worth_it() -> None:
     young = [row(f"y{n}", timedelta(hours=n)) for n in range(5)]
     assert due_again(young, until, lambda rows: len(rows) >= 3) == iso(NOW - timedelta(hours=2))
     assert due_again(young, until, lambda rows: len(rows) >= 6) is None
-    kept = [row("old", 9 * DAY)]
-    assert due_again(kept, until, lambda _: True) == iso(NOW - 3 * DAY + timedelta(milliseconds=1))
+    remaining = [row("old", 9 * DAY)]
+    assert due_again(remaining, until, lambda _: True) == iso(NOW - 3 * DAY + timedelta(milliseconds=1))
 
 
 # --- when it is night -----------------------------------------------------------------------------

@@ -47,16 +47,16 @@ def test_every_due_user_is_told_of_once(world: NightWorld, monkeypatch: pytest.M
     assert sorted(world.due_users()) == [*users, "young"]
     world.clock.move(days=1)
     assert world.plan().begun == 1
-    told = []
+    queued = []
     while messages := world.messages():
         for message in messages:
             if message.body["work"] == "tenant":
                 assert world.deliver(message)
             else:
-                told.append(message)
-    assert [one.body["user"] for one in told] == users
-    assert {one.group for one in told} == {"acme"}
-    assert all(world.deliver(one) for one in told)
+                queued.append(message)
+    assert [one.body["user"] for one in queued] == users
+    assert {one.group for one in queued} == {"acme"}
+    assert all(world.deliver(one) for one in queued)
     assert [len(world.reflections(user)) for user in users] == [1] * 5
     assert world.due_users() == ["young"]
     [job] = world.jobs(None)
@@ -308,12 +308,12 @@ def test_a_user_who_was_erased_meanwhile_does_not_hold_up_the_night(world: Night
     world.plan()
     [message] = world.messages()
     world.deliver(message)
-    told = world.messages()
+    queued = world.messages()
     keys = world.user("ann").keys
     begin_erasure(world.table, keys)
     rows_ = [item for item in world.table.query(keys.partition, limit=100).items if item["sk"] != "HEAD"]
     assert rows_
-    for one in told:
+    for one in queued:
         assert world.deliver(one)
     assert world.plan().finished == 1
     assert all(job.user_id != "ann" for job in world.jobs(None))
@@ -330,14 +330,14 @@ def test_a_message_that_comes_again_behind_an_erasure_counts_nobody_twice(
     world.plan()
     [message] = world.messages()
     world.deliver(message)
-    [told] = world.messages()
-    assert world.deliver(told)
+    [queued] = world.messages()
+    assert world.deliver(queued)
     [job] = world.jobs("ann")
     keys = world.user("ann").keys
     begin_erasure(world.table, keys)
     erase_user(UserData(world, keys))
     assert left_in_stores(UserData(world, keys))["jobs"] == 0
-    assert world.deliver(told)
+    assert world.deliver(queued)
     [part] = world.table.query(keys.job_parts, limit=9).items
     assert (part["users"], world.job(job.id).state, world.job(job.id).user_id) == (1, {}, None)
 

@@ -48,7 +48,7 @@ from neve.usecases.reflect.replace_rows import (
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.user_stats import user_stats
-from tests.unit.world import World, kept, time_for
+from tests.unit.world import World, observed_line, time_for
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def fill(world: World, passes: int = 7, session: str = "s1", tokens: int = 100) 
     for number in range(passes):
         world.say("a", "b", session=session)
         first = 2 * number + 1
-        world.observer.answers = [kept(f"🟡 {number} " + "x" * (tokens * 32 // 10 - 5), first, first + 1)]
+        world.observer.answers = [observed_line(f"🟡 {number} " + "x" * (tokens * 32 // 10 - 5), first, first + 1)]
         observe_session(world.user("ann").of_session(session), 1)
 
 
@@ -178,13 +178,13 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), old, "s1", ("s1",), seen)
     slow.write_new(wanted.new)
     slow.stamp_sources()
-    told: list[str] = []
+    reported: list[str] = []
 
     def wake() -> None:
         try:
             slow.flip()
         except ReplacementBusy:
-            told.append("busy")
+            reported.append("busy")
 
     def in_the_middle() -> None:
         world.table.before_write = wake
@@ -192,7 +192,7 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     world.clock.move(seconds=LEASE_S + 1)
     world.table.before_write = in_the_middle
     resolve_replacement(scope, head)
-    assert told == ["busy"]
+    assert reported == ["busy"]
     assert sorted(listed(world)) == sorted(memory.text for memory in sources)
 
 

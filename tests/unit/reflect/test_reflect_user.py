@@ -89,7 +89,7 @@ def test_a_second_run_finds_nothing(world: NightWorld) -> None:
 
 def test_what_is_preserved(world: NightWorld) -> None:
     world.open()
-    kept = [
+    remaining = [
         world.remember("young", 1),
         world.remember("manual", 90, kind=Kind.MANUAL),
         world.remember("note", 90, kind=Kind.NOTE),
@@ -103,7 +103,7 @@ def test_what_is_preserved(world: NightWorld) -> None:
     assert plan.eligible == [taken[0], folded, taken[1]]
     asked(world)
     world.work()
-    assert {m.id for m in world.memories() if m.status is not Status.SUPERSEDED} >= set(kept)
+    assert {m.id for m in world.memories() if m.status is not Status.SUPERSEDED} >= set(remaining)
     assert {m.id for m in world.memories() if m.status is Status.SUPERSEDED} == {*taken, folded}
 
 
@@ -153,14 +153,14 @@ def test_the_caps_of_an_answer(world: NightWorld) -> None:
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What is logged and measured of rows that had no room."""
-    told: list[tuple[object, ...]] = []
+    reported: list[tuple[object, ...]] = []
 
     def measured(function: str, values: Mapping[str, float]) -> None:
-        told.append((function, {name: n for name, n in values.items() if name.startswith("Reflection")}))
+        reported.append((function, {name: n for name, n in values.items() if name.startswith("Reflection")}))
 
-    monkeypatch.setattr(observability, "reflection_left_out", lambda *said: told.append(said))
+    monkeypatch.setattr(observability, "reflection_left_out", lambda *arguments: reported.append(arguments))
     monkeypatch.setattr(observability, "emit_metrics", measured)
-    return told
+    return reported
 
 
 TOO_MUCH = Condensed(tuple(CondensedRow("🔴 " + "y" * 2_000) for _ in range(5)), "scripted")
@@ -187,13 +187,13 @@ def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: li
     asked(world)
     [message] = world.messages()
     assert not world.deliver(message)
-    told = [
+    logged = [
         (QueueName.REFLECT, "m", 5, 2),
         (QueueName.REFLECT, {"ReflectionRowsLeftOut": 5, "ReflectionRowsTruncated": 2}),
     ]
-    assert heard == told
+    assert heard == logged
     assert world.deliver(message)
-    assert heard == [*told, (QueueName.REFLECT, {})], "once"
+    assert heard == [*logged, (QueueName.REFLECT, {})], "once"
     assert world.job(message.body["job_id"]).result["reflection_left_out"] == 5
 
 
@@ -357,8 +357,8 @@ def test_a_worker_that_dies_at_any_write_loses_and_doubles_nothing(tmp_path: Pat
     world.work()
     sweep_due(world)  # what was begun of the last batch
     assert died == (seed < 20), "as many writes as there are"
-    told = [source for made in world.reflections() for source in made.supersedes]
-    assert sorted(told) == sorted(sources)
+    superseded = [source for made in world.reflections() for source in made.supersedes]
+    assert sorted(superseded) == sorted(sources)
     assert [m.id for m in world.active()] == [m.id for m in world.reflections()]
     assert len(world.reflections()) == 3
     job = world.job(message.body["job_id"])

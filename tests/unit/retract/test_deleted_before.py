@@ -26,7 +26,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.erase_retracted import DerivedRows
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def scope_of(world: World, session: str = "s1") -> SessionScope:
 def observed(world: World, says: str) -> str:
     """A message, and the id of what was made of it."""
     [seq] = world.say(says).seqs
-    world.observer.answers.append(kept(f"🔴 User has {says}", seq, seq))
+    world.observer.answers.append(observed_line(f"🔴 User has {says}", seq, seq))
     [written] = observe_session(scope_of(world), 1, ObservationReport()).written
     return written
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.said_again import statements_of
+from neve.domain.memories.fact_statements import statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier
 from neve.domain.records.sessions import Spans
@@ -191,9 +191,9 @@ def test_against_a_model_of_what_is_still_said(data: st.DataObject) -> None:
     outcome = consequences(rows.values(), SESSION, spans, 1)
     left = {memory.id for memory in outcome.leave}
     seen = {i for i, row in rows.items() if row.status is Status.ACTIVE} - left | set(ids(outcome.back))
-    said = set().union(*(says[i] for i in seen), *({row.provenance.seq_from} for row in outcome.again))
+    stated = set().union(*(says[i] for i in seen), *({row.provenance.seq_from} for row in outcome.again))
     assert not any(holds(spans, seq) for i in seen for seq in says[i])
-    assert said == {seq for seq in range(1, count + 1) if not holds(spans, seq)}
+    assert stated == {seq for seq in range(1, count + 1) if not holds(spans, seq)}
 
 
 def _range(row: Memory) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 MARKER = b"zqmarker"
 WRITES = 32
@@ -45,7 +45,7 @@ def scope_of(world: World, session: str = "s1") -> SessionScope:
 
 
 def observe(world: World, says: str, first: int, last: int) -> None:
-    world.observer.answers.append(kept(says, first, last))
+    world.observer.answers.append(observed_line(says, first, last))
     observe_session(scope_of(world), 1, ObservationReport())
 
 

@@ -14,13 +14,13 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
-from tests.unit.world import World, kept
+from tests.unit.world import World, observed_line
 
 
 def saying(first: int, last: int, *facts: tuple[str, int]) -> Observed:
     """An answer about these events; each fact with its seq."""
     proposed = [ProposedFact(text, "PREFERENCE", 3, "user_stated", "new", None, seq, seq) for text, seq in facts]
-    return replace(kept(f"🟡 said {first} to {last}", first, last), facts=tuple(proposed))
+    return replace(observed_line(f"🟡 said {first} to {last}", first, last), facts=tuple(proposed))
 
 
 def test_a_fact_counts_as_often_as_it_was_said(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def retract(
     world: LibraryWorld, first: int, last: int | None = None, reason: RetractReason = "edited", session: Any = None
 ) -> Any:
     """The message of its job."""
-    told = retract_events(session or world.session, Retract(first, last, reason))
-    item = world.table.get(world.tenant.keys.job(told.job_id))
+    retraction = retract_events(session or world.session, Retract(first, last, reason))
+    item = world.table.get(world.tenant.keys.job(retraction.job_id))
     assert item is not None
     return message_of_row(item).body
 
@@ -307,10 +307,10 @@ def test_what_a_person_wrote_stays(world: LibraryWorld) -> None:
 def test_nothing_happens_where_no_librarian_has_read_it(world: LibraryWorld) -> None:
     filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
     world.say("And now?", "Oslo.")
-    sent = world.told()
+    sent = world.last_message()
     job = work(world, retract(world, 5))
     assert (job.status, "file_again" in job.state, world.rev(SARAH)) == ("done", False, 1)
-    assert (world.told(), filing(world).filed_seq) == (sent, 4)
+    assert (world.last_message(), filing(world).filed_seq) == (sent, 4)
 
 
 def test_a_filing_waits_for_the_job_of_what_is_taken_back(world: LibraryWorld) -> None:

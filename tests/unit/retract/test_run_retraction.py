@@ -32,7 +32,7 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import JobEnded, after, note
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from tests.unit.world import NOTHING, World, kept, time_for
+from tests.unit.world import NOTHING, World, observed_line, time_for
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
 REASON = "status 400 (invalid_request_error)"
@@ -52,7 +52,7 @@ def scope_of(world: World, session: str = "s1") -> SessionScope:
 def observe(world: World, *texts: str, says: str | None = None) -> str:
     """One pass over these messages; the id of its row."""
     seqs = world.say(*texts).seqs
-    world.observer.answers.append(kept(says or f"🟡 said {seqs[0]} to {seqs[-1]}", seqs[0], seqs[-1]))
+    world.observer.answers.append(observed_line(says or f"🟡 said {seqs[0]} to {seqs[-1]}", seqs[0], seqs[-1]))
     [written] = observe_session(scope_of(world), 1, ObservationReport()).written
     return written
 
@@ -244,7 +244,7 @@ def test_a_worker_without_time_sends_its_message_again(world: World) -> None:
 def test_an_answer_that_stops_early_is_followed_by_another_pass(world: World) -> None:
     observe(world, "one", "two", "three", "four")
     message = retract(world, 4)
-    world.observer.answers.append(kept("🟡 said 1", 1, 1, covered_to=1))
+    world.observer.answers.append(observed_line("🟡 said 1", 1, 1, covered_to=1))
     work(world, message)
     assert ranges(seen(world)) == [(1, 1), (2, 3)]
 
@@ -339,7 +339,7 @@ def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(w
     build_pack(scope_of(world, "s4"), "reflection")
     between: list[str] = []
     world.observer.meanwhile = lambda: between.append(text_of(world, "s3"))
-    world.observer.answers.append(kept("🔴 IKEA, and cats", 1, 3))
+    world.observer.answers.append(observed_line("🔴 IKEA, and cats", 1, 3))
     job = work(world, retract(world, 2, 2, "deleted"))
     assert len(between) == 1 and "MARKER" not in between[0] and "IKEA" not in between[0]
     assert job.result["erased"]["rebuilt_packs"] == ["s2", "s3", "s4"]
@@ -374,7 +374,7 @@ def test_a_worker_that_dies_behind_the_purge_is_followed_to_the_packs(world: Wor
         run_retraction(scope_of(world), message)
     assert text_of(world, "s2").count("MARKER") == 0
     world.clock.move(seconds=1_000)
-    world.observer.answers.append(kept("🔴 User said two", 2, 2))
+    world.observer.answers.append(observed_line("🔴 User said two", 2, 2))
     job = work(world, message)
     assert job.result["erased"]["rebuilt_packs"] == ["s2"]
     assert "User said two" in text_of(world, "s2")
@@ -403,9 +403,9 @@ def test_an_event_that_is_refused_alone_is_told(world: World) -> None:
     report = run_retraction(scope_of(world), message)
     assert ranges(seen(world)) == [(1, 3)]
     assert seen(world)[0].text == "🟡 said 2 to 3"
-    told = [{"seq": 1, "reason": REASON}]
-    assert report is not None and report.unreported()[0] == told
-    assert job_of(world, message).result["unobservable"] == told
+    reported = [{"seq": 1, "reason": REASON}]
+    assert report is not None and report.unreported()[0] == reported
+    assert job_of(world, message).result["unobservable"] == reported
 
 
 def test_where_all_that_is_left_is_refused_it_is_told_once(world: World) -> None:
@@ -436,7 +436,7 @@ def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
     facts = tuple(
         ProposedFact(f"User has been to island {n}.", "PLACE", 3, "user_stated", "new", None, 1, 1) for n in range(12)
     )
-    world.observer.answers.append(kept("🟡 islands", 1, 2, facts=facts))
+    world.observer.answers.append(observed_line("🟡 islands", 1, 2, facts=facts))
     report = run_retraction(scope_of(world), message)
     assert report is not None and report.unreported_facts()["left_out"] == 2
     assert job_of(world, message).result["facts_left_out"] == 2
@@ -446,7 +446,7 @@ def test_an_answer_passes_the_gate(world: World) -> None:
     observe(world, "one", "two")
     message = retract(world, 2)
     card = "4111 1111 1111 1111"
-    world.observer.answers.append(kept(f"🟡 pays with {card}", 1, 1, current_task=f"Charge {card}."))
+    world.observer.answers.append(observed_line(f"🟡 pays with {card}", 1, 1, current_task=f"Charge {card}."))
     report = run_retraction(scope_of(world), message)
     assert [row.text for row in seen(world)] == ["🟡 pays with [removed]"]
     assert card not in str(world.table.get(scope_of(world).keys.marker))

@@ -1,4 +1,4 @@
-"""The statements of a fact, and what is left when some are taken back (docs/rules/retract.md#said-again)."""
+"""The statements of a fact, and what is left when some are taken back (docs/rules/retract.md#repeated-facts)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.said_again import MAX_STATEMENTS, restated, said_once_more, statement_of, statements_of
+from neve.domain.memories.fact_statements import MAX_STATEMENTS, restated, statement_of, statements_of, with_statement
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import By, Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier, Trust
 from neve.domain.records.sessions import Spans
@@ -20,7 +20,7 @@ from neve.store.keys import UserKeys
 SAYS = "User likes tea."
 
 
-def said(
+def stated_at(
     seq: int, session: str = "s1", by: By = "user_stated", trust: Trust = "user", text: str | None = None
 ) -> Statement:
     return Statement(by, session, seq, seq, trust, observed_at=f"2026-03-10T09:{seq:02}:00.000Z", text=text)
@@ -48,7 +48,7 @@ def fact(first: Statement, *others: Statement, **more: object) -> Memory:
         born_gen=1,
     )
     for one in others:
-        memory = said_once_more(memory, one)
+        memory = with_statement(memory, one)
     return replace(memory, **more)  # type: ignore[arg-type]
 
 
@@ -64,7 +64,7 @@ def test_it_is_seen_iff_one_of_its_statements_is_left(
     places: list[tuple[str, int]], gone: set[tuple[str, int]]
 ) -> None:
     """Judged by the session of the one that it is kept by."""
-    memory = fact(*(said(seq, session) for session, seq in places))
+    memory = fact(*(stated_at(seq, session) for session, seq in places))
     spans = {name: joined((seq, seq) for session, seq in gone if session == name) for name in ("s1", "s2", "s3")}
     own = places[0][0]
     outcome = weighed(memory, own, spans[own], **{name: spans[name] for name in spans if name != own})
@@ -87,7 +87,7 @@ def statements_places(memory: Memory) -> list[Memory]:
 
 
 def test_another_sessions_retraction_only_shortens_the_list() -> None:
-    memory = fact(said(1), said(2, "s2"))
+    memory = fact(stated_at(1), stated_at(2, "s2"))
     outcome = weighed(memory, "s2", ((2, 2),), s1=((1, 1),))
     assert (outcome.leave, outcome.back, dict(outcome.changed)) == ((), (), {memory.id: ()})
 
@@ -95,22 +95,22 @@ def test_another_sessions_retraction_only_shortens_the_list() -> None:
 @pytest.mark.parametrize(
     ("others", "by", "trust", "status"),
     [
-        ((said(2, by="assistant", trust="assistant"), said(3)), "user_stated", "user", Status.ACTIVE),
-        ((said(2, by="assistant", trust="assistant"),), "assistant", "assistant", Status.INBOX),
-        ((said(2, trust="tool"),), "user_stated", "tool", Status.INBOX),
+        ((stated_at(2, by="assistant", trust="assistant"), stated_at(3)), "user_stated", "user", Status.ACTIVE),
+        ((stated_at(2, by="assistant", trust="assistant"),), "assistant", "assistant", Status.INBOX),
+        ((stated_at(2, trust="tool"),), "user_stated", "tool", Status.INBOX),
     ],
 )
 def test_it_stands_by_the_first_that_may_state_facts(
     others: tuple[Statement, ...], by: By, trust: Trust, status: Status
 ) -> None:
-    found = restated(fact(said(1), *others), others)
+    found = restated(fact(stated_at(1), *others), others)
     assert found is not None
     assert (found.provenance.by, found.provenance.trust, found.status) == (by, trust, status)
 
 
 def test_the_words_go_with_the_statement() -> None:
-    other = said(2, text="Tea is what the user likes (meaning 2026-03-09).")
-    memory = fact(said(1), other, said(3))
+    other = stated_at(2, text="Tea is what the user likes (meaning 2026-03-09).")
+    memory = fact(stated_at(1), other, stated_at(3))
     found = restated(memory, memory.said_again)
     assert found is not None and other.text is not None
     assert (found.text, found.fingerprint, found.referenced_date) == (other.text, fingerprint(other.text), "2026-03-09")
@@ -119,15 +119,15 @@ def test_the_words_go_with_the_statement() -> None:
 
 
 def test_what_is_read_again_is_not_counted_and_not_noted_twice() -> None:
-    memory = said_once_more(fact(said(1)), Statement("user_stated", "s1", 1, 2), counts=False)
+    memory = with_statement(fact(stated_at(1)), Statement("user_stated", "s1", 1, 2), counts=False)
     assert (memory.occurrences, memory.said_again) == (1, ())
-    memory = said_once_more(memory, said(5), counts=False)
+    memory = with_statement(memory, stated_at(5), counts=False)
     assert (memory.occurrences, len(memory.said_again)) == (1, 1)
 
 
 def test_a_row_keeps_its_statements() -> None:
     keys = UserKeys("t1", "u1")
-    memory = fact(said(1), said(2, "s2", text="Tea, says ❄."), statement_of(Provenance("human_edit"), "2026"))
+    memory = fact(stated_at(1), stated_at(2, "s2", text="Tea, says ❄."), statement_of(Provenance("human_edit"), "2026"))
     item = rows.put_memory(keys, memory).item
     assert replace(rows.read_memory(dict(item)), version=0) == memory
-    assert "said_again" not in rows.put_memory(keys, fact(said(1))).item
+    assert "said_again" not in rows.put_memory(keys, fact(stated_at(1))).item

@@ -27,11 +27,11 @@ from neve.store.keys import (
     lacks_words,
     memory_place,
     own_memory_at,
+    read_utterance_place,
     recent_key,
-    said_at,
-    said_place,
     seq_of,
     session_of,
+    utterance_place,
 )
 
 ANN = UserKeys("t1", "ann")
@@ -180,8 +180,8 @@ def test_a_key_is_of_its_tenant_alone() -> None:
 
 @given(IDS, SEQS)
 def test_a_place_in_the_logs_is_read_as_it_was_written(session: str, seq: int) -> None:
-    assert said_at(said_place(session, seq)) == (session, seq)
-    assert said_at(ANN.memory(OWN).sk) is None and said_at("") is None
+    assert read_utterance_place(utterance_place(session, seq)) == (session, seq)
+    assert read_utterance_place(ANN.memory(OWN).sk) is None and read_utterance_place("") is None
 
 
 def test_what_else_a_key_says() -> None:

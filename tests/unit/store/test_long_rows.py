@@ -43,7 +43,7 @@ def table(tmp_path: Path) -> Iterator[SqliteTable]:
         yield made
 
 
-def kept(table: SqliteTable, put: Put) -> Item:
+def stored_row(table: SqliteTable, put: Put) -> Item:
     """The row as a reader finds it, also where it went through the types of DynamoDB."""
     assert item_size(put.item) < 400 * 1024
     table.write([put])
@@ -59,7 +59,7 @@ def test_a_session_that_never_ends_keeps_its_live_rows(table: SqliteTable, count
     kinds = (Kind.FACT, Kind.OBSERVATION, Kind.REFLECTION)
     live = tuple(LiveRow(memory_id(), kinds[n % 3], RANDOM.randint(5, 400)) for n in range(count))
     marker = SessionMarker("s1", observed_seq=9, live=live, version=0)
-    read = rows.read_marker(kept(table, rows.put_marker(KEYS, marker)))
+    read = rows.read_marker(stored_row(table, rows.put_marker(KEYS, marker)))
     assert (read.live, read.observed_seq, read.version) == (live, 9, 1)
 
 
@@ -92,7 +92,7 @@ def test_the_manifest_of_a_large_pack_is_a_row(table: SqliteTable, count: int) -
     shown, left_out = tuple(entries[: count // 2]), tuple(entries[count // 2 :])
     layers = {"global": shown, "local": ()}
     manifest = PackManifest("s1", 1, "initial", NOW, "a" * 64, 9, "b" * 64, layers, left_out)
-    assert rows.read_manifest(kept(table, rows.put_manifest(KEYS, manifest))) == manifest
+    assert rows.read_manifest(stored_row(table, rows.put_manifest(KEYS, manifest))) == manifest
 
 
 @pytest.mark.parametrize("count", [1, 4_000])
@@ -103,9 +103,9 @@ def test_a_job_says_of_all_its_facts_what_became_of_them(table: SqliteTable, cou
     result = {"facts": [{**fact, "id": memory_id()} for _ in range(count)]}
     state = {"touched": [memory_id() for _ in range(count)]}
     job = Job("job_01KKBH9", "observe", "done", NOW, "ada", "s1", result=result, state=state)
-    item = kept(table, rows.put_job(KEYS, job))
+    item = stored_row(table, rows.put_job(KEYS, job))
     read = rows.read_job(item)
     assert (read.result, read.state) == (result, state)
     idem = IdempotencyKey("POST /v1/x", "k1", "sha")
-    stored = kept(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT))
+    stored = stored_row(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT))
     assert idempotency.replay(stored, idem, AT) == StoredReply(200, {"result": result})

@@ -68,7 +68,7 @@ def _shorten(text: str, budget: int, marker: str, count: Counter, *, share: floa
     if count(marker) > budget:
         marker = ""
 
-    def kept(length: int) -> str:
+    def shortened(length: int) -> str:
         front = round(length * share)
         front_end = _cut_before(text, front)
         back_start = _cut_after(text, len(text) - (length - front))
@@ -77,11 +77,11 @@ def _shorten(text: str, budget: int, marker: str, count: Counter, *, share: floa
     low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if count(kept(middle)) <= budget:
+        if count(shortened(middle)) <= budget:
             low = middle
         else:
             high = middle - 1
-    return kept(low)
+    return shortened(low)
 
 
 def _splits_grapheme(text: str, at: int) -> bool:

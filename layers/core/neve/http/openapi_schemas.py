@@ -60,13 +60,13 @@ def without_null(schema: Json) -> Json:
     optional = set()
     for name, given in schema.get("properties", {}).items():
         choices = given.get("anyOf", [])
-        kept = [choice for choice in choices if choice != {"type": "null"}]
-        if len(kept) == len(choices):
+        left = [choice for choice in choices if choice != {"type": "null"}]
+        if len(left) == len(choices):
             properties[name] = given
             continue
         optional.add(name)
         rest = {key: value for key, value in given.items() if key not in ("anyOf", "default")}
-        properties[name] = rest | (kept[0] if len(kept) == 1 else {"anyOf": kept})
+        properties[name] = rest | (left[0] if len(left) == 1 else {"anyOf": left})
     if not properties:
         return schema
     required = [name for name in schema.get("required", []) if name not in optional]

@@ -109,10 +109,10 @@ class PromptedObserver:
         size = sum(estimate(row.text) for row in rows)
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
-        kept = _rows_within(rows, given.target_tokens)
-        whole = sum(row.text == told.text for row, told in zip(kept, rows, strict=False))
+        fitting = _rows_within(rows, given.target_tokens)
+        whole = sum(row.text == answered.text for row, answered in zip(fitting, rows, strict=False))
         return Reflected(
-            rows=kept,
+            rows=fitting,
             model=answers[-1].model,
             usage=usage_sum(*(answer.usage for answer in answers)),
             calls=len(answers),
@@ -277,8 +277,8 @@ def _size(answer: ReadAnswer) -> int:
 
 
 def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
-    told = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
-    lines, trimmed_to = within_tokens(told, given.output_cap, given.events)
+    lines_given = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
+    lines, trimmed_to = within_tokens(lines_given, given.output_cap, given.events)
     facts = (
         ProposedFact(
             fact.text,
@@ -311,12 +311,12 @@ def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswe
 
 def _rows_within(rows: Sequence[ReflectionRow], target: int) -> tuple[ReflectedRow, ...]:
     """The leading rows that stay within ``target`` tokens together; a first row above it is trimmed to it."""
-    kept: list[ReflectedRow] = []
+    fitting: list[ReflectedRow] = []
     left = target
     for row in rows:
-        text = row.text if kept else trim_to(row.text, target)
+        text = row.text if fitting else trim_to(row.text, target)
         if estimate(text) > left:
             break
-        kept.append(ReflectedRow(text, tuple(row.group_ids)))
+        fitting.append(ReflectedRow(text, tuple(row.group_ids)))
         left -= estimate(text)
-    return tuple(kept)
+    return tuple(fitting)

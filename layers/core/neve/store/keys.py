@@ -50,7 +50,7 @@ _BEFORE_EVERY_ID = "!"
 """Sorts before every character of an id, and is in none."""
 _BEFORE_EVERY_ULID = "0"
 _DOCUMENT_ID = "doc_"
-_SAID = "S#"
+_UTTERANCE = "S#"
 _OWN_ID, _FOREIGN_ID = "mem_", "."
 """A memory's own id is kept without the first; before one that came with an import stands the second, which is in no id
 and sorts before every ULID."""
@@ -229,8 +229,8 @@ def memory_place(row: Key) -> str:
 
 def deleted_memory_id(row: Key) -> str:
     """The id of a memory that was deleted. Raises ValueError for another row."""
-    kept = _rest(row.sk, DELETED_MEMORY)
-    return kept.removeprefix(_FOREIGN_ID) if kept.startswith(_FOREIGN_ID) else _OWN_ID + kept
+    rest = _rest(row.sk, DELETED_MEMORY)
+    return rest.removeprefix(_FOREIGN_ID) if rest.startswith(_FOREIGN_ID) else _OWN_ID + rest
 
 
 def deleted_document_id(row: Key) -> str:
@@ -238,16 +238,16 @@ def deleted_document_id(row: Key) -> str:
     return f"{_DOCUMENT_ID}{_rest(row.sk, DELETED_DOCUMENT)}"
 
 
-def said_place(session: str, seq: int) -> str:
+def utterance_place(session: str, seq: int) -> str:
     """Where in a user's logs something was said, in their order. No sort key of a memory begins so."""
-    return f"{_SAID}{session}#{seq}"
+    return f"{_UTTERANCE}{session}#{seq}"
 
 
-def said_at(place: str) -> tuple[str, int] | None:
-    """Session and seq of a ``said_place``; None for a memory's sort key, and for no place."""
-    if not place.startswith(_SAID):
+def read_utterance_place(place: str) -> tuple[str, int] | None:
+    """Session and seq of an ``utterance_place``; None for a memory's sort key, and for no place."""
+    if not place.startswith(_UTTERANCE):
         return None
-    session, _, seq = place.removeprefix(_SAID).rpartition("#")
+    session, _, seq = place.removeprefix(_UTTERANCE).rpartition("#")
     return session, int(seq)
 
 
@@ -271,7 +271,7 @@ def pack_session_of(object_key: str) -> str:
     return object_key.rsplit("/", 2)[1].removeprefix(_PACKS_OF)
 
 
-def _kept_id(memory_id: str) -> str:
+def _id_in_key(memory_id: str) -> str:
     return memory_id.removeprefix(_OWN_ID) if is_own_memory_id(memory_id) else _FOREIGN_ID + memory_id
 
 
@@ -449,7 +449,7 @@ class UserKeys(Keys):
 
     def memory(self, memory_id: str) -> Key:
         """Ids of our own in their order, which is that of time, behind all those that came with an import."""
-        return Key(self.partition, MEMORY + _kept_id(memory_id))
+        return Key(self.partition, MEMORY + _id_in_key(memory_id))
 
     def memory_at(self, created_at: datetime, memory_id: str) -> Key:
         """Where a memory whose id is not ours stands in the order of time."""
@@ -510,7 +510,7 @@ class UserKeys(Keys):
 
     def deleted_memory(self, memory_id: str) -> Key:
         """The last rev of a memory that was deleted."""
-        return Key(self.partition, DELETED_MEMORY + _kept_id(memory_id))
+        return Key(self.partition, DELETED_MEMORY + _id_in_key(memory_id))
 
     def fingerprint(self, sha256: str) -> Key:
         """Which fact says what has this fingerprint."""

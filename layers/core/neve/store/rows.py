@@ -69,8 +69,8 @@ def expectation(version: int) -> Expectation:
 def version_of(*names: object) -> int:
     """At which a row begins that may come back after it was deleted: a number of 48 bits for what it is made of. Nobody
     who has read the row that stood there before takes this one for it."""
-    said = " ".join(map(str, names))
-    return int.from_bytes(hashlib.sha256(said.encode()).digest()[:6], "big") + 1
+    joined = " ".join(map(str, names))
+    return int.from_bytes(hashlib.sha256(joined.encode()).digest()[:6], "big") + 1
 
 
 def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
@@ -264,8 +264,8 @@ def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
 def put_erased(item: Item) -> Put:
     """The row of an event without anything of what it said; which event it was, when, and how long stays, and for now
     the names of its images: whoever removes them looks for them there, also after another one that has died."""
-    kept = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
-    return Put(_with_images_left(kept | _ERASED, images_of_row(item)), Version(item["version"]))
+    left = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
+    return Put(_with_images_left(left | _ERASED, images_of_row(item)), Version(item["version"]))
 
 
 def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
@@ -289,8 +289,8 @@ def images_of_row(item: Item) -> list[str]:
 
 
 def _with_images_left(item: Item, images: Sequence[str]) -> Item:
-    kept = {name: value for name, value in item.items() if name != IMAGES_LEFT}
-    return kept | ({IMAGES_LEFT: list(images)} if images else {})
+    left = {name: value for name, value in item.items() if name != IMAGES_LEFT}
+    return left | ({IMAGES_LEFT: list(images)} if images else {})
 
 
 # --- retractions --------------------------------------------------------------------------------
@@ -319,8 +319,8 @@ SENT_WITHIN = timedelta(minutes=10)
 
 def read_memory(item: Item) -> Memory:
     if "said_again" in item:
-        said = [Statement(*one) for one in json.loads(item["said_again"])]
-        return _memory.validate_python(item | {"said_again": said})
+        statements = [Statement(*one) for one in json.loads(item["said_again"])]
+        return _memory.validate_python(item | {"said_again": statements})
     return _memory.validate_python(item)
 
 
@@ -331,8 +331,8 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("said_again"):  # without the names of its fields: a row pays for each kilobyte
-        said = [astuple(one) for one in memory.said_again]
-        attributes["said_again"] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        statements = [astuple(one) for one in memory.said_again]
+        attributes["said_again"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:

@@ -110,12 +110,12 @@ def a_document_has_its_rows_and_no_others(run: Run) -> Found:
         places = {item["id"]: (item["path"], item["rev"]) for item in rows_of(run, keys.partition, DOCUMENT_PLACE)}
         if places != {i: (head.path, head.rev) for i, head in heads.items()}:
             yield f"{keys.partition}: places {places}, heads {heads}"
-        kept = {item["sk"] for item in rows_of(run, keys.partition, DOCUMENT_REV)}
+        stored = {item["sk"] for item in rows_of(run, keys.partition, DOCUMENT_REV)}
         named = {keys.document_rev(i, n + 1).sk for i, head in heads.items() for n in range(head.rev)}
         in_force = {keys.document_rev(i, head.rev).sk for i, head in heads.items()}
-        missing = named - kept if not _erases(run, keys) else in_force - kept
-        if missing or kept - named:
-            yield f"{keys.partition}: revisions {sorted(missing)} are missing, {sorted(kept - named)} too many"
+        missing = named - stored if not _erases(run, keys) else in_force - stored
+        if missing or stored - named:
+            yield f"{keys.partition}: revisions {sorted(missing)} are missing, {sorted(stored - named)} too many"
 
 
 def _erases(run: Run, keys: UserKeys) -> bool:

@@ -87,11 +87,11 @@ def what_evolved_has_one_successor(run: Run) -> Found:
             for old in sorted(evolved.intersection(new.get("supersedes", ()))):  # replacements supersede later
                 if taken.setdefault((str(new["pk"]), str(old)), str(new["id"])) != new["id"]:
                     yield f"{old} has two successors"
-    told: set[str] = set()
+    succeeded: set[str] = set()
     for did in run.history.of("evolve"):
-        if did.ok and did.given[0] in told:
+        if did.ok and did.given[0] in succeeded:
             yield f"{did.given[0]} evolved twice"
-        told |= {did.given[0]} if did.ok else set()
+        succeeded |= {did.given[0]} if did.ok else set()
 
 
 def _superseded_now(old: Item | None, new: Item | None) -> bool:

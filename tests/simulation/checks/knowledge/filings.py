@@ -26,9 +26,9 @@ def a_cursor_passes_what_is_written_with_it(run: Run) -> Found:
             before, after = _filing(written.old), _filing(written.new)
             if after.filed_seq == 0:
                 continue  # to be filed again
-            told = after.result["filed"]
-            if (told["seq_from"], told["seq_to"]) != (before.filed_seq + 1, after.filed_seq):
-                yield f"{written.key}: says {told}, and moved from {before.filed_seq} to {after.filed_seq}"
+            filed = after.result["filed"]
+            if (filed["seq_from"], filed["seq_to"]) != (before.filed_seq + 1, after.filed_seq):
+                yield f"{written.key}: says {filed}, and moved from {before.filed_seq} to {after.filed_seq}"
             for one in after.result["documents"]:
                 if not any(_is_document(row, one["path"], one["rev"]) for row in together):
                     yield f"{written.key}: {one} is not written with the cursor"
@@ -93,9 +93,9 @@ def revisions_of_a_document_follow_each_other(run: Run) -> Found:
                 continue  # what does not move rev is written in place
             if new["rev"] != rev + 1:
                 yield f"{place}: rev {new['rev']} behind {rev}"
-            said = earlier.setdefault(place, set())
-            put_back = new["sha256"] in said and _takes_back(run, written.key.pk)
-            said.add(new["sha256"])
+            seen = earlier.setdefault(place, set())
+            put_back = new["sha256"] in seen and _takes_back(run, written.key.pk)
+            seen.add(new["sha256"])
             if _by_librarian(new) and not put_back:
                 lost = [line for line in before.splitlines() if line not in new["text"].splitlines()]
                 if lost:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.simulation.run import Run
 
 
-def no_card_number_is_kept(run: Run) -> Found:
+def no_card_number_is_stored(run: Run) -> Found:
     """Of the speaker, who says it with every event: in no write of the log, and in no passage."""
     for _, event in of_kind(run, "event"):
         if CARD in str(event):
@@ -22,4 +22,4 @@ def no_card_number_is_kept(run: Run) -> Found:
                 yield f"{owner} {place}: {passage.text[:80]}"
 
 
-INVARIANTS = (no_card_number_is_kept,)
+INVARIANTS = (no_card_number_is_stored,)

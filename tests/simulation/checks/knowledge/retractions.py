@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.ids import event_place
-from neve.domain.memories.said_again import MAX_STATEMENTS, is_retracted, range_of, statements_of
+from neve.domain.memories.fact_statements import MAX_STATEMENTS, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.records.jobs import Job
@@ -23,7 +23,7 @@ from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.retract.retract_job import PACK as PACKED
 from neve.usecases.retract.retract_job import is_done
 from tests.simulation.checks.memories import memories_of
-from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
+from tests.simulation.checks.replay import Found, before_erasure, first_texts, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def the_lists_are_what_was_taken_back(run: Run) -> Found:
         lists = {place: _spans(item.get("retracted", ())) if item else () for place, item in found.items()}
         if len(set(lists.values())) != 1:
             yield f"{keys.log}: {lists}"
-        told = joined((did.value.from_seq, did.value.to_seq) for did in retractions_of(run, keys))
-        missing = [part for span in told for part in without(span, lists["session_head"])]
+        asked = joined((did.value.from_seq, did.value.to_seq) for did in retractions_of(run, keys))
+        missing = [part for span in asked for part in without(span, lists["session_head"])]
         if missing:
             yield f"{keys.log}: {missing} was answered, and is not taken back"
 
@@ -65,13 +65,13 @@ def what_still_stands_holds(run: Run) -> Found:
     for keys in run.history.users():
         if keys in run.erased:
             continue
-        told = _Told(run, keys)
-        for statement, (said, ids) in told.statements.items():
-            if not _is_gone(run, keys, said) and not any(told.holds(i, frozenset()) for i in ids):
-                yield f"{keys.partition}: {statement} is said in {range_of(said)}, and none of {sorted(ids)} holds"
+        stated = _Stated(run, keys)
+        for statement, (first, ids) in stated.statements.items():
+            if not _is_gone(run, keys, first) and not any(stated.holds(i, frozenset()) for i in ids):
+                yield f"{keys.partition}: {statement} is said in {range_of(first)}, and none of {sorted(ids)} holds"
 
 
-class _Told:
+class _Stated:
     """``statements``: who ever said which fact where, and the rows that ever knew of it. ``last``: each row as it was
     last, also of those that are erased."""
 
@@ -86,10 +86,10 @@ class _Told:
             if item["pk"] == keys.partition and item["kind"] == Kind.FACT:
                 fact = rows.read_memory(item)
                 self.last[fact.id] = fact
-                for said in statements_of(fact) if len(fact.said_again) < MAX_STATEMENTS else ():
-                    text = fingerprint(said.text or fact.text)
-                    if range_of(said) is not None:
-                        self.statements.setdefault((text, range_of(said)), (said, set()))[1].add(fact.id)
+                for statement in statements_of(fact) if len(fact.said_again) < MAX_STATEMENTS else ():
+                    text = fingerprint(statement.text or fact.text)
+                    if range_of(statement) is not None:
+                        self.statements.setdefault((text, range_of(statement)), (statement, set()))[1].add(fact.id)
 
     def holds(self, memory_id: str, seen: frozenset[str]) -> bool:
         fact = self.last.get(memory_id)
@@ -102,9 +102,9 @@ class _Told:
         return any(self.holds(i, seen) for i in (*named, fact.superseded_by or ""))
 
 
-def _is_gone(run: Run, keys: UserKeys, said: Statement) -> bool:
-    place = range_of(said)
-    return place is None or is_retracted(said, {place[0]: _retracted(run, keys.of_session(place[0]))})
+def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:
+    place = range_of(statement)
+    return place is None or is_retracted(statement, {place[0]: _retracted(run, keys.of_session(place[0]))})
 
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
@@ -142,7 +142,7 @@ def nothing_taken_back_is_recalled(run: Run) -> Found:
                     yield f"{did.who} at {did.began_s:.1f} was answered {hit.id}, taken back at {gone.ended_s:.1f}"
 
 
-def nothing_deleted_is_kept(run: Run) -> Found:
+def nothing_deleted_is_stored(run: Run) -> Found:
     """When calm: no event, memory, summary, artifact, pack or passage holds what was said in a deleted event."""
     for keys in run.history.sessions():
         deleted = joined(
@@ -150,8 +150,8 @@ def nothing_deleted_is_kept(run: Run) -> Found:
         )
         if not deleted:
             continue
-        said = first_said(run, keys)
-        labels = {text.split()[2] for seq, text in said.items() if holds(deleted, seq) and len(text.split()) > 2}
+        texts = first_texts(run, keys)
+        labels = {text.split()[2] for seq, text in texts.items() if holds(deleted, seq) and len(text.split()) > 2}
         marks = re.compile("|".join(rf"{re.escape(keys.session)} {re.escape(label)}\b" for label in sorted(labels)))
         for where, text in _texts(run, keys):
             if labels and marks.search(text):
@@ -235,6 +235,6 @@ INVARIANTS = (
     what_still_stands_holds,
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
-    nothing_deleted_is_kept,
+    nothing_deleted_is_stored,
     a_pack_rebuilt_holds_what_is_left,
 )

@@ -80,11 +80,11 @@ def test_while_some_are_missing_the_others_are_weighed(world: RecallWorld) -> No
 def test_those_of_a_former_text_do_not_count(world: RecallWorld) -> None:
     memory = world.remember("We paint the crane of the harbour")
     world.pump()
-    kept = world.rows.get(ANN.tokens_of(memory))
-    assert kept is not None
+    stored = world.rows.get(ANN.tokens_of(memory))
+    assert stored is not None
     update_memory(world.user(), memory, MemoryChange({"text": "We never paint the crane of any harbour"}), None)
     world.pump()
-    world.rows.write([Put(kept)])
+    world.rows.write([Put(stored)])
     answer = ask(world)
     assert memory in {hit.id for hit in answer.hits}
     assert memory not in late(answer)

@@ -6,17 +6,17 @@ import pytest
 
 from neve.domain.recall.lending import RRF_TERMS, Range, Terms, best_lent, lenders
 
-SAID = {"u1": ("s1", 1), "u2": ("s1", 2), "u9": ("s1", 9), "v2": ("s2", 2)}
+PLACES = {"u1": ("s1", 1), "u2": ("s1", 2), "u9": ("s1", 9), "v2": ("s2", 2)}
 
 
 def test_a_memory_lends_to_what_is_there_of_its_range() -> None:
     memories = {"m": Range("s1", 1, 2), "wide": Range("s1", 2, 20), "gone": Range("s1", 3, 8), "manual": None}
-    assert lenders(memories, SAID) == {"m": ["u1", "u2"], "wide": ["u2", "u9"]}
+    assert lenders(memories, PLACES) == {"m": ["u1", "u2"], "wide": ["u2", "u9"]}
 
 
 def test_another_session_is_another_range() -> None:
-    assert lenders({"m": Range("s2", 1, 9)}, SAID) == {"m": ["v2"]}
-    assert lenders({"m": Range("s3", 1, 9)}, SAID) == {}
+    assert lenders({"m": Range("s2", 1, 9)}, PLACES) == {"m": ["v2"]}
+    assert lenders({"m": Range("s3", 1, 9)}, PLACES) == {}
 
 
 def test_an_utterance_borrows_of_what_its_memory_matches_better_and_of_what_it_matches() -> None:

@@ -60,10 +60,10 @@ def test_what_answers_a_good_match_is_lifted() -> None:
 def test_what_was_said_stands_before_the_reaction_to_it() -> None:
     """A reply of a few words about the same has more of the question's terms in its passage, which borrows those of the
     message before; with a memory of what was said, and without one."""
-    said = PLAIN._replace(id="said", place=("s1", 1), text="I moved to Lisbon.", bm25=0.118, cosine=0.587)
+    utterance = PLAIN._replace(id="said", place=("s1", 1), text="I moved to Lisbon.", bm25=0.118, cosine=0.587)
     reply = PLAIN._replace(id="reply", place=("s1", 2), text="Enjoy the move!", bm25=0.128, cosine=0.505)
     memory = MEMORY._replace(text="User moved to Lisbon", made_from=Range("s1", 1, 1), bm25=0.105, cosine=0.517)
-    for candidates in ([said, reply], [said, reply, memory]):
+    for candidates in ([utterance, reply], [utterance, reply, memory]):
         scores = rerank_scores("Which city did I move to?", candidates, FLOOR)
         assert scores["said"] > scores["reply"]
 

@@ -43,10 +43,10 @@ def test_the_gate_fades_with_the_square_of_the_length(length: int, expected: flo
 
 @given(st.floats(MIN_COUNT, 1e6, width=32))
 def test_nine_bits_are_kept_and_nothing_else(count: float) -> None:
-    kept = nine_bits(count)
-    assert kept <= count < kept * (1 + 2**-8) * (1 + 1e-9)
-    assert nine_bits(kept) == kept
-    mantissa, _ = float(kept).hex().removeprefix("0x1.").split("p")
+    rounded = nine_bits(count)
+    assert rounded <= count < rounded * (1 + 2**-8) * (1 + 1e-9)
+    assert nine_bits(rounded) == rounded
+    mantissa, _ = float(rounded).hex().removeprefix("0x1.").split("p")
     assert int(mantissa or "0", 16) % 2 ** (4 * len(mantissa) - 8) == 0
 
 

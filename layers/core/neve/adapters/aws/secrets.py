@@ -26,14 +26,14 @@ class Secrets:
 
     def __init__(self, client: SecretsManagerClient, caches: Caches) -> None:
         self._client = client
-        self._kept = caches.of(SECRET_CACHE)
+        self._cache = caches.of(SECRET_CACHE)
         self._reading = Lock()
 
     def read(self, arn: str) -> str:
         """The secret's text, as old as ``SECRET_CACHE`` allows; one read for all threads that ask at once. Raises
         ModelUnavailable, never with the value in it."""
         with self._reading:
-            return self._kept.read(arn, lambda: _read(self._client, arn))
+            return self._cache.read(arn, lambda: _read(self._client, arn))
 
 
 def _read(client: SecretsManagerClient, arn: str) -> str:

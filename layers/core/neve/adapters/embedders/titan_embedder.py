@@ -127,9 +127,9 @@ def _vector(content: bytes) -> bytes:
 
 
 def _translated(error: Exception) -> EmbeddingRetryable | EmbeddingUnavailable:
-    said = f"{MODEL_TAG}: {reason(error)}"
+    message = f"{MODEL_TAG}: {reason(error)}"
     if isinstance(error, ClientError):
         status = http_status(error)
         passing = status >= 500 or status in PASSING_STATUSES
-        return EmbeddingRetryable(said) if passing else EmbeddingUnavailable(said)
-    return EmbeddingUnavailable(said) if isinstance(error, WITHOUT_CREDENTIALS) else EmbeddingRetryable(said)
+        return EmbeddingRetryable(message) if passing else EmbeddingUnavailable(message)
+    return EmbeddingUnavailable(message) if isinstance(error, WITHOUT_CREDENTIALS) else EmbeddingRetryable(message)

@@ -93,9 +93,9 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _terms(said: Passage | Neighbour) -> Terms[str]:
-    own = _stored_terms(said.text)
-    return Terms(own, len(own) + _lengths.of(said.rest))
+def _terms(indexed: Passage | Neighbour) -> Terms[str]:
+    own = _stored_terms(indexed.text)
+    return Terms(own, len(own) + _lengths.of(indexed.rest))
 
 
 def _weighted_terms(passage: Passage, own: Terms[str]) -> dict[str, float]:

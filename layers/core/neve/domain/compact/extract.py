@@ -84,21 +84,21 @@ def extract_summary(
     for these turns in their own, and an assistant's results and what was asked in another language are in it."""
     room = summary_target(verbosity, DEFAULT_TRIGGER) if target is None else target
     empty = count(render_summary(SummaryText()))
-    said = _without_repeats(_candidates(events, lasting))
+    candidates = _without_repeats(_candidates(events, lasting))
     folded = _chosen(_earlier(before), (room - empty) // 2, count) if before else []
     spent = sum(_cost(one, count) for one in folded)
-    kept = [*folded, *_chosen(_unsaid(said, folded), room - empty - spent, count)]
-    summary = _summary(kept)
+    chosen = [*folded, *_chosen(_not_folded(candidates, folded), room - empty - spent, count)]
+    summary = _summary(chosen)
     # a counter other than the estimate may count the whole above its parts
-    while kept and count(render_summary(summary)) > room:
-        kept.pop()
-        summary = _summary(kept)
+    while chosen and count(render_summary(summary)) > room:
+        chosen.pop()
+        summary = _summary(chosen)
     return summary
 
 
-def _summary(kept: Sequence[_Candidate]) -> SummaryText:
+def _summary(chosen: Sequence[_Candidate]) -> SummaryText:
     """In the order in which it was said; what was folded in comes first."""
-    in_order = sorted(kept, key=lambda one: one.at)
+    in_order = sorted(chosen, key=lambda one: one.at)
     return summary_text({heading: [one.text for one in in_order if one.heading == heading] for heading in HEADINGS})
 
 
@@ -136,9 +136,9 @@ class _Notes:
 
     def hear(self, event: Event) -> None:
         """What a message of the user states, as far as it may be remembered."""
-        said = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
-        english = _is_english(said)
-        for n, sentence in enumerate(said):
+        sentences = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
+        english = _is_english(sentences)
+        for n, sentence in enumerate(sentences):
             if self._takes_back(event, sentence, opens=n == 0):
                 continue
             judged = None if REQUEST.search(sentence) else _judged(sentence, USER_CUES)
@@ -175,8 +175,8 @@ def _corrects(sentence: str) -> bool:
     return short and TAKES_BACK.search(sentence) is not None and ASKS.search(sentence) is None
 
 
-def _is_english(said: Sequence[str]) -> bool:
-    words = " ".join(said).split()
+def _is_english(sentences: Sequence[str]) -> bool:
+    words = " ".join(sentences).split()
     return len(ENGLISH.findall(" ".join(words))) >= _MIN_ENGLISH * len(words)
 
 
@@ -200,9 +200,9 @@ def without_unwanted(events: Sequence[Event]) -> list[Event]:
 
 
 def _wanted(event: Event) -> Event:
-    said = sentences_of(event_text(event))
-    wanted = wanted_sentences(said)
-    return event if len(wanted) == len(said) else replace(event, content="\n".join(wanted))
+    sentences = sentences_of(event_text(event))
+    wanted = wanted_sentences(sentences)
+    return event if len(wanted) == len(sentences) else replace(event, content="\n".join(wanted))
 
 
 def _split(line: str) -> Iterator[str]:
@@ -235,8 +235,8 @@ def _quoted(event: Event, sentence: str) -> str:
     role = "user" if event.event_type is EventType.USER_MESSAGE else "assistant"
     speaker = one_line(event.name)[:NAME_CHARACTERS] if event.name else role
     room = ITEM_CHARACTERS - len(speaker) - len("():  2026-03-10")
-    said = sentence if len(sentence) <= room else f"{sentence[: room - 1].rstrip()}…"
-    return f"{speaker} ({event.created_at[:10]}): {said}"
+    quoted = sentence if len(sentence) <= room else f"{sentence[: room - 1].rstrip()}…"
+    return f"{speaker} ({event.created_at[:10]}): {quoted}"
 
 
 # --- choice ---------------------------------------------------------------------------------------
@@ -244,16 +244,16 @@ def _quoted(event: Event, sentence: str) -> str:
 
 def _without_repeats(found: Sequence[_Candidate]) -> list[_Candidate]:
     """What was said twice stands where it was said last."""
-    last = {_said(one): one for one in found}
-    return [one for one in found if last[_said(one)] is one]
+    last = {_content_key(one): one for one in found}
+    return [one for one in found if last[_content_key(one)] is one]
 
 
-def _unsaid(found: Sequence[_Candidate], folded: Sequence[_Candidate]) -> list[_Candidate]:
-    known = {_said(one) for one in folded}
-    return [one for one in found if _said(one) not in known]
+def _not_folded(found: Sequence[_Candidate], folded: Sequence[_Candidate]) -> list[_Candidate]:
+    known = {_content_key(one) for one in folded}
+    return [one for one in found if _content_key(one) not in known]
 
 
-def _said(one: _Candidate) -> tuple[str, str]:
+def _content_key(one: _Candidate) -> tuple[str, str]:
     """The heading and the words, without speaker and day."""
     return one.heading, one.text.partition("): ")[2].casefold() or one.text.casefold()
 
@@ -265,19 +265,19 @@ def _chosen(found: Sequence[_Candidate], room: int, count: Counter) -> list[_Can
         sorted((one for one in found if one.heading == heading), key=lambda one: (one.weight, one.at))
         for heading in HEADINGS
     ]
-    kept: list[_Candidate] = []
+    chosen: list[_Candidate] = []
     misfits = 0
     while any(queues) and misfits < _MISFITS:
         for queue in filter(None, queues):
             one = queue.pop()
             cost = _cost(one, count)
             if cost <= room:
-                kept.append(one)
+                chosen.append(one)
                 room -= cost
                 misfits = 0
             else:
                 misfits += 1
-    return kept
+    return chosen
 
 
 def _cost(one: _Candidate, count: Counter) -> int:

@@ -1,4 +1,4 @@
-"""Which events a compaction covers (docs/rules/compact.md#kept)."""
+"""Which events a compaction covers (docs/rules/compact.md#turns-kept-verbatim)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, kept_by_compaction, turns
+from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, covered_turns, turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ def newly_covered(tail: Tail) -> Covered | None:
 
 
 def _whole_turns(tail: Tail, spans: Sequence[range], closed: set[int]) -> Covered | None:
-    first_kept = FIRST_TURNS_KEPT if tail.first else 0
-    middle = kept_by_compaction([tail.weight(span) for span in spans], tail.keep_budget, first_kept=first_kept)
+    first_turns = FIRST_TURNS_KEPT if tail.first else 0
+    middle = covered_turns([tail.weight(span) for span in spans], tail.keep_budget, first_turns=first_turns)
     starts = [spans[n].start for n in middle or () if spans[n].start in closed]
     ends = [spans[n].stop - 1 for n in middle or () if spans[n].stop in closed]
     if not starts or not ends or starts[0] > ends[-1]:

@@ -36,6 +36,6 @@ def bytes_of(events: Iterable[Event]) -> int:
     return sum(_json_bytes([event.content, event.event_data]) for event in shown)
 
 
-def _json_bytes(said: object) -> int:
-    text = json.dumps(said, ensure_ascii=False)
+def _json_bytes(value: object) -> int:
+    text = json.dumps(value, ensure_ascii=False)
     return len(text.encode("utf-8", "surrogatepass")) + text.count("\\") + text.count('"')

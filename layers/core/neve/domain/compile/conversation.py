@@ -131,22 +131,22 @@ class Conversation:
 
     def add(self, event: Event) -> None:
         """Without what Neve rendered into it. A boundary says nothing."""
-        kept = strip_event(event)
-        if kept is None or kept.event_type is EventType.TASK_BOUNDARY:
+        stripped = strip_event(event)
+        if stripped is None or stripped.event_type is EventType.TASK_BOUNDARY:
             return
-        if kept.event_type is EventType.TOOL_CALL:
-            self._call(kept)
-        elif kept.event_type is EventType.TOOL_RESULT:
-            self._result(kept)
+        if stripped.event_type is EventType.TOOL_CALL:
+            self._call(stripped)
+        elif stripped.event_type is EventType.TOOL_RESULT:
+            self._result(stripped)
         else:
-            blocks = content_blocks(kept.content, self.images)
+            blocks = content_blocks(stripped.content, self.images)
             if not blocks:
                 return
             self.close_round()
-            if kept.event_type is EventType.ASSISTANT_RESPONSE:
+            if stripped.event_type is EventType.ASSISTANT_RESPONSE:
                 self.say("assistant", *_in_words(blocks))
             else:
-                self.say("user", *_spoken(kept.name, blocks))
+                self.say("user", *_spoken(stripped.name, blocks))
 
     def close_round(self) -> None:
         """No result comes any more for the calls that are open: each gets one that says so. Results whose call is not
@@ -158,13 +158,13 @@ class Conversation:
         self.say("user", *late)
 
     def _call(self, event: Event) -> None:
-        said = str(event.event_data["tool_use_id"])
-        if self._answered or not self._open or said in self._open:
+        given_id = str(event.event_data["tool_use_id"])
+        if self._answered or not self._open or given_id in self._open:
             self.close_round()
         self.say("assistant", *_in_words(content_blocks(event.content, self.images)))
-        identifier = self._identifier(said, event.seq)
+        identifier = self._identifier(given_id, event.seq)
         self.say("assistant", ToolUse(identifier, tool_name(event), _arguments(event.event_data.get("args"))))
-        self._open[said] = identifier
+        self._open[given_id] = identifier
 
     def _result(self, event: Event) -> None:
         content = tuple(content_blocks(event.content, self.images))
@@ -179,9 +179,13 @@ class Conversation:
         if not self._open:
             self.close_round()
 
-    def _identifier(self, said: str, seq: int) -> str:
+    def _identifier(self, given_id: str, seq: int) -> str:
         """As it was said where a provider takes it and it is not used yet; else made of it, the same every time."""
-        fit = said if _FIT_FOR_AN_ID.fullmatch(said) else f"toolu_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+        fit = (
+            given_id
+            if _FIT_FOR_AN_ID.fullmatch(given_id)
+            else f"toolu_{hashlib.sha256(given_id.encode()).hexdigest()[:24]}"
+        )
         if fit in self._used:
             fit = f"{fit[:53]}_{seq}"
         self._used.add(fit)
@@ -192,10 +196,10 @@ class Conversation:
         message of the user begins with."""
         self.close_round()
         last: tuple[Block, ...] = ()
-        said = self.messages
-        if said and said[-1][0] == "user":
-            said, last = said[:-1], tuple(said[-1][1])
-        return [Message(role, tuple(blocks)) for role, blocks in said], last
+        messages = self.messages
+        if messages and messages[-1][0] == "user":
+            messages, last = messages[:-1], tuple(messages[-1][1])
+        return [Message(role, tuple(blocks)) for role, blocks in messages], last
 
 
 def tool_name(event: Event) -> str:

@@ -44,12 +44,12 @@ def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, ToolResult):
         result: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
         if block.content:
-            result["content"] = [_said(part) for part in block.content]
+            result["content"] = [_content_block(part) for part in block.content]
         return result | {"is_error": True} if block.is_error else result
-    return _said(block)
+    return _content_block(block)
 
 
-def _said(block: Text | Image) -> dict[str, Any]:
+def _content_block(block: Text | Image) -> dict[str, Any]:
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
     if block.url is not None:

@@ -46,8 +46,8 @@ def _call(call: ToolUse) -> dict[str, Any]:
 def _user(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     results = [block for block in blocks if isinstance(block, ToolResult)]
     messages = [{"role": "tool", "tool_call_id": r.id, "content": _result(r)} for r in results]
-    said = [_part(block) for block in blocks if isinstance(block, Text | Image)]
-    return [*messages, {"role": "user", "content": said}] if said else messages
+    parts = [_part(block) for block in blocks if isinstance(block, Text | Image)]
+    return [*messages, {"role": "user", "content": parts}] if parts else messages
 
 
 def _part(block: Text | Image) -> dict[str, Any]:

@@ -111,8 +111,8 @@ def fit_task(task: TaskState, tokens: int) -> FittedTask:
     if tokens - frame < MIN_TASK:
         return FittedTask("", ("task_state",))
     inner = _task_lines(task, outputs, observations, gone)
-    kept = keep_ends(escape(inner), tokens - frame, marker=CUT)
-    return FittedTask(f"<neve-task>\n{kept}\n</neve-task>", (*pruned, "text"))
+    shortened = keep_ends(escape(inner), tokens - frame, marker=CUT)
+    return FittedTask(f"<neve-task>\n{shortened}\n</neve-task>", (*pruned, "text"))
 
 
 def task_text(task: TaskState) -> str:

@@ -220,17 +220,17 @@ class _FittedHistory:
         return sum(shown_tokens(event) for event in self.events if asked is not None and event.seq >= asked.seq)
 
     def conversation(self, images: Mapping[str, str]) -> Conversation:
-        said, cut = Conversation(images), self.hidden
+        messages, cut = Conversation(images), self.hidden
         for event in self.events:
             if cut is None or event.seq < cut.seq_from:
-                said.add(event)
-        said.close_round()
+                messages.add(event)
+        messages.close_round()
         if self.summary is not None:
-            said.say("user", Text(render_summary(self.summary)))
+            messages.say("user", Text(render_summary(self.summary)))
         for event in self.events:
             if cut is not None and event.seq >= cut.seq_from:
-                said.add(event)
-        return said
+                messages.add(event)
+        return messages
 
 
 # --- the other sections -----------------------------------------------------------------------------
@@ -258,8 +258,8 @@ def _tools_tokens(prompt_input: PromptInput) -> int:
 def _message_tokens(prompt_input: PromptInput) -> int:
     """With the lines about the session, which stand around it."""
     blocks = prompt_input.message or ()
-    said = sum(estimate(block.text) if isinstance(block, Text) else IMAGE_TOKENS for block in blocks)
-    return said + estimate(prompt_input.session)
+    tokens = sum(estimate(block.text) if isinstance(block, Text) else IMAGE_TOKENS for block in blocks)
+    return tokens + estimate(prompt_input.session)
 
 
 def _memories(prompt_input: PromptInput, updates: FittedUpdates, grant: int) -> tuple[FittedUpdates, int, str]:
@@ -273,10 +273,10 @@ def _memories(prompt_input: PromptInput, updates: FittedUpdates, grant: int) -> 
 
 def _instructions(given: Sequence[str], grant: int) -> tuple[str, ...]:
     """The first ones that fit; they only give way when nothing else is left to."""
-    kept = len(given)
-    while kept and estimate(_joined(given[:kept])) > grant:
-        kept -= 1
-    return tuple(given[:kept])
+    fitting = len(given)
+    while fitting and estimate(_joined(given[:fitting])) > grant:
+        fitting -= 1
+    return tuple(given[:fitting])
 
 
 def _joined(texts: Sequence[str]) -> str:
@@ -321,12 +321,12 @@ class _Fitted:
 
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
-        said = self.history.conversation(prompt_input.images)
+        conversation = self.history.conversation(prompt_input.images)
         at = answered_to(prompt_input.events)
-        said.images = prompt_input.last_images
+        conversation.images = prompt_input.last_images
         for event in prompt_input.events[at:]:
-            said.add(event)
-        history, last = said.parts()
+            conversation.add(event)
+        history, last = conversation.parts()
         elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, prompt_input.session)
         around = "\n".join(element for element in elements if element)
         return Prompt(

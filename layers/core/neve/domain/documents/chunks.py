@@ -21,8 +21,8 @@ def document_chunks(text: str, kind: str | None = None) -> list[str]:
     are found all the same."""
     paragraphs = [paragraph.strip() for paragraph in _BLANK_LINES.split(text)]
     if kind == CONVERSATION:
-        told = [one for one in paragraphs if not _ABOUT.fullmatch(one)]
-        paragraphs = paragraphs if all(map(_HEADINGS.fullmatch, told)) else told
+        content = [one for one in paragraphs if not _ABOUT.fullmatch(one)]
+        paragraphs = paragraphs if all(map(_HEADINGS.fullmatch, content)) else content
     return [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)] or [""]
 
 

@@ -43,6 +43,6 @@ def cut_at_word(text: str, longest: int) -> str:
     """At a word where one ends not too early, with an ellipsis inside the length, in characters."""
     if len(text) <= longest:
         return text
-    kept = text[: longest - 1]
-    space = kept.rfind(" ")
-    return (kept[:space] if space > longest // 2 else kept).rstrip() + "…"
+    beginning = text[: longest - 1]
+    space = beginning.rfind(" ")
+    return (beginning[:space] if space > longest // 2 else beginning).rstrip() + "…"

@@ -52,8 +52,8 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     if event.taken_back:
         return None
     role = ROLES.get(event.event_type)
-    said = strip_event(event) if role else None
-    text = event_text(said).strip() if said else ""
+    stripped = strip_event(event) if role else None
+    text = event_text(stripped).strip() if stripped else ""
     if not role or not text:
         return None
     return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at, event.rev)
@@ -115,5 +115,5 @@ def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _around(texts: Sequence[Neighbour], at: int) -> Iterator[Neighbour]:
     for distance in NEIGHBOURS:
         if 0 <= at + distance < len(texts):
-            said = texts[at + distance]
-            yield Neighbour(distance, said.text, said.rest)
+            neighbour = texts[at + distance]
+            yield Neighbour(distance, neighbour.text, neighbour.rest)

@@ -17,10 +17,10 @@ SUMMARY_CHARACTERS = 200
 
 def as_memory(account: Account, date: str) -> str:
     """One paragraph, ``date`` 2026-03-10: it stands in packs beside memories of other sessions."""
-    said = [f"{_TITLES[name]}: {'; '.join(_bare(item) for item in items)}." for name, items in _saying(account)]
+    sections = [f"{_TITLES[name]}: {'; '.join(_bare(item) for item in items)}." for name, items in _saying(account)]
     topics = f"; about {', '.join(account.key_topics)}" if account.key_topics else ""
     head = f'Session of {date}, "{account.title}" ({account.outcome}, {account.emotional_tone}{topics}).'
-    return " ".join([head, *said])
+    return " ".join([head, *sections])
 
 
 def as_document(account: Account, date: str | None = None) -> str:

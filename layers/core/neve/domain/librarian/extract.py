@@ -44,8 +44,8 @@ def account_of(
     these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known."""
     earlier = before.text if before else None
     events = without_unwanted(events)
-    said = events if stated is None else stated
-    text = extract_summary(said, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
+    source = events if stated is None else stated
+    text = extract_summary(source, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
     return Account(
         title=without_removed(title or "") or (before.title if before else None) or _title(tuple(topics)),
@@ -75,8 +75,8 @@ def without_removed(title: str) -> str:
 
 def _outcome(events: Sequence[Event], text: SummaryText) -> Outcome:
     """INTERRUPTED: somebody waits for an answer. PARTIAL: something is left to do."""
-    said = [event.event_type for event in events if event.event_type is not EventType.TASK_BOUNDARY]
-    if said and said[-1] is not EventType.ASSISTANT_RESPONSE:
+    types = [event.event_type for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    if types and types[-1] is not EventType.ASSISTANT_RESPONSE:
         return "INTERRUPTED"
     return "PARTIAL" if text.action_items else "SUCCESS"
 

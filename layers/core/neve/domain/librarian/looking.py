@@ -29,7 +29,7 @@ def names_in(text: str) -> list[str]:
 
 def known_paths(events: Sequence[Event]) -> list[str]:
     """Paths to look at, whether there is a document or not: the profile's, and of the people named most."""
-    names = Counter(name for event in _said(events) for name in names_in(event_text(event)))
+    names = Counter(name for event in _messages(events) for name in names_in(event_text(event)))
     people = [person_path(name) for name, _ in names.most_common(MAX_NAMES)]
     return list(dict.fromkeys([*ALWAYS, *people]))
 
@@ -38,12 +38,12 @@ def search_words(events: Sequence[Event]) -> str:
     """The query: what was said most, at most 40 words; empty when nothing was."""
     words = Counter(
         word
-        for event in _said(events)
+        for event in _messages(events)
         for word in plain_words(fold(event_text(event)))
         if word not in QUERY_STOP_WORDS and len(word) > 1
     )
     return " ".join(word for word, _ in words.most_common(MAX_WORDS))
 
 
-def _said(events: Sequence[Event]) -> Iterator[Event]:
+def _messages(events: Sequence[Event]) -> Iterator[Event]:
     return (event for event in events if event.event_type in (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE))

@@ -33,9 +33,9 @@ def librarian_path(text: str) -> str:
 def slug(text: str, otherwise: str = "untitled") -> str:
     """``Honeymoon in Paris!`` -> ``honeymoon-in-paris``: letters and digits of any script, at most 48 characters."""
     words = _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", text[:_SLUG_READ]).casefold()).strip("-")
-    kept = "".join(c for c in words if c == "-" or unicodedata.category(c)[0] in "LM" or c.isdecimal())
-    cut = kept[:SLUG_CHARACTERS]
-    if len(kept) > SLUG_CHARACTERS and "-" in cut:
+    allowed = "".join(c for c in words if c == "-" or unicodedata.category(c)[0] in "LM" or c.isdecimal())
+    cut = allowed[:SLUG_CHARACTERS]
+    if len(allowed) > SLUG_CHARACTERS and "-" in cut:
         cut = cut.rpartition("-")[0]
     return cut.strip("-") or otherwise
 

@@ -30,10 +30,10 @@ def certainty_of(action: Action, events: Sequence[Event]) -> Route:
     """High where the user's own words among the events of the action are plain; else as the librarian said, but never
     more than medium by its word alone."""
     within = [event for event in events if event.seq in action.seqs]
-    said = [event_text(event).replace("’", "'") for event in within if event.event_type is EventType.USER_MESSAGE]
-    if any(_PLAIN.search(text) or is_marked(text) for text in said):
+    messages = [event_text(event).replace("’", "'") for event in within if event.event_type is EventType.USER_MESSAGE]
+    if any(_PLAIN.search(text) or is_marked(text) for text in messages):
         return "high"
-    return "low" if action.certainty == "low" or not said else "medium"
+    return "low" if action.certainty == "low" or not messages else "medium"
 
 
 def trust_of_action(action: Action, events: Sequence[Event]) -> Trust:

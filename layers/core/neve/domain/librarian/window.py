@@ -42,13 +42,13 @@ def within_window(events: Sequence[Event], cap: int, count: Counter = estimate) 
         return Cut(tuple(events), 0)
     blocks = _blocks(events)
     weights = [sum(sizes[event.seq] for event in block) for block in blocks]
-    kept = {0, *_newest(weights, cap * NEWEST_SHARE // 100), *_marked(blocks)}
-    left = cap - sum(weights[n] for n in kept)
+    inside = {0, *_newest(weights, cap * NEWEST_SHARE // 100), *_marked(blocks)}
+    left = cap - sum(weights[n] for n in inside)
     for n in reversed(range(len(blocks))):
-        if n not in kept and weights[n] <= left:
-            kept.add(n)
+        if n not in inside and weights[n] <= left:
+            inside.add(n)
             left -= weights[n]
-    chosen = within_request([event for n in sorted(kept) for event in blocks[n]], cap, count)
+    chosen = within_request([event for n in sorted(inside) for event in blocks[n]], cap, count)
     return Cut(tuple(chosen), len(events) - len(chosen))
 
 

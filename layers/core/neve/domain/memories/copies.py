@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from neve.domain.memories.fact_statements import range_of, statements_of
 from neve.domain.memories.made_of import made_of
-from neve.domain.memories.said_again import range_of, statements_of
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import LiveRow
@@ -63,9 +63,9 @@ def made_of_any(row: Memory, events: Mapping[str, Spans]) -> bool:
     )
 
 
-def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], told: Collection[str]) -> Copy | None:
+def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], filed: Collection[str]) -> Copy | None:
     """What a librarian made of the events, also where somebody has written on it since, and what says the same.
-    ``told``: ids of the documents that tell of the sessions."""
+    ``filed``: ids of the documents that were filed of the sessions."""
     if head.fingerprint == of.fingerprint:
         return Copy("document", "same_words", path=head.path, status=head.status)
     by_range = any(
@@ -73,7 +73,7 @@ def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], told:
     )
     source = (head.source_id or "").partition(":")[0] if head.source_type == "session" else None
     rewritten = source in events and head.provenance.session_id != source
-    if by_range or rewritten or head.id in told:
+    if by_range or rewritten or head.id in filed:
         return Copy("document", "same_events", path=head.path, status=head.status)
     return None
 

@@ -124,8 +124,8 @@ def read_answer(
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
     ValueError when it is not of the form."""
     answer = ReadAnswer.model_validate({**given, "facts_not_read": 0})
-    told = given.get("facts")
-    not_read = (len(told) if isinstance(told, list) else int(told is not None)) - len(answer.facts)
+    facts = given.get("facts")
+    not_read = (len(facts) if isinstance(facts, list) else int(facts is not None)) - len(answer.facts)
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if line.text.strip()]
@@ -153,8 +153,8 @@ def _at_most(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]
     """Lines for which there is no room join the last one, so that a model that counts badly loses nothing."""
     if len(lines) <= room:
         return lines
-    kept, surplus = lines[: room - 1], lines[room - 1 :]
-    return [*kept, _joined(surplus)]
+    accepted, surplus = lines[: room - 1], lines[room - 1 :]
+    return [*accepted, _joined(surplus)]
 
 
 def _joined(lines: Iterable[ObservationEntry]) -> ObservationEntry:

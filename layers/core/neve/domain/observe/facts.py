@@ -40,9 +40,9 @@ class ProposedFact:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidFact:
+class StatedFact:
     """One statement with its range of the log. ``by`` is what that range bears out, ``trust`` its lowest.
-    ``remembered``: a message of the user in it asks to remember something. ``said_at``: when its last event was."""
+    ``remembered``: a message of the user in it asks to remember something. ``observed_at``: when its last event was."""
 
     text: str
     category: Category
@@ -54,7 +54,7 @@ class SaidFact:
     seq_from: int
     seq_to: int
     remembered: bool
-    said_at: str
+    observed_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class FactRoom:
     """``facts``: those that are kept, in the order of the log. ``covered_to``: the last event that they do justice to
     (None = the last of the pass). ``left_out``: how many of its first event had no room."""
 
-    facts: tuple[SaidFact, ...]
+    facts: tuple[StatedFact, ...]
     covered_to: int | None = None
     left_out: int = 0
 
 
-def said_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> list[SaidFact]:
+def stated_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> list[StatedFact]:
     """In the order of the log, each once; what was proposed as one and is two statements becomes two, of which the
     first has the relation. ``events`` of a pass, not empty."""
     once: dict[str, ProposedFact] = {}
@@ -77,23 +77,23 @@ def said_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> lis
     ranges = [_range(fact, events) for fact in split]
     lines = [ObservedLine(fact.text, *range_) for fact, range_ in zip(split, ranges, strict=True)]
     found = [
-        _said(fact, range_, trust, events)
+        _stated_fact(fact, range_, trust, events)
         for fact, range_, trust in zip(split, ranges, trust_of_lines(lines, events), strict=True)
     ]
     return sorted(found, key=lambda fact: (fact.seq_from, fact.seq_to))
 
 
-def facts_with_room(facts: Sequence[SaidFact], first: int) -> FactRoom:
+def facts_with_room(facts: Sequence[StatedFact], first: int) -> FactRoom:
     """``facts`` in the order of the log; ``first``: seq of the pass's first event, which is always covered."""
     if len(facts) <= MAX_FACTS:
         return FactRoom(tuple(facts))
     covered_to = max(facts[MAX_FACTS].seq_from - 1, first)
-    kept = facts_up_to(facts, covered_to)
-    best = sorted(range(len(kept)), key=lambda n: (-kept[n].importance, n))[:MAX_FACTS]
-    return FactRoom(tuple(kept[n] for n in sorted(best)), covered_to, len(kept) - len(best))
+    covered = facts_up_to(facts, covered_to)
+    best = sorted(range(len(covered)), key=lambda n: (-covered[n].importance, n))[:MAX_FACTS]
+    return FactRoom(tuple(covered[n] for n in sorted(best)), covered_to, len(covered) - len(best))
 
 
-def facts_up_to(facts: Sequence[SaidFact], covered_to: int) -> list[SaidFact]:
+def facts_up_to(facts: Sequence[StatedFact], covered_to: int) -> list[StatedFact]:
     """Without those from behind it; the ranges of the others end there."""
     return [replace(fact, seq_to=min(fact.seq_to, covered_to)) for fact in facts if fact.seq_from <= covered_to]
 
@@ -110,8 +110,8 @@ def _range(fact: ProposedFact, events: Sequence[Event]) -> tuple[int, int]:
     if fact.seq_from is None and fact.seq_to is None:
         at = _most_alike(fact.text, events)
         return (at, at) if at is not None else (first, last)
-    told = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
-    return min(told), max(told)
+    stated = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
+    return min(stated), max(stated)
 
 
 def _most_alike(text: str, events: Sequence[Event]) -> int | None:
@@ -122,15 +122,15 @@ def _most_alike(text: str, events: Sequence[Event]) -> int | None:
     return at if most else None
 
 
-def _said(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Sequence[Event]) -> SaidFact:
+def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Sequence[Event]) -> StatedFact:
     within = [event for event in events if range_[0] <= event.seq <= range_[1]]
     of_user = [event for event in within if event.event_type is EventType.USER_MESSAGE]
     by = fact.by
     if by in _OF_THE_USER and (trust == "tool" or not of_user):
         by = "tool" if trust == "tool" else "assistant"
-    asked = any(asks_to_remember(said) for event in of_user for said in statements(event_text(event)))
+    asked = any(asks_to_remember(statement) for event in of_user for statement in statements(event_text(event)))
     last = within[-1] if within else events[-1]
-    return SaidFact(
+    return StatedFact(
         text=fact.text,
         category=fact.category,
         importance=fact.importance,
@@ -141,5 +141,5 @@ def _said(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Seq
         seq_from=range_[0],
         seq_to=range_[1],
         remembered=asked,
-        said_at=last.created_at,
+        observed_at=last.created_at,
     )

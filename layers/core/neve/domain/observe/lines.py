@@ -44,21 +44,21 @@ def within_tokens(
 
     That is the event before the first line that has no room, but at least the first turn, so that the next pass begins
     behind this one: of that turn's lines the last is trimmed, and what then has no room is lost."""
-    kept: list[ObservedLine] = []
+    fitting: list[ObservedLine] = []
     text = ""
     if estimate("\n".join(line.text for line in lines)) <= cap:
         return tuple(lines), None
     for line in sorted(lines, key=lambda line: (line.seq_from, line.seq_to)):
-        longer = f"{text}\n{line.text}" if kept else line.text
+        longer = f"{text}\n{line.text}" if fitting else line.text
         if estimate(longer) > cap:
             covered_to = max(line.seq_from - 1, _end_of_first_turn(events))
             trimmed = trim_to(longer, cap)[len(text) :].strip()
             if line.seq_from <= covered_to and len(trimmed) > _MIN_TRIMMED:
-                kept.append(replace(line, text=trimmed))
-            return up_to(kept, covered_to), covered_to
-        kept.append(line)
+                fitting.append(replace(line, text=trimmed))
+            return up_to(fitting, covered_to), covered_to
+        fitting.append(line)
         text = longer
-    return tuple(kept), None
+    return tuple(fitting), None
 
 
 def earlier(*covered_to: int | None) -> int | None:

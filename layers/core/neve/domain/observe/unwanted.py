@@ -23,7 +23,7 @@ _THIS = (
     r"|what i (?:say|said|tell|told|just)\b)"
 )
 _ALL_OF_IT = re.compile(rf"{_OPENING}{_NOT}\s+{_KEEP}\s+{_ALL}\b", re.IGNORECASE)
-_NOT_KEPT = re.compile(
+_NOT_TO_BE_STORED = re.compile(
     rf"{_OPENING}{_NOT}\s+(?:{_KEEP}\s+{_THIS}|(?:remember|memori[sz]e)\s+(?:my|our)\b)", re.IGNORECASE
 )
 _SECRET = re.compile(
@@ -44,12 +44,12 @@ def wanted_sentences(sentences: Sequence[str]) -> list[str]:
     """The sentences of one message, in their order, without those that are not to be remembered. A request that names
     nothing itself is about the sentence before it; one that ends in a colon, or begins the message, about the next;
     "any of this" about all. Give the sentences as they were said, with their marks."""
-    said = [sentence.replace("’", "'").strip() for sentence in sentences]
-    if any(_ALL_OF_IT.search(one) for one in said):
+    plain = [sentence.replace("’", "'").strip() for sentence in sentences]
+    if any(_ALL_OF_IT.search(one) for one in plain):
         return []
     left_out: set[int] = set()
-    for n, one in enumerate(said):
-        asked = _NOT_KEPT.search(one) or _SECRET.search(one)
+    for n, one in enumerate(plain):
+        asked = _NOT_TO_BE_STORED.search(one) or _SECRET.search(one)
         if asked is None:
             continue
         left_out.add(n)

@@ -17,15 +17,15 @@ def candidate_limit(budget: int) -> int:
 def greedy_fit(tokens: Sequence[int], budget: int, first: Collection[int] = ()) -> list[int]:
     """Indexes kept, in order: each candidate that still fits ``budget``; one that does not is skipped, not the end.
     ``first``: those that have their room already, whatever stands before them."""
-    kept = []
+    chosen = []
     left = budget - sum(tokens[index] for index in first)
     for index, size in enumerate(tokens):
         if index in first:
-            kept.append(index)
+            chosen.append(index)
         elif size <= left:
-            kept.append(index)
+            chosen.append(index)
             left -= size
-    return kept
+    return chosen
 
 
 def fit_chronicle(chronicle: Sequence[Memory], budget: int) -> list[Memory]:
@@ -33,5 +33,5 @@ def fit_chronicle(chronicle: Sequence[Memory], budget: int) -> list[Memory]:
     high priority before medium and low, and of one priority the newest."""
     newest_first = sorted(range(len(chronicle)), reverse=True)
     ordered = sorted(newest_first, key=lambda place: _WEIGHTIEST_FIRST.index(chronicle[place].priority))
-    kept = greedy_fit([chronicle[place].tokens for place in ordered], budget)
-    return [chronicle[place] for place in sorted(ordered[index] for index in kept)]
+    chosen = greedy_fit([chronicle[place].tokens for place in ordered], budget)
+    return [chronicle[place] for place in sorted(ordered[index] for index in chosen)]

@@ -31,13 +31,13 @@ def choose(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chos
     ordered = sorted(pins, key=lambda pin: pin.sort_key)
     always = [pin for pin in ordered if pin.place == "always" and not pin.too_long]
     profile = [pin for pin in ordered if pin.place != "always" and not pin.too_long]
-    kept = {id(always[n]) for n in greedy_fit([pin.tokens for pin in always], always_budget)}
-    kept |= {id(profile[n]) for n in greedy_fit([shown_tokens(pin) for pin in profile], profile_budget)}
+    chosen = {id(always[n]) for n in greedy_fit([pin.tokens for pin in always], always_budget)}
+    chosen |= {id(profile[n]) for n in greedy_fit([shown_tokens(pin) for pin in profile], profile_budget)}
     return Chosen(
-        always=tuple(pin for pin in always if id(pin) in kept),
-        profile=tuple(pin for pin in profile if id(pin) in kept and pin.place == "profile"),
-        people=tuple(pin for pin in profile if id(pin) in kept and pin.place == "people"),
-        left_out=tuple(pin for pin in ordered if id(pin) not in kept),
+        always=tuple(pin for pin in always if id(pin) in chosen),
+        profile=tuple(pin for pin in profile if id(pin) in chosen and pin.place == "profile"),
+        people=tuple(pin for pin in profile if id(pin) in chosen and pin.place == "people"),
+        left_out=tuple(pin for pin in ordered if id(pin) not in chosen),
     )
 
 

@@ -20,7 +20,7 @@ _ASSIGNED = re.compile(
     rf"(?i){_NOUN}[0-9]?(?:[\"'`*\\]{{0,4}})[ \t]{{0,3}}(?:=>|:=|:|=)[ \t\x1f*]{{0,3}}"
     r"(?:\\{0,3}\"([^\"\n]{1,256}?)\\{0,3}\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|([^\s\"'`<>&]{3,256}))"
 )
-_SAID = re.compile(
+_PASSWORD_PHRASE = re.compile(
     rf"(?i)\b{_NOUN}(?:{_SPACE}(?:for|of|on|at|to)(?:{_SPACE}[^\s.,;:!?\"]{{1,40}}){{1,5}}?)?(?:{_SPACE})?({_IS})"
     rf"(?:{_SPACE}(?:now|just|still|simply|currently))?(?:{_SPACE}|[ \t]?:[ \t]?)"
     r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|\u201c([^\u201d\n]{1,256})\u201d|([^\s\"'`<>]{3,256}))"
@@ -51,7 +51,7 @@ _CODE = re.compile(
 )
 _TRAILING = ".,;:!?)]}*"
 
-_SAID_OF_ONE = """
+_WORDS_ABOUT_A_PASSWORD = """
 a about above accepted actually again all allowed almost already also always an and any asked at available bad because
 been being below between blank blocked both broken can cannot case-sensitive changed checked chosen confirm
 confirmation continue correct correctly created currently default different disabled done due easy either empty
@@ -64,15 +64,15 @@ something somewhere still stored str string strong temporary that the their ther
 unique unknown unset updated used using valid very visible weak what when where which why will with working wrong yes
 your
 """
-_NO_PASSWORD = frozenset(_SAID_OF_ONE.split())
+_NO_PASSWORD = frozenset(_WORDS_ABOUT_A_PASSWORD.split())
 """What is said of a password, and stands in place of one in code."""
 
 
 def find(text: str) -> Iterator[Span]:
     for found in _ASSIGNED.finditer(text):
         yield from _value(found, 1, written=True)
-    for found in _SAID.finditer(text):
-        yield from _value(found, 2, told=found[1].lower() != "to")
+    for found in _PASSWORD_PHRASE.finditer(text):
+        yield from _value(found, 2, stated=found[1].lower() != "to")
     for found in _ELSEWHERE.finditer(text):
         if not is_placeholder(found[1]):
             yield Span(*_bare(text, *found.span(1)), "password")
@@ -82,9 +82,9 @@ def find(text: str) -> Iterator[Span]:
                 yield Span(*found.span(1), "password")
 
 
-def _value(found: re.Match[str], first: int, *, written: bool = False, told: bool = False) -> Iterator[Span]:
+def _value(found: re.Match[str], first: int, *, written: bool = False, stated: bool = False) -> Iterator[Span]:
     """The group that matched, from ``first`` on; the last one is without quotes. A plain word counts where it is
-    ``written`` as a setting, or ``told`` and the last of its clause."""
+    ``written`` as a setting, or ``stated`` and the last of its clause."""
     group = found.lastindex or first
     start, end = found.span(group)
     quoted = group != found.re.groups
@@ -95,7 +95,7 @@ def _value(found: re.Match[str], first: int, *, written: bool = False, told: boo
     value = found.string[start:end]
     if not value or _CODE.match(value) or value.lower() in _NO_PASSWORD:
         return
-    counts = written or _is_strong(value) or (told and _CLAUSE_END.match(found.string, end) is not None)
+    counts = written or _is_strong(value) or (stated and _CLAUSE_END.match(found.string, end) is not None)
     if quoted or (len(value) > 2 and counts):
         yield Span(start, end, "password")
 

@@ -32,8 +32,9 @@ class SessionMarker:
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
     to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
     marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
-    and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of ``said_again.py``).
-    ``model_failed_at``: when the language model last gave a pass no answer; None once it has."""
+    and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
+    ``fact_statements.py``). ``model_failed_at``: when the language model last gave a pass no answer; None once it
+    has."""
 
     session_id: str
     observed_seq: int = 0

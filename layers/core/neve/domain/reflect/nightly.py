@@ -117,21 +117,21 @@ def target_of(batch: Sequence[Sized]) -> int:
     return sum(row.tokens for row in batch) // 2
 
 
-def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> FittedRows[R]:
+def fitted_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> FittedRows[R]:
     """Those of an answer that fit: each cut to its share of the target, at least ``MIN_ROW``, as long as they stay
     within the target together. The first is always kept."""
-    said = [row for row in rows if row.text.strip()]
-    cap = max(MIN_ROW, target // len(said)) if said else 0
-    kept: list[tuple[R, str]] = []
+    with_text = [row for row in rows if row.text.strip()]
+    cap = max(MIN_ROW, target // len(with_text)) if with_text else 0
+    fitted: list[tuple[R, str]] = []
     total = 0
-    for row in said:
+    for row in with_text:
         text = trim_to(cap_lines(row.text.strip()), cap, count=count)
         total += count(text)
-        if kept and total > target:
+        if fitted and total > target:
             break
-        kept.append((row, text))
-    whole = sum(text == row.text.strip() for row, text in kept)
-    return FittedRows(kept, left_out=len(said) - whole, cut=len(kept) - whole)
+        fitted.append((row, text))
+    whole = sum(text == row.text.strip() for row, text in fitted)
+    return FittedRows(fitted, left_out=len(with_text) - whole, cut=len(fitted) - whole)
 
 
 def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:

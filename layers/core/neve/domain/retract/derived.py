@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.memories.made_of import ranges_of
-from neve.domain.memories.said_again import (
+from neve.domain.memories.fact_statements import (
     first_statement,
     is_retracted,
     restated,
-    said_once_more,
     sessions_of,
     statements_of,
     with_room_for,
+    with_statement,
     without_retracted,
 )
+from neve.domain.memories.made_of import ranges_of
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import Kind, Memory, Statement, Status
 from neve.domain.records.sessions import Span, Spans
@@ -39,9 +39,9 @@ class Consequences:
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
-    does not come back name as replaced from then on. ``kept``: touched facts that something else has replaced, as they
-    stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions whose spans were
-    needed."""
+    does not come back name as replaced from then on. ``retained``: touched facts that something else has replaced, as
+    they stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions whose spans
+    were needed."""
 
     leave: tuple[Memory, ...]
     back: tuple[Memory, ...]
@@ -50,7 +50,7 @@ class Consequences:
     more: bool = False
     changed: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
     inherited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    kept: tuple[Memory, ...] = ()
+    retained: tuple[Memory, ...] = ()
     asked: frozenset[str] = frozenset()
 
     @property
@@ -74,12 +74,12 @@ def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What else is known of statements. ``retracted``: what is taken back of other sessions. ``unsaid``: statements
-    that do not stand by themselves, each with the id of its fact: the fact's words are those of a message that was
-    deleted."""
+    """What else is known of statements. ``retracted``: what is taken back of other sessions. ``unsupported``:
+    statements that do not stand by themselves, each with the id of its fact: the fact's words are those of a message
+    that was deleted."""
 
     retracted: Mapping[str, Spans] = field(default_factory=dict)
-    unsaid: frozenset[tuple[str, Statement]] = frozenset()
+    unsupported: frozenset[tuple[str, Statement]] = frozenset()
 
 
 NOTHING_ELSE = Elsewhere()
@@ -126,9 +126,9 @@ class _Weighing:
         more = len(leave) < sum(self._shown(memory) for memory in touched)
         ids = frozenset(memory.id for memory in touched)
         outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
-        kept = self._kept(memory for memory in touched if not self._shown(memory))
+        retained = self._retained(memory for memory in touched if not self._shown(memory))
         outcome = replace(outcome, changed=self._changed(), inherited=self.inherited)
-        return replace(outcome, kept=tuple(kept), asked=frozenset(self.asked))
+        return replace(outcome, retained=tuple(retained), asked=frozenset(self.asked))
 
     def _shown(self, memory: Memory) -> bool:
         return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
@@ -141,7 +141,7 @@ class _Weighing:
         return self.known[memory.id]
 
     def _is_touched(self, memory: Memory) -> bool:
-        if memory.kind is Kind.FACT and (memory.id, first_statement(memory)) in self.elsewhere.unsaid:
+        if memory.kind is Kind.FACT and (memory.id, first_statement(memory)) in self.elsewhere.unsupported:
             return True
         if memory.kind is not Kind.REFLECTION:
             return is_touched(memory, self.session, self.spans)
@@ -161,10 +161,10 @@ class _Weighing:
         """By the statements that are left of it."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
-        said = (one for one in statements_of(fact) if not is_retracted(one, spans))
-        return restated(fact, [one for one in said if (fact.id, one) not in self.elsewhere.unsaid])
+        statements = (one for one in statements_of(fact) if not is_retracted(one, spans))
+        return restated(fact, [one for one in statements if (fact.id, one) not in self.elsewhere.unsupported])
 
-    def _kept(self, touched: Iterable[Memory]) -> Iterator[Memory]:
+    def _retained(self, touched: Iterable[Memory]) -> Iterator[Memory]:
         for fact in touched:
             remaining = self._remaining(fact) if fact.kind is Kind.FACT else None
             if remaining is not None and remaining.fingerprint == fact.fingerprint:
@@ -250,8 +250,8 @@ def _as_one(fact: Memory, same: Memory) -> Memory:
         return same
     other, one = sorted((same, fact), key=lambda found: found.status not in (Status.INBOX, Status.RESOLVED))
     known = one
-    for said in with_room_for(one, statements_of(other), other.text):
-        known = said_once_more(known, said)
+    for statement in with_room_for(one, statements_of(other), other.text):
+        known = with_statement(known, statement)
     named = (i for i in named_by(other) if i not in (one.id, *one.supersedes))
     return replace(known, supersedes=(*one.supersedes, *named))
 

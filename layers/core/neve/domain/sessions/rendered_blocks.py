@@ -32,17 +32,17 @@ def strip_rendered(text: str) -> str:
     stripper = _Stripper()
     for piece in _PIECES.finditer(text):
         stripper.feed(piece[0])
-    return "".join(stripper.kept)
+    return "".join(stripper.output)
 
 
 class _Stripper:
     """Reads a text piece by piece (``<``, ``>``, or what is between) and keeps what is not Neve's.
 
-    ``brackets`` are the positions in ``kept`` of every ``<`` and ``>``; a tag can only end at the first ``>`` after the
-    last ``<``. ``open`` are the tags awaiting their end, with the position in ``kept`` where they stood."""
+    ``brackets`` are the positions in ``output`` of every ``<`` and ``>``; a tag can only end at the first ``>`` after
+    the last ``<``. ``open`` are the tags awaiting their end, with the position in ``output`` where they stood."""
 
     def __init__(self) -> None:
-        self.kept: list[str] = []
+        self.output: list[str] = []
         self.brackets: list[int] = []
         self.open: list[tuple[str, int]] = []
         self.awaited: Counter[str] = Counter()
@@ -58,18 +58,18 @@ class _Stripper:
                 self.awaited[name] += 1
             return
         if piece in ("<", ">"):
-            self.brackets.append(len(self.kept))
-        self.kept.append(piece)
+            self.brackets.append(len(self.output))
+        self.output.append(piece)
 
     def _tag_ending_here(self) -> tuple[int, str, bool, bool] | None:
-        if not self.brackets or self.kept[self.brackets[-1]] != "<":
+        if not self.brackets or self.output[self.brackets[-1]] != "<":
             return None
         start = self.brackets[-1]
-        head = "".join(self.kept[start : start + _MAX_TAG_START]) + ">"
+        head = "".join(self.output[start : start + _MAX_TAG_START]) + ">"
         found = _TAG_START.match(head)
         if not found:
             return None
-        return start, found[2].lower(), bool(found[1]), self.kept[-1].endswith("/")
+        return start, found[2].lower(), bool(found[1]), self.output[-1].endswith("/")
 
     def _close(self, name: str) -> None:
         if not self.awaited[name]:
@@ -83,7 +83,7 @@ class _Stripper:
 
     def _cut(self, start: int) -> None:
         """Forget everything from ``start`` on, and the tags that were opened inside it."""
-        del self.kept[start:]
+        del self.output[start:]
         while self.brackets and self.brackets[-1] >= start:
             self.brackets.pop()
         while self.open and self.open[-1][1] > start:

@@ -20,7 +20,7 @@ CUT_MARKER = "\n[… cut …]\n"
 """Stands between the first and the last part of an event that is too long for a pass."""
 FIRST_TURNS_KEPT = 2
 LAST_TURNS_KEPT = 3
-"""A compaction never covers these (docs/rules/compact.md#kept)."""
+"""A compaction never covers these (docs/rules/compact.md#turns-kept-verbatim)."""
 
 _SPEAKERS = {
     EventType.USER_MESSAGE: "user",
@@ -163,8 +163,8 @@ def shortened(event: Event, cap: int, count: Counter) -> Event:
     def measure(part: str) -> int:
         return count(render_event(_with_text(bare, part, [])))
 
-    kept = keep_ends(event_text(event), budget, marker=CUT_MARKER, count=measure)
-    return _with_text(bare, kept, images)
+    shortened_text = keep_ends(event_text(event), budget, marker=CUT_MARKER, count=measure)
+    return _with_text(bare, shortened_text, images)
 
 
 def _with_text(event: Event, text: str, images: Sequence[dict[str, Any]]) -> Event:
@@ -190,13 +190,13 @@ def completes_turn(appended: Sequence[EventType], last_before: EventType | None)
     """Whether these events, appended behind one of type ``last_before``, complete a turn that was not complete before:
     a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. A
     ``task_boundary`` says nothing and does not count as last."""
-    said = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
-    if said and said[-1] is EventType.ASSISTANT_RESPONSE:
+    types = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
+    if types and types[-1] is EventType.ASSISTANT_RESPONSE:
         return True
-    if EventType.USER_MESSAGE in said[1:]:
+    if EventType.USER_MESSAGE in types[1:]:
         return True
     follows_open_turn = last_before not in (None, EventType.ASSISTANT_RESPONSE)
-    return bool(said) and said[0] is EventType.USER_MESSAGE and follows_open_turn
+    return bool(types) and types[0] is EventType.USER_MESSAGE and follows_open_turn
 
 
 def completed_to(before: int, appended: Sequence[tuple[int, EventType]]) -> int:
@@ -219,17 +219,15 @@ def turns(events: Sequence[Event]) -> list[range]:
     return [range(start, end) for start, end in zip(starts, [*starts[1:], events[-1].seq + 1], strict=True)]
 
 
-def kept_by_compaction(
-    turn_tokens: Sequence[int], keep_budget: int, *, first_kept: int = FIRST_TURNS_KEPT
-) -> range | None:
+def covered_turns(turn_tokens: Sequence[int], keep_budget: int, *, first_turns: int = FIRST_TURNS_KEPT) -> range | None:
     """Indexes of the turns that a compaction covers, ``None`` when there are none. Kept are the first two turns and the
-    newest whole turns that fit ``keep_budget`` tokens together, at least the last three. ``first_kept``: 0 for what
+    newest whole turns that fit ``keep_budget`` tokens together, at least the last three. ``first_turns``: 0 for what
     stands behind a horizon."""
-    kept = tokens = 0
+    turns = tokens = 0
     for turn in reversed(turn_tokens):
         tokens += turn
-        if tokens > keep_budget and kept >= LAST_TURNS_KEPT:
+        if tokens > keep_budget and turns >= LAST_TURNS_KEPT:
             break
-        kept += 1
-    covered = range(first_kept, len(turn_tokens) - kept)
+        turns += 1
+    covered = range(first_turns, len(turn_tokens) - turns)
     return covered if covered else None

@@ -112,15 +112,15 @@ def share_out(budget: Budget, needs: Needs) -> Grants:
         raise infeasible(budget, needs)
     room = budget.input - needs.fixed
     instructions = min(needs.instructions, room)
-    kept_free = min(max(0, budget.system - needs.system - instructions), room - instructions)
+    reserved = min(max(0, budget.system - needs.system - instructions), room - instructions)
     given = {
         "memories": min(needs.memories, max(0, budget.memories - needs.pack)),
         "history": min(needs.history, max(0, budget.history - needs.message)),
         "task": min(needs.task, budget.task),
     }
-    left = room - instructions - kept_free - sum(given.values())
+    left = room - instructions - reserved - sum(given.values())
     if left < 0:
-        left = min(0, left + kept_free)
+        left = min(0, left + reserved)
     given, instructions, left = _given_way(given, instructions, left, needs)
     for section, need in (("memories", needs.memories), ("history", needs.history), ("task", needs.task)):
         more = min(left, need - given[section])

@@ -238,8 +238,8 @@ class Policy(BaseModel):
         total = sum(layers.values())
         if total > self.effective_window:
             field = self._first_set("global_budget", "local_rows_budget", *layers, "window")
-            told = " + ".join(f"{name} {tokens}" for name, tokens in layers.items())
-            found.append(FieldError(field, f"{told} = {total} exceed window = {self.effective_window}"))
+            listed = " + ".join(f"{name} {tokens}" for name, tokens in layers.items())
+            found.append(FieldError(field, f"{listed} = {total} exceed window = {self.effective_window}"))
         if self.observer_output_cap >= self.observer_transcript_cap:
             found.append(
                 FieldError(

@@ -185,11 +185,11 @@ def _money(report: PromptReport, price: ModelPrice | None, shared: int) -> Promp
         price.pico(kind, report.prompt) for kind in ("input", "cache_read", "cache_write", "output")
     )
     answer = report.output * output
-    kept = min(report.cache_read, shared)
+    cached = min(report.cache_read, shared)
     return PromptTotals(
         cost=report.input * new + report.cache_read * read + report.cache_write * write + answer,
         uncached=report.prompt * new + answer,
-        rebuilt=kept * read + (report.prompt - kept) * new + answer,
+        rebuilt=cached * read + (report.prompt - cached) * new + answer,
     )
 
 

@@ -121,7 +121,7 @@ Unset = SkipJsonSchema[None]
 """A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
 
 
-def kept(description: str | None = None) -> Any:
+def unchanged(description: str | None = None) -> Any:
     """A field that stays as it is where it is ``Unset``."""
     return Field(default=None, description=description, json_schema_extra=_without_default)
 

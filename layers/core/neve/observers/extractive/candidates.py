@@ -75,18 +75,18 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
     tz = zone(given.timezone)
     before: Sentence | None = None
     for event in given.events:
-        said = _own(event_text(event), names) if event.event_type in _SPEAKING else []
-        if said:
+        spoken = _own(event_text(event), names) if event.event_type in _SPEAKING else []
+        if spoken:
             today = local_time(event.created_at, tz).date()
-            yield Moment(event, today, among_people, len(said) <= CASUAL_SENTENCES, before), said
-            before = said[-1]
+            yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before), spoken
+            before = spoken[-1]
 
 
 def _own(text: str, names: Iterable[str]) -> list[Sentence]:
     """Up to the sentence with which a role begins."""
-    said = sentences(own_words(text), set(names))
-    role = next((n for n, sentence in enumerate(said) if is_role(sentence.text)), len(said))
-    return [sentence for sentence in said[:role] if not quotes_another(sentence.text)]
+    spoken = sentences(own_words(text), set(names))
+    role = next((n for n, sentence in enumerate(spoken) if is_role(sentence.text)), len(spoken))
+    return [sentence for sentence in spoken[:role] if not quotes_another(sentence.text)]
 
 
 def as_statement(sentence: Sentence, today: date) -> Dated:
@@ -113,14 +113,14 @@ def statement(sentence: Sentence, moment: Moment) -> Line | None:
         return replace(line, text=cut(wish(moment.who, dated.text, verdict.wording)))
     head = "Correction: " if verdict.kind is Kind.CORRECTION else ""
     if verdict.mark == "🔴" and _OF_ANOTHER.search(dated.text) and moment.before:
-        said = f'{head}{moment.who} answered "{moment.before.text}" with: {dated.text}'
-        return replace(line, text=cut(said), seq_from=moment.event.seq - 1)
+        answered = f'{head}{moment.who} answered "{moment.before.text}" with: {dated.text}'
+        return replace(line, text=cut(answered), seq_from=moment.event.seq - 1)
     return replace(line, text=cut(f"{head}{about(moment.who, dated.text)}"))
 
 
-def assistant_lines(said: Sequence[Sentence], moment: Moment) -> Iterator[Line]:
+def assistant_lines(spoken: Sequence[Sentence], moment: Moment) -> Iterator[Line]:
     """What an assistant completed for the user; its advice and its chat are not memory."""
-    for sentence in said:
+    for sentence in spoken:
         if not sentence.question and assistant_did(sentence.text):
             text = from_assistant(annotate(sentence.text, moment.today).text)
             yield replace(moment.line("✅", text, 6), speaker="Assistant")

@@ -54,10 +54,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``kept``: how likely the sentence is worth keeping; ``kind``: the likeliest of those that are."""
+    """``likelihood``: of being worth keeping; ``kind``: the likeliest of those that are."""
 
     kind: Kind
-    kept: float
+    likelihood: float
 
 
 def classify(sentence: str) -> Judged:

@@ -88,11 +88,11 @@ def among_people(events: Sequence[Event]) -> bool:
     if not any(event.name for event in answers) or any(event.event_type in _TOOLS for event in events):
         return False
     names = {event.name for event in events if event.name}
-    said = [sentence for event in answers for sentence in sentences(event_text(event), names)]
-    return sum(map(_tells_of_a_life, said)) > sum(map(_serves, said))
+    spoken = [sentence for event in answers for sentence in sentences(event_text(event), names)]
+    return sum(map(_is_about_a_life, spoken)) > sum(map(_serves, spoken))
 
 
-def _tells_of_a_life(sentence: Sentence) -> bool:
+def _is_about_a_life(sentence: Sentence) -> bool:
     text = with_subject(without_dangling_start(sentence.text))
     if sentence.question or is_hypothetical(text) or assistant_did(text) or _AT_WORK.search(text):
         return False

@@ -36,13 +36,13 @@ _ONE_FORM = {"has": "have", "does": "do"}
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """``said``: its words, stemmed, without what changes nothing."""
+    """``stems``: its words, stemmed, without what changes nothing."""
 
-    said: tuple[str, ...]
+    stems: tuple[str, ...]
     denied: bool
 
     def opposes(self, other: Stance) -> bool:
-        return self.denied != other.denied and self.said == other.said
+        return self.denied != other.denied and self.stems == other.stems
 
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
@@ -50,8 +50,8 @@ def stance_of(text: str) -> Stance:
     """Of a statement in the third person, without its mark."""
     match = _DENIAL.search(without_excuse(text))
     if match is None:
-        return Stance(_said(text, _CHANGES_NOTHING | _STRENGTH), denied=False)
-    return Stance(_said(match["who"] + _ENDED.sub("", match["what"]), _CHANGES_NOTHING), denied=True)
+        return Stance(_stems(text, _CHANGES_NOTHING | _STRENGTH), denied=False)
+    return Stance(_stems(match["who"] + _ENDED.sub("", match["what"]), _CHANGES_NOTHING), denied=True)
 
 
 def without_excuse(text: str) -> str:
@@ -59,6 +59,6 @@ def without_excuse(text: str) -> str:
     return _EXCUSE.sub("", text.rstrip(" .!"))
 
 
-def _said(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
+def _stems(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
     found = (_ONE_FORM.get(word, word) for word in _WORD.findall(one_spelling(text.casefold())) if word not in left_out)
     return tuple(stem(word) for word in found)

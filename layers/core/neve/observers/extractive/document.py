@@ -51,9 +51,9 @@ class Displaced:
     taken_back: bool = False
 
     @classmethod
-    def by(cls, said: str, line: Line, *, corrected: bool = False) -> Displaced:
-        left = [name for match in _LEFT.finditer(said) for name in names_in(match["what"])]
-        corrects, changes = line.kind is Kind.CORRECTION, _CHANGE.search(said) is not None
+    def by(cls, sentence: str, line: Line, *, corrected: bool = False) -> Displaced:
+        left = [name for match in _LEFT.finditer(sentence) for name in names_in(match["what"])]
+        corrects, changes = line.kind is Kind.CORRECTION, _CHANGE.search(sentence) is not None
         return cls(line.text, line.speaker, corrects, changes, tuple(left), corrected)
 
     def covers(self, old: str) -> bool:
@@ -76,14 +76,14 @@ def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | Non
     content = content_of(new)
     if any(adds_nothing(content, content_of(_bare(line))) for line in current if not line.startswith("#")):
         return None
-    kept: list[str] = []
+    remaining: list[str] = []
     for line in current:
         stays, moved = _parted(line, displaced)
-        kept += [stays] if stays is not None else []
+        remaining += [stays] if stays is not None else []
         gone += moved
-    kept += ["", f"- {new} ({date})"] if kept and kept[-1].startswith("#") else [f"- {new} ({date})"]
+    remaining += ["", f"- {new} ({date})"] if remaining and remaining[-1].startswith("#") else [f"- {new} ({date})"]
     history = [f"- {old} (until {date})" for old in gone]
-    body = "\n".join(kept)
+    body = "\n".join(remaining)
     if not history:
         return f"{body}\n\n{EARLIER}{tail}" if mark else body
     older = tail.strip("\n")
@@ -94,8 +94,8 @@ def _parted(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]
     """What of a line stays, None for nothing, and the statements that leave it."""
     if line.startswith("#") or not line.strip():
         return line, []
-    bullet, said = _BULLET.match(line).groups()  # type: ignore[union-attr]
-    statements = _SENTENCE.split(said)
+    bullet, text = _BULLET.match(line).groups()  # type: ignore[union-attr]
+    statements = _SENTENCE.split(text)
     gone = [one for one in statements if displaced.covers(one)]
     if not gone:
         return line, []

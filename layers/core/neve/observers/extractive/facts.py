@@ -94,14 +94,14 @@ class _Shown:
 def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str]) -> list[ProposedFact]:
     """Of the lines that are the user's own, each slot once, as it was filled last; then the shown facts that were said
     again. ``restated``: ids of prior memories."""
-    facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.said_at)
+    facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.observed_at)
     shown = {row.id: _shown(row) for row in facts}
     found: dict[str, tuple[Stance, ProposedFact]] = {}
     for line in lines:
         for text in _statements(line):
             stance = stance_of(text)
             opposed = {key: one for key, (other, one) in found.items() if stance.opposes(other)}
-            fact = _of_statement(text, line, [*shown.values(), *map(_said_before, opposed.values())])
+            fact = _of_statement(text, line, [*shown.values(), *map(_shown_before, opposed.values())])
             if fact is not None:
                 relation, target = _relation(fact, list(reversed(shown.values())))
                 for key in (fact.slot or fact.text, *opposed):
@@ -127,10 +127,10 @@ def _shown(row: PriorMemory) -> _Shown:
     return _Shown(row.id, row.text, stance, fact)
 
 
-def _said_before(fact: ProposedFact) -> _Shown:
+def _shown_before(fact: ProposedFact) -> _Shown:
     """In the same pass."""
-    as_said = Recognised(fact.text, None, fact.category, fact.importance, None)
-    return _Shown("", fact.text, stance_of(fact.text), as_said)
+    recognised = Recognised(fact.text, None, fact.category, fact.importance, None)
+    return _Shown("", fact.text, stance_of(fact.text), recognised)
 
 
 def _statements(line: Line) -> Iterator[str]:

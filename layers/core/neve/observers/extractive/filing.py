@@ -125,10 +125,10 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
     known = {document.path for document in given.documents if document.path.startswith(PEOPLE)}
     read = PassInput(given.session_id, own_events(given.events), (), given.timezone, output_cap=0)
     stated: list[_Stated] = []
-    for moment, said in moments(read, among_people=False):
+    for moment, spoken in moments(read, among_people=False):
         if moment.of_assistant:
             continue
-        for sentence in said:
+        for sentence in spoken:
             if sentence.question or _PASSING.search(sentence.text) or _corrects(sentence, moment, stated):
                 continue
             line = statement(sentence, moment) or _of_known(sentence, moment, known)
@@ -161,36 +161,36 @@ def _place(
     sentence: Sentence, line: Line, moment: Moment, given: FilingInput, shown: dict[str, ShownDocument]
 ) -> tuple[str | None, str]:
     """Path and title; no path for what is no document's."""
-    said = sentence.text
-    if name := _person(said, shown):
+    text = sentence.text
+    if name := _person(text, shown):
         return person_path(name), name
-    if _DECIDES.search(said):
-        path = decision_path(_project(said, given), moment.event.created_at[:10], _about(said))
-        return path, _about(said).replace("-", " ").capitalize()
-    if line.kind is Kind.WISH or _PREFERS.search(said):
+    if _DECIDES.search(text):
+        path = decision_path(_project(text, given), moment.event.created_at[:10], _about(text))
+        return path, _about(text).replace("-", " ").capitalize()
+    if line.kind is Kind.WISH or _PREFERS.search(text):
         return PREFERENCES, "Preferences"
-    if line.kind in (Kind.SELF, Kind.CORRECTION, Kind.DONE) and (_IDENTITY.search(said) or _OF_SELF.search(line.text)):
+    if line.kind in (Kind.SELF, Kind.CORRECTION, Kind.DONE) and (_IDENTITY.search(text) or _OF_SELF.search(line.text)):
         return IDENTITY, "Identity"
     return None, ""
 
 
-def _person(said: str, shown: dict[str, ShownDocument]) -> str | None:
+def _person(text: str, shown: dict[str, ShownDocument]) -> str | None:
     for pattern in _PERSON:
-        if found := pattern.search(said):
+        if found := pattern.search(text):
             return found["name"]
-    return next((name for name in names_in(said) if person_path(name) in shown), None)
+    return next((name for name in names_in(text) if person_path(name) in shown), None)
 
 
-def _project(said: str, given: FilingInput) -> str:
-    found = _PROJECT.search(said)
+def _project(text: str, given: FilingInput) -> str:
+    found = _PROJECT.search(text)
     if found:
         return found[1] or found[2]
     return given.title or "general"
 
 
-def _about(said: str) -> str:
+def _about(text: str) -> str:
     """A slug of the words that say what it is about."""
-    words = [word for word in plain_words(said) if word not in QUERY_STOP_WORDS and not _DECIDING.fullmatch(word)]
+    words = [word for word in plain_words(text) if word not in QUERY_STOP_WORDS and not _DECIDING.fullmatch(word)]
     return slug(" ".join(words[:ABOUT_WORDS]), "decision")
 
 

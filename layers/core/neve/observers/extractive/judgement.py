@@ -48,7 +48,7 @@ _REMEMBER = Verdict(Kind.WISH, "🔴", 10, "remember")
 _REMIND = Verdict(Kind.NOTE, "🟡", 7, "remind")
 _REQUEST = Verdict(Kind.NOTE, "🟡", 5, "request")
 
-_TOLD_TO_REMEMBER = re.compile(
+_ASKED_TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
     r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)"
     r"(?:\s+that\b|(?:\s+this)?\s*[:,])"
@@ -59,7 +59,7 @@ _TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)\b",
     re.IGNORECASE,
 )
-_TOLD_TO_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?remind me\b", re.IGNORECASE)
+_ASKED_TO_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?remind me\b", re.IGNORECASE)
 _BOOKING = re.compile(
     r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
     + any_of("book schedule reschedule order cancel move send buy reserve set add plan arrange", "set up")
@@ -114,8 +114,8 @@ def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, cas
     if verdict is None:
         verdict = _classified(sentence)
         if verdict and not verdict.wording:
-            told = speaks_of_self(sentence) or dated or (casual and not among_people)
-            verdict = verdict if told and _stands_alone(sentence, verdict, dated=dated) else None
+            states = speaks_of_self(sentence) or dated or (casual and not among_people)
+            verdict = verdict if states and _stands_alone(sentence, verdict, dated=dated) else None
     if verdict is None or (among_people and verdict.wording and not _wished(sentence, verdict.wording)):
         return None
     return replace(verdict, weight=max(0, verdict.weight + _bonus(sentence, dated)))
@@ -123,9 +123,9 @@ def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, cas
 
 def _asked(sentence: str, *, dated: bool) -> Verdict | None:
     """What is asked of an assistant in so many words."""
-    if _TOLD_TO_REMEMBER.search(sentence):
+    if _ASKED_TO_REMEMBER.search(sentence):
         return _REMEMBER
-    if _TOLD_TO_REMIND.search(sentence):
+    if _ASKED_TO_REMIND.search(sentence):
         return _REMIND
     return _REQUEST if dated and _BOOKING.search(sentence) else None
 
@@ -136,7 +136,7 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
     if not corrects:
         return None
     if speaks_of_self(sentence):
-        return TAKEN_BACK if classify(sentence).kept > MIN_LIKELIHOOD_OF_CORRECTIONS else None
+        return TAKEN_BACK if classify(sentence).likelihood > MIN_LIKELIHOOD_OF_CORRECTIONS else None
     return TAKEN_BACK if _STATES.search(sentence) and values_in(sentence) else None
 
 
@@ -144,7 +144,7 @@ def _classified(sentence: str) -> Verdict | None:
     if _TRAIT.search(sentence) or _TASTE.search(sentence):
         return _VERDICTS[Kind.SELF]
     found = classify(sentence)
-    if found.kept < MIN_LIKELIHOOD:
+    if found.likelihood < MIN_LIKELIHOOD:
         return None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER

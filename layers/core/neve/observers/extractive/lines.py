@@ -57,34 +57,34 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
     read_to: int | None = None
-    for n, (moment, said) in enumerate(moments(given, among_people=among_people)):
+    for n, (moment, spoken) in enumerate(moments(given, among_people=among_people)):
         in_time = given.seconds_left() >= LEFT_S or n == 0
         if len(notes.lines) > ENOUGH * given.max_lines or not in_time:  # none of what follows can have room
             read_to = moment.event.seq - 1
             break
-        for line in _of_moment(moment, said, notes):
+        for line in _of_moment(moment, spoken, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
     return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Known:
     """A line of the pass or of a prior memory. ``slot``: of what it fills only one can be true."""
 
     content: Content
     slot: str | None
     row: PriorMemory | None = None
 
-    def restates(self, other: _Said) -> bool:
+    def restates(self, other: _Known) -> bool:
         return adds_nothing(self.content, other.content)
 
-    def is_about(self, other: _Said) -> bool:
+    def is_about(self, other: _Known) -> bool:
         return (self.slot is not None and self.slot == other.slot) or on_one_matter(self.content, other.content)
 
 
-def _said(text: str, row: PriorMemory | None = None) -> _Said:
-    return _Said(content_of(text), slot_of(text), row)
+def _content_of_line(text: str, row: PriorMemory | None = None) -> _Known:
+    return _Known(content_of(text), slot_of(text), row)
 
 
 class _Notes:
@@ -94,16 +94,16 @@ class _Notes:
         self.prior = prior
         self.lines: list[Line] = []
         self.restated: dict[str, None] = {}
-        self._contents: list[_Said] = []
-        in_time = sorted(prior, key=lambda row: row.said_at)
-        known = [_said(line, row) for row in in_time for line in row.text.splitlines()]
+        self._contents: list[_Known] = []
+        in_time = sorted(prior, key=lambda row: row.observed_at)
+        known = [_content_of_line(line, row) for row in in_time for line in row.text.splitlines()]
         self._facts = [old for old in known if old.row and old.row.kind is MemoryKind.FACT]
         self._known = known
 
     def take(self, line: Line) -> None:
         """What the pass itself said last on the matter decides whether it is something new, and before that what was
         known."""
-        new = _said(line.text)
+        new = _content_of_line(line.text)
         before = [other for other in self._contents if new.is_about(other)]
         if before and new.restates(before[-1]):
             return
@@ -113,7 +113,7 @@ class _Notes:
         self.lines.append(line)
         self._contents.append(new)
 
-    def _is_known(self, new: _Said) -> bool:
+    def _is_known(self, new: _Known) -> bool:
         """A fact holds until another takes its place, so it is asked first. Of other lines the newest holds: what was
         true before it may be true again."""
         filled = [fact for fact in self._facts if new.slot is not None and fact.slot == new.slot]
@@ -132,13 +132,13 @@ class _Notes:
         return [Earlier(line.text, line.speaker) for line in self.lines]
 
 
-def _of_moment(moment: Moment, said: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
+def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
     if moment.of_assistant:
-        yield from assistant_lines(said, moment)
+        yield from assistant_lines(spoken, moment)
         return
-    if answer := answer_line(said[0], moment):
+    if answer := answer_line(spoken[0], moment):
         yield answer
-    for sentence in said:
+    for sentence in spoken:
         line = _sequel(sentence, moment, notes) or statement(sentence, moment)
         if line and line.kind is Kind.CORRECTION:
             at = replaced(line.text, notes.earlier(), moment.who)
@@ -160,8 +160,8 @@ def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
 
 def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
     """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
-    said = sentence.text if _BORN.search(old.text) else annotate(sentence.text, moment.today).text
-    text = f'Correction of "{old.text}": {said}'
+    corrected = sentence.text if _BORN.search(old.text) else annotate(sentence.text, moment.today).text
+    text = f'Correction of "{old.text}": {corrected}'
     return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
 
 
@@ -189,8 +189,8 @@ def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None
     left_out = sorted(line.seq_from for line in lines)[room]
     first = given.events[0].seq
     covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
-    kept = [line for line in lines if line.seq_from <= covered_to]
-    return _best(kept, max(room, MAX_LINES) if covered_to == first else room), covered_to
+    covered = [line for line in lines if line.seq_from <= covered_to]
+    return _best(covered, max(room, MAX_LINES) if covered_to == first else room), covered_to
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

@@ -57,19 +57,19 @@ class ExtractiveObserver:
 
     def observe(self, given: PassInput) -> Observed:
         people = among_people(given.events)
-        kept = lines_of_pass(given, among_people=people)
-        told = [ObservedLine(line.shown, line.seq_from, line.seq_to) for line in kept.lines]
-        lines, trimmed_to = within_tokens(told, given.output_cap, given.events)
+        found = lines_of_pass(given, among_people=people)
+        observed = [ObservedLine(line.shown, line.seq_from, line.seq_to) for line in found.lines]
+        lines, trimmed_to = within_tokens(observed, given.output_cap, given.events)
         return Observed(
             has_memory=bool(lines),
             lines=lines,
             model=NAME,
-            used_memory_ids=kept.restated,
-            facts=() if people else tuple(facts_of(kept.lines, given.prior, kept.restated)),
+            used_memory_ids=found.restated,
+            facts=() if people else tuple(facts_of(found.lines, given.prior, found.restated)),
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
-            covered_to=earlier(kept.covered_to, trimmed_to),
+            covered_to=earlier(found.covered_to, trimmed_to),
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:

@@ -57,12 +57,12 @@ def condensed_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRo
     """The same for a night, whose rows are each cut to their share of the target: rows so even that none is."""
     notes = _merged(groups)
     notes = [note for note in notes if note.tier < 2] or notes
-    kept = _within(notes, target_tokens * EVEN // 100)
-    for count in range(max(1, sum(note.tokens for note in kept) // MAX_ROW + 1), 1, -1):
-        rows = _even(kept, target_tokens // count)
+    fitting = _within(notes, target_tokens * EVEN // 100)
+    for count in range(max(1, sum(note.tokens for note in fitting) // MAX_ROW + 1), 1, -1):
+        rows = _even(fitting, target_tokens // count)
         if len(rows) <= count:
             return [_row(row) for row in rows]
-    return [_row(kept)] if kept else []
+    return [_row(fitting)] if fitting else []
 
 
 def _even(notes: Sequence[_Note], most: int) -> list[list[_Note]]:
@@ -100,16 +100,16 @@ def _same(left: Content, right: Content) -> bool:
 def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
     """The notes that fit, chosen by tier and newest first, in their order; the first choice is trimmed if need be."""
     order = sorted(range(len(notes)), key=lambda n: (notes[n].tier, -n))
-    kept: list[int] = []
+    fitting: list[int] = []
     left = target
     for n in order:
         if notes[n].tokens <= left:
-            kept.append(n)
+            fitting.append(n)
             left -= notes[n].tokens
-    if order and not kept:
+    if order and not fitting:
         first = notes[order[0]]
         return [_Note(trim_to(first.text, target), first.content, first.groups)]
-    return [notes[n] for n in sorted(kept)]
+    return [notes[n] for n in sorted(fitting)]
 
 
 def _rows(notes: Sequence[_Note]) -> list[FoldedRow]:

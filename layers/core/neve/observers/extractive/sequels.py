@@ -70,23 +70,23 @@ def known_problem(rows: Sequence[str]) -> str | None:
 def is_bare_correction(sentence: Sentence) -> bool:
     """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday", "and
     it's 8pm, not 7"."""
-    said = sentence.text
-    if sentence.question or _OWN_VERB.search(said) or len(said.split()) > MAX_CORRECTION_WORDS:
+    text = sentence.text
+    if sentence.question or _OWN_VERB.search(text) or len(text.split()) > MAX_CORRECTION_WORDS:
         return False
-    if sentence.takes_back or (_OF_EARLIER.search(said) and NOT_THE_OLD.search(said)):
+    if sentence.takes_back or (_OF_EARLIER.search(text) and NOT_THE_OLD.search(text)):
         return True
-    return _MOVED.search(said) is not None and not values_in(said).isdisjoint(("day", "figure"))
+    return _MOVED.search(text) is not None and not values_in(text).isdisjoint(("day", "figure"))
 
 
-def corrected(said: str, lines: Sequence[Earlier], speaker: str) -> int | None:
+def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
     """The speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or the
     same word."""
     own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
-    return own[-1] if own and _alike(f"to {said}", lines[own[-1]].text) else None
+    return own[-1] if own and _alike(f"to {text}", lines[own[-1]].text) else None
 
 
-def _alike(said: str, line: str) -> bool:
-    return bool(values_in(said) & values_in(line) or content_of(said).words & content_of(line).words)
+def _alike(text: str, line: str) -> bool:
+    return bool(values_in(text) & values_in(line) or content_of(text).words & content_of(line).words)
 
 
 def replaced(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:

@@ -83,27 +83,27 @@ def own_events(events: Sequence[Event]) -> list[Event]:
     """What a session says of the user: their messages without text that they hand over, scenes that they play, and what
     they asked not to have remembered. A message of which nothing is left is left out; what others said stays."""
     parts: set[str] = set()
-    kept: list[Event] = []
+    left: list[Event] = []
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
-            kept.append(event)
+            left.append(event)
             continue
-        said, own = sentences_of(event_text(event)), _own(event_text(event), parts)
+        spoken, own = sentences_of(event_text(event)), _own(event_text(event), parts)
         if own:
-            kept.append(event if own == said else replace(event, content="\n".join(own)))
-    return kept
+            left.append(event if own == spoken else replace(event, content="\n".join(own)))
+    return left
 
 
 def _own(text: str, parts: set[str]) -> list[str]:
     """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it.
     ``parts``: the names in the scenes so far."""
     own: list[str] = []
-    said = wanted_sentences(sentences_of(own_words(text)))
-    for n, sentence in enumerate(said):
+    spoken = wanted_sentences(sentences_of(own_words(text)))
+    for n, sentence in enumerate(spoken):
         begins = is_role(sentence)
         if begins or _speaks_as(sentence, parts):
             if begins:
-                parts.update(name for one in said[n:] for name in names_in(one))
+                parts.update(name for one in spoken[n:] for name in names_in(one))
             break
         if not quotes_another(sentence):
             own.append(sentence)

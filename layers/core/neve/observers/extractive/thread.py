@@ -56,8 +56,8 @@ def _first_wanted(events: Iterable[Event], *, last: bool = False) -> str | None:
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             continue
-        said = sentences(event_text(event))
-        for sentence in reversed(said) if last else said:
+        spoken = sentences(event_text(event))
+        for sentence in reversed(spoken) if last else spoken:
             if request := _wanted(sentence, _REQUEST):
                 return request
             goal = goal or _wanted(sentence, _GOAL)

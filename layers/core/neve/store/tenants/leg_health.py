@@ -11,7 +11,7 @@ from neve.store.keys import LEGS, leg_health
 from neve.troubles import ACTIVE_FOR, Trouble
 
 OBSERVER = "observer"
-TOLD = (*LEGS, OBSERVER)
+REPORTED = (*LEGS, OBSERVER)
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:
@@ -28,7 +28,7 @@ def no_leg_trouble(leg: str, at: datetime) -> Put:
 def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]:
     """Of the last ten minutes: who wrote a row may be gone before it could take it back."""
     troubles = []
-    for leg in TOLD:
+    for leg in REPORTED:
         item = found.get(leg_health(leg))
         if item is not None and "reason" in item and now - parse(item["at"]) < ACTIVE_FOR:
             troubles.append(Trouble(leg, "failing", item["reason"], parse(item["at"]), now))

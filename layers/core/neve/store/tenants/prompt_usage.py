@@ -39,14 +39,14 @@ def put_session_prompts(keys: SessionKeys, prompts: SessionPrompts) -> Put:
     return Put(item, expectation(prompts.version))
 
 
-def kept_answer(reported: ReportedUsage) -> dict[str, Any]:
+def stored_answer(reported: ReportedUsage) -> dict[str, Any]:
     """What is kept of a report's answer with its Idempotency-Key."""
-    kept: dict[str, Any] = _answer.dump_python(reported, mode="json", exclude_none=True)
-    return kept
+    stored: dict[str, Any] = _answer.dump_python(reported, mode="json", exclude_none=True)
+    return stored
 
 
-def read_answer(kept: dict[str, Any]) -> ReportedUsage:
-    return _answer.validate_python(kept)
+def read_answer(stored: dict[str, Any]) -> ReportedUsage:
+    return _answer.validate_python(stored)
 
 
 def read_totals(item: Item | None) -> PromptTotals:

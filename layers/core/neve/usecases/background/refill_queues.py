@@ -59,18 +59,18 @@ class Refilled:
 OnProgress = Callable[[Refilled], object]
 
 
-def refill_queues(ports: Ports, tell: OnProgress) -> Refilled:
-    """Queue everything that is not indexed, not observed or not done. ``tell`` hears of every user. May be repeated,
-    and run beside the workers. Raises StoreUnavailable."""
+def refill_queues(ports: Ports, on_progress: OnProgress) -> Refilled:
+    """Queue everything that is not indexed, not observed or not done. ``on_progress`` hears of every user. May be
+    repeated, and run beside the workers. Raises StoreUnavailable."""
     done = Refilled()
     for tenant in (TenantData(ports, Keys(tenant)) for tenant in all_tenants(ports.table)):
         for user in users_of(ports.table, tenant.keys):
             done.rows += _requeue_user(tenant.of_user(user))
             done.users += 1
-            tell(done)
+            on_progress(done)
         done.jobs += _send_jobs_again(tenant)
         _encode_again(tenant)
-    tell(done)
+    on_progress(done)
     return done
 
 
@@ -86,16 +86,16 @@ def _requeue_user(data: UserData[Ports]) -> int:
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "active":
         return 0
-    told = _send_vectors_again(data, head.incarnation)
+    queued = _send_vectors_again(data, head.incarnation)
     batch: list[Change] = []
     for change in _changes(data):
         batch.append(change)
         if len(batch) == BATCH_SIZE:
             dispatch_changes(ports, batch)
-            told, batch = told + len(batch), []
+            queued, batch = queued + len(batch), []
     if batch:
         dispatch_changes(ports, batch)
-    return told + len(batch)
+    return queued + len(batch)
 
 
 def _send_vectors_again(data: UserData[Ports], incarnation: int) -> int:

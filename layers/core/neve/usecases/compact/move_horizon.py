@@ -85,7 +85,7 @@ class HorizonMove:
         written = self._write_summary(session, plan.covered)
         store_artifacts(self.scope, self.incarnation, plan.pruned)
         moved = transact(self.scope.ports, lambda: self._commit(session, plan, written))
-        return self._result(moved) | (written.told if written else {})
+        return self._result(moved) | (written.result_fields if written else {})
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -129,8 +129,8 @@ class HorizonMove:
         if covered is None:
             return None
         first = covered.first if session.before else session.epoch.covers_from or covered.first
-        said = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
-        events = [event for event in said if first <= event.seq <= covered.last]
+        standing = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
+        events = [event for event in standing if first <= event.seq <= covered.last]
         asked = request_of(events, session.before) if covered.inside else None
         return summarise(
             self.scope, events, session.before, self.verbosity, asked=asked, seconds_left=self.seconds_left

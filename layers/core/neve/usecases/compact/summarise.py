@@ -53,7 +53,7 @@ class Written:
     cost: dict[str, int] = field(default_factory=dict)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def result_fields(self) -> dict[str, Any]:
         """What the job's result says of what it was not made of, or not made by."""
         found = {
             "summary_reason": self.reason,

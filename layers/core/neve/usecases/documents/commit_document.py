@@ -104,8 +104,8 @@ class _Attempts:
 def _reply_of(written: WrittenDocument) -> StoredReply:
     """What is kept of the answer: the revision has the rest."""
     document = written.document
-    kept = {"id": document.id, "rev": document.rev, "created": written.created, "changed": written.changed}
-    return StoredReply(status=201 if written.created else 200, body=kept)
+    body = {"id": document.id, "rev": document.rev, "created": written.created, "changed": written.changed}
+    return StoredReply(status=201 if written.created else 200, body=body)
 
 
 def _replayed(scope: UserScope, earlier: StoredReply) -> WrittenDocument:

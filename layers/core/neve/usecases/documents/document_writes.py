@@ -29,7 +29,7 @@ from neve.store.documents import (
 from neve.store.pins import note_pins
 from neve.usecases.privacy.admit import admit, admitted, redacted
 
-SAID = ("text", "name", "summary", "group", "tags", "prompt_label", "prompt_hint")
+SCREENED_FIELDS = ("text", "name", "summary", "group", "tags", "prompt_label", "prompt_hint")
 """What of a change is somebody's words, and passes the gate."""
 
 
@@ -131,8 +131,8 @@ def wanted_write(
     new_id = f"doc_{ids.ulid(scope.ports.clock.now())}"
     admit(scope, {field: path})
     by_a_caller = change.provenance is None or change.provenance.by in ("human_edit", "import")
-    kept = admitted(scope, change, SAID) if by_a_caller else redacted(scope, change, SAID)[0]
-    return WantedWrite(writable_path(path, field), kept, revs, create, ids.token(), new_id)
+    screened = admitted(scope, change, SCREENED_FIELDS) if by_a_caller else redacted(scope, change, SCREENED_FIELDS)[0]
+    return WantedWrite(writable_path(path, field), screened, revs, create, ids.token(), new_id)
 
 
 def revs_of(expected_rev: int | None) -> Collection[int] | None:
@@ -172,8 +172,8 @@ def writes_of(
     """``after`` in place of ``before``, both with their texts. Raises Conflict, also when it had to be noted first that
     the user has documents that stand in packs."""
     same_text = before is not None and before.sha256 == after.sha256
-    kept = before.text_object if before and same_text else None
-    text_object = kept if same_text else wanted.long_text.put(scope, after, new=before is None)
+    known_object = before.text_object if before and same_text else None
+    text_object = known_object if same_text else wanted.long_text.put(scope, after, new=before is None)
     after = replace(after, write_id=wanted.write_id, text_object=text_object)
     note_pins(scope.ports.table, scope.keys, before, after, iso(scope.ports.clock.now()))
     ops = written_ops(scope.keys, before, after, source)

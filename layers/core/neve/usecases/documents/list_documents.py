@@ -77,15 +77,15 @@ def page_of_documents(
     after = _after(listed, cursor) if cursor else None
     if rows.read_head(scope.ports.table.get(scope.keys.head)).state != "active":
         return [], None
-    kept: list[Document] = []
+    found: list[Document] = []
     last = after
     for scanned, head in enumerate(heads_below(scope.ports.table, scope.keys, prefix, after), start=1):
-        if len(kept) == limit or scanned > MAX_SCANNED:
-            return kept, make_cursor(listed, [str(last)])
+        if len(found) == limit or scanned > MAX_SCANNED:
+            return found, make_cursor(listed, [str(last)])
         last = head.path
         if head.status is status or (status is None and head.status in LISTED):
-            kept.append(replace(head, text=""))
-    return kept, None
+            found.append(replace(head, text=""))
+    return found, None
 
 
 def _after(listed: bytes, cursor: str) -> str:

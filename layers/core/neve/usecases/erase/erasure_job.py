@@ -38,7 +38,7 @@ def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool, inca
 
 def put_erasure(keys: UserKeys, job: Job, *, queued: bool = False) -> Put:
     """``queued``: a new row, which the outbox sends."""
-    return put_due_job(keys, job, new=queued, kept_days=RECEIPT_DAYS)
+    return put_due_job(keys, job, new=queued, retention_days=RECEIPT_DAYS)
 
 
 @dataclass

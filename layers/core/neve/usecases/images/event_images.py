@@ -68,12 +68,12 @@ def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content
         if block["type"] != "image":
             named.append(block)
             continue
-        kept = {"type": "image", "media_type": block["media_type"]}
+        named_block = {"type": "image", "media_type": block["media_type"]}
         if "url" in block:
-            named.append(kept | {"url": block["url"]})
+            named.append(named_block | {"url": block["url"]})
             continue
         images.append(_named(scope, block, f"{field}[{n}]"))
-        named.append(kept | {"object": images[-1].name})
+        named.append(named_block | {"object": images[-1].name})
     return named, images
 
 

@@ -15,14 +15,14 @@ from neve.usecases.inbox.decide_proposal import ProposalDecision
 from neve.usecases.inbox.decision import Decision
 from neve.usecases.privacy.admit import admitted
 
-SAID = ("text", "path", "reason")
+SCREENED_FIELDS = ("text", "path", "reason")
 """What of a decision is the person's own words, and passes the gate."""
 
 
 def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Proposal:
     """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
     pii_blocked, erasing, user_closed, StoreUnavailable."""
-    decision = admitted(scope, decision, SAID)
+    decision = admitted(scope, decision, SCREENED_FIELDS)
     write_id = scope.ports.ids.token()
     if is_proposal(item_id):
         decision.only("text", "path", of="a document")

@@ -66,7 +66,7 @@ class MemoryDecision:
             raise invalid("text", "is required, or another field to keep")
         text = memory.text if decision.text is None else normalised(decision.text)
         by: By = "user_confirmed" if text == memory.text else "human_edit"
-        kept = replace(
+        decided = replace(
             memory,
             status=Status.ACTIVE,
             text=text,
@@ -76,16 +76,16 @@ class MemoryDecision:
             confidence=1.0,
         )
         if text != memory.text:
-            kept = replace(
-                kept,
+            decided = replace(
+                decided,
                 passages=(),
                 said_again=(),
                 fingerprint=fingerprint(text),
                 referenced_date=referenced_date(text),
                 tokens=self.scope.count(text),
             )
-            one_statement(kept)
-        return kept
+            one_statement(decided)
+        return decided
 
     def _in_place_of_another(self, decided: Memory, now: str) -> tuple[Memory, list[WriteOp]]:
         """Raises 422, memory_not_found, conflict."""

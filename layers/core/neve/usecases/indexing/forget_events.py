@@ -214,4 +214,4 @@ class _Log:
     def passages(self, seqs: Sequence[int]) -> list[Passage]:
         """As whoever indexes just those writes them."""
         around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs))
-        return utterance_passages([said for said in around if not holds(self.retracted, said.seq)], seqs)
+        return utterance_passages([utterance for utterance in around if not holds(self.retracted, utterance.seq)], seqs)

@@ -122,20 +122,20 @@ def steps(span: Span) -> Iterator[Span]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _StepPassages:
     """Passages of one step: of the utterances in it, and of those just before it, whose neighbours are new."""
 
     new: list[Passage]
     before: list[Passage]
 
 
-def _said(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _Said:
+def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _StepPassages:
     first, last = span
     utterances = utterances_around(table, keys, incarnation, first, last)
-    before = [said.seq for said in utterances if said.seq < first][-REINDEXED_BEFORE:]
-    within = [said.seq for said in utterances if first <= said.seq <= last]
+    before = [utterance.seq for utterance in utterances if utterance.seq < first][-REINDEXED_BEFORE:]
+    within = [utterance.seq for utterance in utterances if first <= utterance.seq <= last]
     passages = utterance_passages(utterances, {*before, *within})
-    return _Said(
+    return _StepPassages(
         [p for p in passages if p.seq_from is not None and first <= p.seq_from <= last],
         [p for p in passages if p.seq_from in before],
     )
@@ -156,18 +156,18 @@ def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: 
             *found,
             *_beyond(table, keys, (read_to + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
         ]
-    said = list(_uttered(keys, incarnation, found))
+    utterances = list(_uttered(keys, incarnation, found))
     left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
-    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MAX_FOLLOWING:
-        said += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
-    return said
+    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in utterances) < MAX_FOLLOWING:
+        utterances += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
+    return utterances
 
 
 def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iterator[Utterance]:
     for item in items:
-        said = utterance_of(keys.session, rows.read_event(item))
-        if said and item["incarnation"] == incarnation:
-            yield said
+        utterance = utterance_of(keys.session, rows.read_event(item))
+        if utterance and item["incarnation"] == incarnation:
+            yield utterance
 
 
 def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
@@ -236,10 +236,10 @@ def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> b
 
 def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span) -> bool:
     """False when it is to be done again. Raises UserErased."""
-    said, search = _said(data.ports.table, data.keys, incarnation, span), data.ports.search
+    step, search = _step_passages(data.ports.table, data.keys, incarnation, span), data.ports.search
     model = search.model()
-    known = known_vectors(data, model, passage_texts(said.before)) if model.dimensions else {}
-    passages = [*(replace(p, vector=known.get(p.text)) for p in said.before), *said.new]
+    known = known_vectors(data, model, passage_texts(step.before)) if model.dimensions else {}
+    passages = [*(replace(p, vector=known.get(p.text)) for p in step.before), *step.new]
     if passages:
         search.upsert(data.keys.owner, passages)
     last = span[1]
@@ -284,22 +284,22 @@ class _Vectors:
         written here, and their own write found no vectors to take along: it is written again. Raises EmbedAgain,
         UserErased."""
         for _ in range(CONTEXTS):
-            said = _said(self.data.ports.table, self.data.keys, self.head.incarnation, span)
-            written, lacking_from = self._write(said)
+            step = _step_passages(self.data.ports.table, self.data.keys, self.head.incarnation, span)
+            written, lacking_from = self._write(step)
             noted = self._note(span, row, written, lacking_from)
             if noted.after is not None:
                 return noted.after
             row = noted.before
         raise EmbedAgain
 
-    def _write(self, said: _Said) -> tuple[list[Passage], int | None]:
+    def _write(self, step: _StepPassages) -> tuple[list[Passage], int | None]:
         """What was written, and the first seq of a text that has no vector and will have none for now."""
-        found = self._vectors(passage_texts(said.new), passage_texts(said.before))
-        passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*said.before, *said.new)]
+        found = self._vectors(passage_texts(step.new), passage_texts(step.before))
+        passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*step.before, *step.new)]
         written = passages if self.reindexing else [p for p in passages if p.vector is not None]
         if written:
             self.data.ports.search.upsert(self.data.keys.owner, written)
-        lacking = [p.seq_from for p in said.new if found.wanted and p.text not in found.vectors]
+        lacking = [p.seq_from for p in step.new if found.wanted and p.text not in found.vectors]
         return written, min((seq for seq in lacking if seq is not None), default=None)
 
     def _vectors(self, new: Sequence[str], before: Sequence[str]) -> VectorsFound:

@@ -77,11 +77,11 @@ def reindex(
     target: SearchIndex,
     switch: Callable[[], object],
     settle: Callable[[], object],
-    tell: OnProgress,
+    on_progress: OnProgress,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds, and with what changed meanwhile, which may be hours;
     ``switch`` puts it into use; what changed since is made up for at once, and once more when ``settle`` returns,
-    because every process has seen it then. ``tell`` hears after each part what has been done so far.
+    because every process has seen it then. ``on_progress`` hears after each part what has been done so far.
 
     ``target`` must be for the embedder's model (ValueError), and may hold some of it already. Raises
     EmbeddingUnavailable or EmbeddingRetryable when the embedder does not work, EmbedAgain when texts could not be
@@ -90,7 +90,7 @@ def reindex(
         held, made = target.model().tag, ports.embedder.model.tag
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
-    work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), tell)
+    work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), on_progress)
     filled: dict[UserKeys, _Seen] = {}
 
     def everybody() -> Iterator[tuple[UserKeys, _Seen]]:
@@ -138,7 +138,7 @@ class Indexing:
 @dataclass(frozen=True)
 class _Filling:
     into: IndexingPorts
-    tell: OnProgress
+    on_progress: OnProgress
     done: Reindexed = field(default_factory=Reindexed)
 
     def fill(self, owner: UserKeys, before: _Seen) -> _Seen:
@@ -195,13 +195,13 @@ class _Filling:
         collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
-            told = {identifier: revs[identifier] for identifier in part}
+            part_revs = {identifier: revs[identifier] for identifier in part}
             lacking.update(
-                self._patiently(partial(reindex_memories, UserData(self.into, owner), told, collection=collection))
+                self._patiently(partial(reindex_memories, UserData(self.into, owner), part_revs, collection=collection))
             )
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
-            self.tell(self.done)
+            self.on_progress(self.done)
         return lacking
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> int:
@@ -211,7 +211,7 @@ class _Filling:
         log = SessionData(self.into, owner.of_session(session))
         lacking = self._patiently(lambda: reindex_events(log, head.incarnation, (first, last)))
         self.done.logs += 1
-        self.tell(self.done)
+        self.on_progress(self.done)
         return last if lacking is None else min(last, lacking - 1)
 
     def _patiently(self, work: Callable[[], T]) -> T:

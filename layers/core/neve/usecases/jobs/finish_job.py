@@ -36,8 +36,8 @@ def _write(scope: SessionScope, outcome: Job) -> None:
         job = job or replace(
             outcome, created_at=iso(scope.ports.clock.now()), user_id=scope.user, session_id=scope.session
         )
-        told_too_early = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
-        if job.version == 0 or job.status != "done" or told_too_early:
+        superseded = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
+        if job.version == 0 or job.status != "done" or superseded:
             moved = replace(job, status=outcome.status, finished_at=outcome.finished_at, result=outcome.result)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 

@@ -29,11 +29,11 @@ def job_message(keys: UserKeys, kind: str, job_id: str) -> Message:
     return Message(carried(body), group=keys.tenant)
 
 
-def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, kept_days: int = rows.JOB_DAYS) -> Put:
+def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: int = rows.JOB_DAYS) -> Put:
     """The row of a job of one of ``KINDS``, in the index ``due`` from its ``due_at`` on until it has ended. ``new``:
     the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
     put = rows.put_job(keys, job)
-    expires = datetime.fromisoformat(job.created_at) + timedelta(days=kept_days)
+    expires = datetime.fromisoformat(job.created_at) + timedelta(days=retention_days)
     item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
     if job.status in ("queued", "running"):
         item |= rows.due_keys(job.kind, keys, job.id, datetime.fromisoformat(job.state["due_at"]))

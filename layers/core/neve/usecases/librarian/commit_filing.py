@@ -132,7 +132,7 @@ class FilingCommit:
         own_row = 1
         changes, proposals = self._actions(found, _Room(MAX_WRITE_OPS - len(ops) - own_row))
         ops += [*changes, *(put_proposal(keys, proposal) for proposal in proposals)]
-        result = self._result(proposals, written.told)
+        result = self._result(proposals, written.result_fields)
         moved = replace(
             written.filing,
             filed_seq=self.read.last_seq,
@@ -181,9 +181,9 @@ class FilingCommit:
         raced, not_shown = ([action.path for action, why in waiting if why == one] for one in ("raced", "not_shown"))
         if (raced and not self.insist) or (not_shown and not self.insist_unseen):
             raise EditConflict(raced, not_shown)
-        kept = [self._proposal(action, reason) for action, reason in waiting if room.take(1)]
-        self.too_many += len(waiting) - len(kept)
-        return ops, kept
+        proposals = [self._proposal(action, reason) for action, reason in waiting if room.take(1)]
+        self.too_many += len(waiting) - len(proposals)
+        return ops, proposals
 
     def _was_not_shown(self, action: Action) -> bool:
         return not set(action.places).isdisjoint(self.read.not_shown)

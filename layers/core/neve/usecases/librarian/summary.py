@@ -40,11 +40,11 @@ ANOTHER = 6
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """``told``: what the job's result says."""
+    """``result_fields``: what the job's result says."""
 
     filing: Filing
     ops: tuple[WriteOp, ...]
-    told: dict[str, Any]
+    result_fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class SessionSummary:
             return Summarised(filing, (), {})
         filing, memory_ops = self._memory(found, filing, gen, now)
         filing, document_ops = self._document(found, filing)
-        told = {"memory_id": filing.memory_id, "path": filing.document_path, "outcome": self.account.outcome}
-        return Summarised(filing, (*memory_ops, *document_ops), {n: v for n, v in told.items() if v is not None})
+        named = {"memory_id": filing.memory_id, "path": filing.document_path, "outcome": self.account.outcome}
+        return Summarised(filing, (*memory_ops, *document_ops), {n: v for n, v in named.items() if v is not None})
 
     # --- the memory -------------------------------------------------------------------------------
 

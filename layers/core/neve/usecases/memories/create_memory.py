@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
-from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
+from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Provenance, Scope
 from neve.domain.times import iso
@@ -31,7 +31,7 @@ class NewMemory(WrittenMemory):
 def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: IdempotencyKey | None = None) -> Memory:
     """The stored row. One batch read, one transaction. Raises session_not_found, erasing, user_closed,
     idempotency_mismatch, pii_blocked, StoreUnavailable."""
-    wanted = admitted(scope, wanted, SAID)
+    wanted = admitted(scope, wanted, SCREENED_FIELDS)
     memory_id = f"mem_{scope.ports.ids.ulid(scope.ports.clock.now())}"
     return transact(scope.ports, _Create(scope, wanted, memory_id, idempotency_key).attempt)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.memories.said_again import said_once_more, statement_of
+from neve.domain.memories.fact_statements import statement_of, with_statement
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -72,8 +72,8 @@ class _Evolve:
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
         if holder is not None:
-            said = statement_of(new.provenance, iso(now), new.text)
-            new = replace(said_once_more(holder, said), status=Status.ACTIVE, last_used_at=iso(now))
+            statement = statement_of(new.provenance, iso(now), new.text)
+            new = replace(with_statement(holder, statement), status=Status.ACTIVE, last_used_at=iso(now))
             new = _to_be_reindexed(new, iso(now)) if holder.status is not Status.ACTIVE else new
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.memories.said_again import (
+from neve.domain.memories.fact_statements import (
     MAX_REPEATED_FACTS,
     first_statement,
     let_in_by,
     range_of,
-    said_once_more,
     statement_of,
+    with_statement,
 )
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
@@ -53,7 +53,7 @@ def with_holders(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]
 class FactWrites:
     """``found``: the rows of ``with_holders``. ``write_id``: of the call (ADR 4). ``counts`` False: of words that were
     counted when they were read before. ``changed``: the rows as they are to be written, by id; their versions are those
-    that were read. ``retold``: ids of the facts that a log said again and another one had stated."""
+    that were read. ``repeated``: ids of the facts that a log repeated and another one had stated."""
 
     scope: UserScope
     gen: int
@@ -62,7 +62,7 @@ class FactWrites:
     write_id: str
     counts: bool = True
     changed: dict[str, Memory] = field(default_factory=dict)
-    retold: dict[str, None] = field(default_factory=dict)
+    repeated: dict[str, None] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
 
     def take(self, candidate: FactCandidate, new_id: str) -> StoredFact:
@@ -102,9 +102,9 @@ class FactWrites:
         ]
         return (*(row for row in live if row.id not in gone), *new)
 
-    def retold_with(self, before: Sequence[str]) -> tuple[str, ...]:
+    def repeated_with(self, before: Sequence[str]) -> tuple[str, ...]:
         """What a session's marker names, with those of now."""
-        return tuple(dict.fromkeys((*before, *self.retold)))[:MAX_REPEATED_FACTS]
+        return tuple(dict.fromkeys((*before, *self.repeated)))[:MAX_REPEATED_FACTS]
 
     def left_elsewhere(self, own: Collection[str]) -> list[WriteOp]:
         """Facts of other sessions than ``own`` that were superseded leave the live lists there. A read more where there
@@ -157,20 +157,20 @@ class FactWrites:
         if again is None:
             fact = _record(self.scope, candidate, new_id, now, self.gen)
         else:
-            self._note_retold(again, candidate)
+            self._note_repeated(again, candidate)
             again = replace(again, last_used_at=now)
             if verdict.decision == "reinforced":
-                said = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
-                return said_once_more(again, said, counts=self.counts)
+                statement = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
+                return with_statement(again, statement, counts=self.counts)
             fact = self._let_in(again, candidate, now)
         status = Status.INBOX if verdict.decision == "inbox" else Status.ACTIVE
         takes = (known.target.id,) if verdict.decision == "superseded" and known.target else ()
         return replace(fact, status=status, judged=verdict.judged, supersedes=(*fact.supersedes, *takes))
 
-    def _note_retold(self, fact: Memory, candidate: FactCandidate) -> None:
-        said, before = range_of(statement_of(candidate.origin, "")), range_of(first_statement(fact))
-        if said is not None and (before is None or before[0] != said[0]):
-            self.retold[fact.id] = None
+    def _note_repeated(self, fact: Memory, candidate: FactCandidate) -> None:
+        here, before = range_of(statement_of(candidate.origin, "")), range_of(first_statement(fact))
+        if here is not None and (before is None or before[0] != here[0]):
+            self.repeated[fact.id] = None
 
     def _let_in(self, waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
         """Out of the inbox, on the word of who said it last."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.text import fingerprint
-from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
+from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
@@ -91,9 +91,11 @@ def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRep
 
 def admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
     """Without what the gate takes out, its passages too. Raises pii_blocked."""
-    kept = admit(scope, {f"{line.at}.passages[{n}].text": passage.text for n, passage in enumerate(line.passages)})
-    passages = tuple(replace(one, text=text) for one, text in zip(line.passages, kept.values(), strict=True))
-    return replace(admitted(scope, line, SAID, line.at), passages=passages)
+    admitted_texts = admit(
+        scope, {f"{line.at}.passages[{n}].text": passage.text for n, passage in enumerate(line.passages)}
+    )
+    passages = tuple(replace(one, text=text) for one, text in zip(line.passages, admitted_texts.values(), strict=True))
+    return replace(admitted(scope, line, SCREENED_FIELDS, line.at), passages=passages)
 
 
 def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:

@@ -99,15 +99,15 @@ def _page(
     scope: UserScope, where: MemoryFilter, limit: int, after: str | None, head: UserHead
 ) -> tuple[list[Memory], str | None]:
     """``after``: behind which place."""
-    kept: list[Memory] = []
+    listed_rows: list[Memory] = []
     last, gen = None, head.gen
     for scanned, (place, item) in enumerate(_items(scope, after, head.foreign_ids), start=1):
-        if len(kept) == limit or scanned > MAX_SCANNED:
-            return kept, make_cursor(_listed(scope, where), [str(gen), own_memory_at(str(last))])
+        if len(listed_rows) == limit or scanned > MAX_SCANNED:
+            return listed_rows, make_cursor(_listed(scope, where), [str(gen), own_memory_at(str(last))])
         memory, last = as_seen(item, gen), place
         if born(memory.born_gen, gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
-            kept.append(memory)
-    return kept, None
+            listed_rows.append(memory)
+    return listed_rows, None
 
 
 def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:

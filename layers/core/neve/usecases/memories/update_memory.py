@@ -52,9 +52,9 @@ def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
     """Without what the gate takes out."""
     texts = {name: value for name in ("text", "label", "group") if isinstance(value := change.fields.get(name), str)}
     tags = {f"tags[{n}]": tag for n, tag in enumerate(change.fields.get("tags") or ())}
-    kept = admit(scope, texts | tags)
-    fields = change.fields | {name: kept[name] for name in texts}
-    return MemoryChange(fields | {"tags": tuple(kept[name] for name in tags)} if tags else fields)
+    admitted = admit(scope, texts | tags)
+    fields = change.fields | {name: admitted[name] for name in texts}
+    return MemoryChange(fields | {"tags": tuple(admitted[name] for name in tags)} if tags else fields)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
-from neve.domain.observe.facts import SaidFact
+from neve.domain.observe.facts import StatedFact
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
@@ -51,7 +51,7 @@ class PassRead:
     events: Sequence[Event]
     advance: bool
     refused: tuple[RefusedEvent, ...] = ()
-    facts: tuple[SaidFact, ...] = ()
+    facts: tuple[StatedFact, ...] = ()
     held: tuple[Span, ...] = ()
 
 
@@ -141,9 +141,9 @@ class PassCommit:
         wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused, *about]
         return with_holders(self.scope, self.scope.ports.table.get_many(list(dict.fromkeys(wanted))))
 
-    def _candidate(self, fact: SaidFact, timezone: str) -> FactCandidate:
+    def _candidate(self, fact: StatedFact, timezone: str) -> FactCandidate:
         model = self.observed.model if self.observed else None
-        said = FactCandidate(
+        candidate = FactCandidate(
             text=fact.text,
             category=fact.category,
             origin=Provenance(fact.by, self.scope.session, fact.seq_from, fact.seq_to, model, fact.trust),
@@ -151,10 +151,10 @@ class PassCommit:
             relation=fact.relation,
             target_id=fact.target_id,
             remembered=fact.remembered,
-            observed_at=iso(parse(fact.said_at)),
+            observed_at=iso(parse(fact.observed_at)),
             timezone=timezone,
         )
-        return screened_candidate(self.scope, said)
+        return screened_candidate(self.scope, candidate)
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:  # noqa: ARG002
         """What is committed with the pass."""
@@ -234,7 +234,7 @@ class PassCommit:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
             marker = replace(marker, live=(*marker.live, LiveRow(memory.id, memory.kind, memory.tokens)))
-        live, retold = facts.live(self.scope.session, marker.live), facts.retold_with(marker.retold)
+        live, retold = facts.live(self.scope.session, marker.live), facts.repeated_with(marker.retold)
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
             return marker

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.observe.facts import FactRoom, facts_up_to, facts_with_room, said_facts
+from neve.domain.observe.facts import FactRoom, facts_up_to, facts_with_room, stated_facts
 from neve.domain.observe.lines import earlier, room_for, up_to
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
@@ -43,7 +43,7 @@ from neve.usecases.observe.refusals import (
 from neve.usecases.observe.report import ObservationReport, fact_result
 from neve.usecases.privacy.screen_observed import screen_observed
 
-NOTHING_KEPT = "the observer found nothing worth keeping"
+NOTHING_OBSERVED = "the observer found nothing worth keeping"
 KNOWN_ALREADY = "what was said was known already"
 NOTHING_READABLE = "the observer refused to read these events"
 
@@ -158,7 +158,7 @@ class _Pass:
         except ContentRefused as refusal:
             self._narrow(marker, plan.events, refusal)
             return True
-        room = facts_with_room(said_facts(observed.facts, plan.events), plan.events[0].seq)
+        room = facts_with_room(stated_facts(observed.facts, plan.events), plan.events[0].seq)
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
         read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
@@ -276,7 +276,7 @@ class _Pass:
         if done.written or any(fact.memory for fact in done.facts):
             self.report.reason = None
         elif self.report.found_nothing:
-            nothing_new = KNOWN_ALREADY if self.report.reinforced else NOTHING_KEPT
+            nothing_new = KNOWN_ALREADY if self.report.reinforced else NOTHING_OBSERVED
             self.report.reason = nothing_new if observed or not read.refused else NOTHING_READABLE
 
 

@@ -77,11 +77,11 @@ def prior_memories(
 def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
     """Those that share a content word with what was said, first those that share most of their words; then states, as
     they come."""
-    said = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
+    uttered = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
     about = [(content_words(fact.text), fact) for fact in facts]
-    alike = [(len(words & said) / len(words), fact) for words, fact in about if words & said]
+    alike = [(len(words & uttered) / len(words), fact) for words, fact in about if words & uttered]
     best = [fact for _, fact in sorted(alike, key=lambda one: (-one[0], one[1].id))]
-    states = [fact for words, fact in about if fact.category in STATES and not words & said]
+    states = [fact for words, fact in about if fact.category in STATES and not words & uttered]
     return [LiveRow(fact.id, fact.kind, fact.tokens) for fact in (*best, *states[:MAX_STATES])]
 
 
@@ -106,7 +106,7 @@ def _range_here(scope: SessionScope, memory: Memory) -> Span | None:
 
 def _shown(scope: SessionScope, memory: Memory, *, local: bool) -> PriorMemory:
     span = _range_here(scope, memory)
-    return PriorMemory(memory.id, memory.text, local, memory.kind, span, said_at=memory.observed_at)
+    return PriorMemory(memory.id, memory.text, local, memory.kind, span, observed_at=memory.observed_at)
 
 
 def _fit(
@@ -114,13 +114,13 @@ def _fit(
 ) -> list[Memory]:
     """The first ``most`` that fit, among as many again: those that are listed and not active any more leave room for
     others. What cannot fit is not read."""
-    kept: list[Memory] = []
+    fitting: list[Memory] = []
     left = [row for row in listed[:MAX_ROWS] if row.tokens <= budget]
-    while left and len(kept) < most:
-        part, left = left[: most - len(kept)], left[most - len(kept) :]
+    while left and len(fitting) < most:
+        part, left = left[: most - len(fitting)], left[most - len(fitting) :]
         for memory in read([row.id for row in part]):
             if memory.tokens <= budget:
-                kept.append(memory)
+                fitting.append(memory)
                 budget -= memory.tokens
         left = [row for row in left if row.tokens <= budget]
-    return kept
+    return fitting

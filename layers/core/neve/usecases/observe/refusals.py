@@ -46,9 +46,9 @@ def write_marker(scope: SessionScope, token: int, moved: SessionMarker) -> None:
             raise UserErased
         marker = rows.read_marker(item)
         check_lease(marker, token, scope.ports.clock.now())
-        kept = replace(marker, pass_limit=moved.pass_limit, limit_to=moved.limit_to, refused=moved.refused)
-        if kept != marker:
-            scope.ports.table.write([rows.put_marker(scope.keys, kept)])
+        wanted = replace(marker, pass_limit=moved.pass_limit, limit_to=moved.limit_to, refused=moved.refused)
+        if wanted != marker:
+            scope.ports.table.write([rows.put_marker(scope.keys, wanted)])
 
     transact(scope.ports, attempt)
 

@@ -33,7 +33,7 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
     job = find_job(scope, job_id)
     if job is None and nothing_new:
-        job = _kept(scope, _nothing_to_do(scope, job_id, marker.observed_seq))
+        job = _stored(scope, _nothing_to_do(scope, job_id, marker.observed_seq))
     # a job that has not ended is sent whatever is new: another pass, which ends no job but its own, may have observed
     # everything since
     elif job is None or job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
@@ -49,7 +49,7 @@ def _send(scope: SessionScope, job_id: str, job: Job | None, message: Message, w
         message = replace(message, dedup_id=f"{job_id}.{job.version}")
     scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
     if job is None:
-        return _kept(scope, _queued(scope, job_id))
+        return _stored(scope, _queued(scope, job_id))
     return _requeue(scope, job) if failed else job
 
 
@@ -64,7 +64,7 @@ def _nothing_to_do(scope: SessionScope, job_id: str, observed_seq: int) -> Job:
     return replace(job, status="done", finished_at=job.created_at, result=result)
 
 
-def _kept(scope: SessionScope, job: Job) -> Job:
+def _stored(scope: SessionScope, job: Job) -> Job:
     """A new job's row, or the one that somebody else made meanwhile."""
     try:
         scope.ports.table.write([rows.put_job(scope.keys, job)])

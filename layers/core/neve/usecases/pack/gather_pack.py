@@ -18,7 +18,7 @@ from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
-from neve.domain.pack.said_once import said_already
+from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority
@@ -56,8 +56,8 @@ class PackInputs:
         return render(
             replace(
                 self.documents.rendered,
-                global_=[(text_with_marks(m), m.kind) for m in self._said(self.global_rows)],
-                local=[(text_with_marks(m), m.kind) for m in self._said(self.local_rows)],
+                global_=[(text_with_marks(m), m.kind) for m in self._rendered(self.global_rows)],
+                local=[(text_with_marks(m), m.kind) for m in self._rendered(self.local_rows)],
             )
         )
 
@@ -75,14 +75,14 @@ class PackInputs:
         """Of the rendered text. A row and a document count as they were counted when they were written, by the policy's
         counter, whose data are not where packs are read; what stands around them counts by the estimate
         (docs/rules/tokens.md)."""
-        counted = [(m.tokens, m.text) for m in self._said((*self.global_rows, *self.local_rows))]
+        counted = [(m.tokens, m.text) for m in self._rendered((*self.global_rows, *self.local_rows))]
         counted += [(pin.tokens, shown) for pin, shown in self.documents.whole]
         return max(0, estimate(text) + sum(tokens - estimate(shown) for tokens, shown in counted))
 
     def fit(self, scope: UserScope) -> bool:
         """Whether what is said of the two layers stays within their budgets."""
-        stated = sum(m.tokens for m in self._said(self.local_rows) if m.kind in _STATED)
-        of_all = sum(m.tokens for m in self._said(self.global_rows))
+        stated = sum(m.tokens for m in self._rendered(self.local_rows) if m.kind in _STATED)
+        of_all = sum(m.tokens for m in self._rendered(self.global_rows))
         return of_all <= scope.policy.global_layer and stated <= scope.policy.local_rows
 
     def sha(self, epoch: int) -> str:
@@ -90,7 +90,7 @@ class PackInputs:
         named = [[layer, [[e.id, e.rev] for e in entries]] for layer, entries in sorted(self.layers().items())]
         return hashlib.sha256(json.dumps([epoch, named]).encode()).hexdigest()
 
-    def _said(self, memories: Iterable[Memory]) -> Iterable[Memory]:
+    def _rendered(self, memories: Iterable[Memory]) -> Iterable[Memory]:
         return (memory for memory in memories if memory.id not in self.repeated)
 
     def _entry(self, memory: Memory) -> PackEntry:
@@ -163,7 +163,7 @@ def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: Pi
 
 def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:
     global_rows = tuple(newer_first(best_first))
-    repeated = said_already([*global_rows, *local_rows], documents.shown)
+    repeated = already_stated([*global_rows, *local_rows], documents.shown)
     return PackInputs(global_rows, local_rows, documents, repeated)
 
 
@@ -213,15 +213,15 @@ class _Walk:
         """``found``: the rows of those. Those that come instead of an invisible one are read here."""
         self.known |= found
         while True:
-            kept = self.fitting()
-            places = {i: self.scope.keys.memory(i) for i in kept}
+            fitting = self.fitting()
+            places = {i: self.scope.keys.memory(i) for i in fitting}
             missing = [key for key in places.values() if key not in self.known]
             self.known |= self.scope.ports.table.get_many(missing) if missing else {}
             read = [rows.read_memory(self.known[key]) for key in places.values() if key in self.known]
             good = {m.id: m for m in read if _in_global(m, self.session, self.gen)}
-            if len(good) == len(kept):
+            if len(good) == len(fitting):
                 return read
-            lost = set(kept) - good.keys()
+            lost = set(fitting) - good.keys()
             self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
 

@@ -108,7 +108,7 @@ def _fence(session: SessionScope, versions: Collection[int], stored_to: int) -> 
     epoch = rows.read_epoch(item)
     current = epoch.pack.pack_version if epoch.pack else 0
     purged_to = max(epoch.purged_to, current, stored_to)
-    kept = None if current in versions else epoch.pack
-    fenced = replace(epoch, pack=kept, purged_to=purged_to)
+    pack = None if current in versions else epoch.pack
+    fenced = replace(epoch, pack=pack, purged_to=purged_to)
     session.ports.table.write([rows.put_epoch(session.keys, fenced, session.ports.clock.now())])
     return purged_to

@@ -43,14 +43,16 @@ def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -
             texts[dot + name] = value
         elif value:
             texts |= {f"{dot}{name}[{n}]": text for n, text in enumerate(value)}
-    kept = admit(scope, texts)
-    return replace(given, **{name: _kept(getattr(given, name), dot + name, kept) for name in names})
+    texts_admitted = admit(scope, texts)
+    return replace(given, **{name: _admitted_value(getattr(given, name), dot + name, texts_admitted) for name in names})
 
 
-def _kept(value: str | Sequence[str] | None, field: str, kept: Mapping[str, str]) -> str | tuple[str, ...] | None:
+def _admitted_value(
+    value: str | Sequence[str] | None, field: str, texts_admitted: Mapping[str, str]
+) -> str | tuple[str, ...] | None:
     if value is None or isinstance(value, str):
-        return kept.get(field)
-    return tuple(kept[f"{field}[{n}]"] for n in range(len(value)))
+        return texts_admitted.get(field)
+    return tuple(texts_admitted[f"{field}[{n}]"] for n in range(len(value)))
 
 
 def _refusal(screened: Mapping[str, Screened]) -> NeveError:
@@ -69,8 +71,8 @@ def _refusal(screened: Mapping[str, Screened]) -> NeveError:
 def redacted(scope: TenantScope, given: R, names: Sequence[str]) -> tuple[R, Found]:
     """A record of nobody who could be told, such as a model's: what ``admitted`` would refuse is taken out as well."""
     walk = Walk(scope.policy.pii.actions)
-    kept = {name: _walked(walk, getattr(given, name)) for name in names}
-    return replace(given, **kept), walk.found
+    texts_redacted = {name: _walked(walk, getattr(given, name)) for name in names}
+    return replace(given, **texts_redacted), walk.found
 
 
 def _walked(walk: Walk, value: str | Sequence[str] | None) -> str | tuple[str, ...] | None:

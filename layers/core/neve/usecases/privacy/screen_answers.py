@@ -32,7 +32,7 @@ def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Found]:
     """Its changes of documents and its account, and what was taken out. A change whose path holds any of it is
     rejected."""
     total, account = Found(), filed.account
-    kept: dict[str, list[Action]] = {"actions": [], "illegal": []}
+    screened_actions: dict[str, list[Action]] = {"actions": [], "illegal": []}
     in_paths = 0
     for name, actions in (("actions", filed.actions), ("illegal", filed.illegal)):
         for action in actions:
@@ -41,13 +41,13 @@ def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Found]:
                 continue
             screened, found = redacted(scope, action, ("text", "title", "tags"))
             total += found
-            kept[name].append(screened)
+            screened_actions[name].append(screened)
     if account is not None:
         text, found = redacted(scope, account.text, HEADINGS)
         account, of_session = redacted(scope, replace(account, text=text), ("title", "emotional_tone", "key_topics"))
         total += found + of_session
     rejected = {**filed.rejected, IN_A_PATH: in_paths} if in_paths else filed.rejected
-    actions, illegal = tuple(kept["actions"]), tuple(kept["illegal"])
+    actions, illegal = tuple(screened_actions["actions"]), tuple(screened_actions["illegal"])
     return replace(filed, actions=actions, illegal=illegal, account=account, rejected=rejected), total
 
 

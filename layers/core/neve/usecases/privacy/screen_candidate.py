@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.memories.written_memory import SAID
+from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.scope import TenantScope
 from neve.usecases.privacy.admit import admitted, redacted
 
 
 def admitted_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
     """A caller's, as it may be kept. Raises 422 ``pii_blocked``."""
-    kept = admitted(scope, candidate, SAID)
-    return candidate if kept == candidate else replace(kept, pii="redacted")
+    screened = admitted(scope, candidate, SCREENED_FIELDS)
+    return candidate if screened == candidate else replace(screened, pii="redacted")
 
 
 def screened_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
     """A model's, without what is found. One that held what the policy blocks is decided upon as ``blocked``."""
-    kept, found = redacted(scope, candidate, SAID)
+    screened, found = redacted(scope, candidate, SCREENED_FIELDS)
     if not found.removed:
         return candidate
-    return replace(kept, pii="blocked" if found.blocked else "redacted")
+    return replace(screened, pii="blocked" if found.blocked else "redacted")

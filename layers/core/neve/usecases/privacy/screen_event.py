@@ -34,16 +34,16 @@ def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Cont
     blocks, found = _images(content, actions)
     texts, in_texts = screen_parts([block["text"] for block in blocks if block["type"] == "text"], actions)
     left = iter(texts)
-    kept = [block | {"text": next(left)} if block["type"] == "text" else block for block in blocks]
-    return kept, found + in_texts
+    redacted_blocks = [block | {"text": next(left)} if block["type"] == "text" else block for block in blocks]
+    return redacted_blocks, found + in_texts
 
 
 def _images(blocks: list[dict[str, Any]], actions: Mapping[PiiClass, Action]) -> tuple[list[dict[str, Any]], Found]:
     """Signed addresses hold keys by their nature and end by themselves: keys in them stay."""
     of_address: dict[PiiClass, Action] = {kind: action for kind, action in actions.items() if kind != "api_key"}
-    kept, total = [], Found()
+    left, total = [], Found()
     for block in blocks:
         found = screen(block["url"], of_address) if "url" in block else Found()
         total += found
-        kept.append(IMAGE_REMOVED if found.removed else block)
-    return kept, total
+        left.append(IMAGE_REMOVED if found.removed else block)
+    return left, total

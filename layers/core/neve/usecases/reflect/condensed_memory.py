@@ -19,13 +19,13 @@ _RANKED = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
 
 
 def condensed_memories(
-    scope: UserScope, kept: Sequence[tuple[CondensedRow, str]], model: str, batch: Sequence[Memory]
+    scope: UserScope, fitted: Sequence[tuple[CondensedRow, str]], model: str, batch: Sequence[Memory]
 ) -> list[Memory]:
     """Of what is kept of a model's answer to a batch, with the texts that are stored."""
     by_id = {memory.id: memory for memory in batch}
     trust = lowest(memory.provenance.trusted for memory in batch)  # of all that was read, whatever the row names
     made = []
-    for row, text in kept:
+    for row, text in fitted:
         named = [by_id[i] for i in row.group_ids if i in by_id] or list(batch)
         made.append(_memory(scope, row, text, named, replace(_origin(named), model=model, trust=trust)))
     return made

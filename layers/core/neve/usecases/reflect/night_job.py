@@ -78,23 +78,23 @@ class NightJob:
 
     # --- the end --------------------------------------------------------------------------------
 
-    def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **said: Any) -> None:
-        """``left``: the user's candidates that were not replaced, which decide when the next run is worth it. ``said``:
-        of the job's result. Raises WorkerReplaced."""
+    def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **fields: Any) -> None:
+        """``left``: the user's candidates that were not replaced, which decide when the next run is worth it.
+        ``fields``: of the job's result. Raises WorkerReplaced."""
         policy = self.scope.policy
 
         def worth(rows_: Sequence[Memory]) -> bool:
             return worth_a_run(rows_, policy.reflection_min_rows, policy.reflection_min_tokens)
 
         since = due_again(left, self.asked.until, worth)
-        transact(self.scope.ports, lambda: self._end(since, status, said))
+        transact(self.scope.ports, lambda: self._end(since, status, fields))
 
-    def _end(self, since: str | None, status: Literal["done", "failed"], said: Mapping[str, Any]) -> None:
+    def _end(self, since: str | None, status: Literal["done", "failed"], fields: Mapping[str, Any]) -> None:
         keys, table = self.scope.keys, self.scope.ports.table
         part = part_row(keys, self.asked.run)
         found = table.get_many([keys.reflect_due, keys.job(self.asked.job_id), *part])
         job, due = self._own(found), rows.read_reflect_due(found.get(keys.reflect_due))
-        result = {**dict.fromkeys(COUNTS, 0), **job.result, **said}
+        result = {**dict.fromkeys(COUNTS, 0), **job.result, **fields}
         now = self.scope.ports.clock.now()
         ended = replace(job, status=status, finished_at=iso(now), result=result)
         ops: list[WriteOp] = [rows.put_job(keys, ended)]

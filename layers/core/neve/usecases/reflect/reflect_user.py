@@ -13,7 +13,7 @@ from functools import partial
 
 from neve.domain.records.memories import Memory
 from neve.domain.reflect.night_limits import needed_s
-from neve.domain.reflect.nightly import eligible, kept_rows, place_of, runs_of, target_of, worth_a_run
+from neve.domain.reflect.nightly import eligible, fitted_rows, place_of, runs_of, target_of, worth_a_run
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import UserScope
@@ -125,27 +125,27 @@ class _Night:
                 condensed = scope.ports.observer.condense(given)
             answer = screen_condensed(scope, condensed)
         except ContentRefused:
-            self._kept(part, at, Answered(1), kept=n, refused=n)
+            self._keep_rows(part, at, Answered(1), kept=n, refused=n)
             return []
         answered = Answered(answer.calls, answer.usage)
-        kept = kept_rows(answer.rows, target, scope.count)
-        if not kept.rows:
-            self._kept(part, at, answered, kept=n)
+        fitted = fitted_rows(answer.rows, target, scope.count)
+        if not fitted.rows:
+            self._keep_rows(part, at, answered, kept=n)
             return []
-        new = condensed_memories(scope, kept.rows, answer.model, batch)
-        no_room = {"reflection_left_out": kept.left_out, "reflection_cut": kept.cut}
+        new = condensed_memories(scope, fitted.rows, answer.model, batch)
+        no_room = {"reflection_left_out": fitted.left_out, "reflection_cut": fitted.cut}
         beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
         try:
             replace_rows(scope, self.job.incarnation, Replacement(tuple(new), tuple(batch), REASON, beside=beside))
         except SourcesReplaced:
-            self._kept(part, at, answered, kept=n, changed=n)
+            self._keep_rows(part, at, answered, kept=n, changed=n)
             return []
         self.report.add(replaced=n, written=len(new), **no_room)
-        if kept.left_out:
-            self.report.no_room.append((kept.left_out, kept.cut))
+        if fitted.left_out:
+            self.report.no_room.append((fitted.left_out, fitted.cut))
         return [memory.id for memory in batch]
 
-    def _kept(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
+    def _keep_rows(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
         self.job.note(part, at, answered, **counts)
         self.report.add(**counts)
 

@@ -45,7 +45,7 @@ def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
     users = [scope.keys.of_user(user) for user in page]
     if users:
         scope.ports.queue.send(QueueName.REFLECT, [user_message(user, part_of(user, asked)) for user in users])
-    return transact(scope.ports, lambda: _told(scope, asked, page))
+    return transact(scope.ports, lambda: _page_queued(scope, asked, page))
 
 
 def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
@@ -61,15 +61,15 @@ def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None
     return users
 
 
-def _told(scope: TenantScope, asked: ReflectionRequest, told: list[str]) -> bool:
+def _page_queued(scope: TenantScope, asked: ReflectionRequest, queued: list[str]) -> bool:
     """Whether everybody was told of."""
     job = _run(scope, asked)
-    if job.state.get("telling") != told:  # another worker was told of the same page, and was faster
+    if job.state.get("telling") != queued:  # another worker was told of the same page, and was faster
         return bool(job.state.get("planned"))
     cursor = job.state.get("next")
     state = {name: value for name, value in job.state.items() if name not in ("telling", "next", "cursor")}
     state |= {"planned": True} if cursor is None else {"cursor": cursor}
-    result = {**job.result, "users": job.result.get("users", 0) + len(told)}
+    result = {**job.result, "users": job.result.get("users", 0) + len(queued)}
     scope.ports.table.write([rows.put_job(scope.keys, replace(job, state=state, result=result))])
     return cursor is None
 

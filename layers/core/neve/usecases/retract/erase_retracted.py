@@ -45,16 +45,16 @@ readings of all the user's events."""
 @dataclass(frozen=True)
 class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
+    documents, by id and rev, none of which is there any more; ``retained``: ids of memories that held words of it
     before; ``gone``: memories and documents that others had deleted before, with the last rev of each."""
 
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
-    kept: frozenset[str]
+    retained: frozenset[str]
     gone: Mapping[str, int] = field(default_factory=dict)
 
     def is_in(self, entry: PackEntry) -> bool:
-        if entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions:
+        if entry.id in self.touched | self.retained or (entry.id, entry.rev) in self.revisions:
             return True
         return entry.rev <= self.gone.get(entry.id, 0)
 
@@ -64,7 +64,7 @@ class DerivedRows:
 
     @property
     def any(self) -> bool:
-        return bool(self.touched or self.kept or self.revisions or self.gone)
+        return bool(self.touched or self.retained or self.revisions or self.gone)
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Receipt:
     packs: int = 0
     left: int = 0
 
-    def told(self) -> dict[str, object]:
+    def as_result(self) -> dict[str, object]:
         counts = {name: value for name, value in vars(self).items() if name != "left"}
         return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
 
@@ -104,7 +104,7 @@ class _Erasing:
             self._erase_events(events)
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
-        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept | self.made.gone_memories))
+        self._forget_answers(f"memories/{i}" for i in sorted(self.made.retained | self.made.gone_memories))
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from neve.domain.memories.said_again import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
+from neve.domain.memories.fact_statements import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Statement
 from neve.domain.records.retractions import Retraction
@@ -30,14 +30,14 @@ SKEW = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Weighed:
-    """``touched``: ids of everything that may hold words of what is to be erased; ``kept``: facts of which an erasure
-    leaves something, as it leaves them; ``heirs``: facts that replaced others which it takes away, as they name what
-    those had replaced. ``memories``: the rows as they were read, by id. ``sessions``: by id, those in
-    whose logs something was said."""
+    """``touched``: ids of everything that may hold words of what is to be erased; ``retained``: facts of which an
+    erasure leaves something, as it leaves them; ``heirs``: facts that replaced others which it takes away, as they name
+    what those had replaced. ``memories``: the rows as they were read, by id. ``sessions``: by id, those in whose logs
+    something was said."""
 
     outcome: Consequences
     touched: frozenset[str]
-    kept: tuple[Memory, ...]
+    retained: tuple[Memory, ...]
     heirs: tuple[Memory, ...]
     memories: Mapping[str, Memory]
     sessions: Mapping[str, SessionHead]
@@ -72,7 +72,7 @@ class _Weighing:
     gen: int
     known: dict[str, Memory] = field(default_factory=dict)
     heads: dict[str, SessionHead] = field(default_factory=dict)
-    unsaid: frozenset[tuple[str, Statement]] = frozenset()
+    unsupported: frozenset[tuple[str, Statement]] = frozenset()
 
     def read(self, marker: SessionMarker) -> None:
         """The user's rows since the session began: none that is older was made of it, but for the facts that the
@@ -89,11 +89,11 @@ class _Weighing:
 
     def weighed(self, retraction: Retraction) -> Weighed:
         asked: set[str] = set()
-        self.unsaid = frozenset(self._unsaid())
+        self.unsupported = frozenset(self._unsupported())
         while True:
             outcome = self._outcome(self.session.retracted)
             missing = sorted(unknown_sources({i: self.known[i] for i in outcome.touched}) - self.known.keys() - asked)
-            missing = missing or sorted(_said_since(self.scope, outcome) - self.known.keys() - asked)
+            missing = missing or sorted(_facts_in_their_places(self.scope, outcome) - self.known.keys() - asked)
             others = sorted(outcome.asked - self.heads.keys())
             if not missing and not others:
                 break
@@ -103,9 +103,9 @@ class _Weighing:
         if not retraction.erases:
             return Weighed(outcome, frozenset(), (), (), self.known, self.heads)
         touched = self._outcome((retraction.span,)).touched
-        kept = tuple(fact for fact in outcome.kept if fact.id in touched)
+        retained = tuple(fact for fact in outcome.retained if fact.id in touched)
         gone = {i: self.known[i] for i in touched if self.known[i].kind is Kind.FACT}
-        return Weighed(outcome, touched, kept, tuple(self._heirs(gone)), self.known, self.heads)
+        return Weighed(outcome, touched, retained, tuple(self._heirs(gone)), self.known, self.heads)
 
     def _heirs(self, gone: Mapping[str, Memory]) -> Iterator[Memory]:
         for fact in self.known.values():
@@ -119,7 +119,7 @@ class _Weighing:
         return consequences(self.known.values(), self.scope.session, spans, self.gen, self._elsewhere())
 
     def _elsewhere(self) -> Elsewhere:
-        return Elsewhere({name: head.retracted for name, head in self.heads.items()}, self.unsaid)
+        return Elsewhere({name: head.retracted for name, head in self.heads.items()}, self.unsupported)
 
     def _add(self, memories: Iterable[Memory]) -> None:
         self.known |= {memory.id: memory for memory in memories}
@@ -134,7 +134,7 @@ class _Weighing:
 
     # --- whose words they are -------------------------------------------------------------------
 
-    def _unsaid(self) -> Iterator[tuple[str, Statement]]:
+    def _unsupported(self) -> Iterator[tuple[str, Statement]]:
         """Statements of facts whose words are those of a deleted message: what that one said and the statement does not
         say has to go. Facts that came back of such a one without having been looked at like this are among them."""
         if not self.session.erased:
@@ -156,16 +156,16 @@ class _Weighing:
         return list(found.values())
 
     def _not_saying(self, fact: Memory, source: Memory, deleted: frozenset[str]) -> Iterator[tuple[str, Statement]]:
-        for said in statements_of(fact):
-            if fact.id == source.id and said == first_statement(source):
+        for statement in statements_of(fact):
+            if fact.id == source.id and statement == first_statement(source):
                 continue
-            held = content_words(said.text or fact.text) & deleted
-            if range_of(said) is not None and held - self._words(said):
-                yield fact.id, said
+            held = content_words(statement.text or fact.text) & deleted
+            if range_of(statement) is not None and held - self._words(statement):
+                yield fact.id, statement
 
-    def _words(self, said: Statement) -> frozenset[str]:
+    def _words(self, statement: Statement) -> frozenset[str]:
         """Of the events in its range."""
-        place = range_of(said)
+        place = range_of(statement)
         if place is None:
             return frozenset()
         session, (first, last) = place
@@ -174,7 +174,7 @@ class _Weighing:
         return content_words(" ".join(event_text(rows.read_event(item)) for item in log))
 
 
-def _said_since(scope: SessionScope, outcome: Consequences) -> set[str]:
+def _facts_in_their_places(scope: SessionScope, outcome: Consequences) -> set[str]:
     """Ids of the facts that are in the places of those that are to come back: one that is older may have been edited
     since to say the same."""
     places = [scope.keys.fingerprint(fact.fingerprint) for fact in outcome.facts_back]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.observe.facts import facts_with_room, said_facts
+from neve.domain.observe.facts import facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow, SessionMarker
@@ -61,8 +61,8 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
     ids = [*job.result.get("written", ()), *([written] if written else [])]
     so_far = ObservationReport.going_on(job.result)
     so_far.also_left_out(new)
-    told = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
-    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **told})
+    counts = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
+    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **counts})
 
 
 def observe_remainder(
@@ -180,7 +180,7 @@ class _Again:
         with noting_the_model(self.scope.ports):
             observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
-        room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
+        room = facts_with_room(stated_facts(observed.facts, shown.events), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
         new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
@@ -264,4 +264,4 @@ class _Commit(PassCommit):
             row = LiveRow(memory.id, memory.kind, memory.tokens)
             live = in_place(live, row, seqs_of([memory, *known]))
         live = facts.live(self.scope.session, live)
-        return replace(marker, live=live, retold=facts.retold_with(marker.retold))
+        return replace(marker, live=live, retold=facts.repeated_with(marker.retold))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from neve.domain.memories.said_again import said_once_more, with_room_for, without_retracted
+from neve.domain.memories.fact_statements import with_room_for, with_statement, without_retracted
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
@@ -52,7 +52,7 @@ def replace_derived(scope: SessionScope, incarnation: int, retraction: Retractio
         if seen.outcome.changed:
             _change_statements(scope, incarnation, seen)
             continue
-        if seen.kept or seen.heirs:
+        if seen.retained or seen.heirs:
             _keep(scope, incarnation, job_id, seen)
             continue
         if not seen.outcome.leave:
@@ -72,7 +72,7 @@ def replace_derived(scope: SessionScope, incarnation: int, retraction: Retractio
 
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
     now = scope.ports.clock.now()
-    sources = [_as_said(scope, source, seen) for source in seen.outcome.back]
+    sources = [_with_tokens_and_day(scope, source, seen) for source in seen.outcome.back]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
 
     def beside() -> list[WriteOp]:
@@ -99,8 +99,8 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
     state = {"again": [*job.state.get("again", ()), *again], "flipped": superseded > 0}
     if outcome.more:
         return replace(job, status="running", state=job.state | state, result=job.result | result)
-    kept = {"touched": sorted(seen.touched)} if retraction.erases else {}
-    return after(job, REPLACED, result, **state, **kept)
+    touched = {"touched": sorted(seen.touched)} if retraction.erases else {}
+    return after(job, REPLACED, result, **state, **touched)
 
 
 # --- statements -----------------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> 
 
     def changed(memory: Memory) -> Memory:
         left = without_retracted(memory, own)
-        for said in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
-            left = said_once_more(left, said)
+        for statement in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
+            left = with_statement(left, statement)
         inherited = (i for i in seen.outcome.inherited.get(memory.id, ()) if i not in left.supersedes)
         return replace(left, supersedes=(*left.supersedes, *inherited))
 
@@ -129,22 +129,22 @@ def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> 
     that is erased as a whole. The job knows it first, because packs may hold the words as they were. Raises
     UserErased."""
     now = iso(scope.ports.clock.now())
-    kept = {one.id: _as_said(scope, one, seen) for one in seen.kept}
+    retained = {one.id: _with_tokens_and_day(scope, one, seen) for one in seen.retained}
     heirs = {one.id: one for one in seen.heirs}
 
     def noted(job: Job) -> Job:
-        return replace(job, state={**job.state, "kept": sorted({*job.state.get("kept", ()), *kept})})
+        return replace(job, state={**job.state, "kept": sorted({*job.state.get("kept", ()), *retained})})
 
     def changed(memory: Memory) -> Memory:
         if memory != seen.memories[memory.id]:
             return memory  # everything is looked at again
-        if memory.id not in kept:
+        if memory.id not in retained:
             return heirs[memory.id]
-        one = replace(kept[memory.id], embedding_state=EmbeddingState.PENDING)
+        one = replace(retained[memory.id], embedding_state=EmbeddingState.PENDING)
         return replace(one, rev=memory.rev + 1, rev_at=now, words_at=None)
 
     note(scope, job_id, noted)
-    ids = [*kept, *(i for i in heirs if i not in kept)]
+    ids = [*retained, *(i for i in heirs if i not in retained)]
     for start in range(0, len(ids), BATCH):
         transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
 
@@ -167,7 +167,7 @@ def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: 
 # --- copies ---------------------------------------------------------------------------------------
 
 
-def _as_said(scope: SessionScope, memory: Memory, seen: Weighed) -> Memory:
+def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> Memory:
     """With its tokens and its day, where it stands by another statement than before."""
     if memory.provenance == seen.memories[memory.id].provenance:
         return memory

@@ -109,8 +109,8 @@ class _Retract:
         return [self._id(to_seq, erases) for to_seq in ends for erases in (False, True)]
 
     def _id(self, to_seq: int | None, erases: bool) -> str:
-        keys, said = self.scope.keys, "end" if to_seq is None else str(to_seq)
-        place = f"{keys.tenant}/{keys.user}/{keys.session}/{self.wanted.from_seq}/{said}"
+        keys, end = self.scope.keys, "end" if to_seq is None else str(to_seq)
+        place = f"{keys.tenant}/{keys.user}/{keys.session}/{self.wanted.from_seq}/{end}"
         return f"ret_{ulid_named(f'retract/{place}/{erases}')}"
 
     def _earlier(self, found: Mapping[Key, Item]) -> list[Retraction]:
@@ -176,7 +176,7 @@ class _Retract:
         keys, span = self.scope.keys, retraction.span
         retracted = joined((*session.head.retracted, span))
         erased = joined((*session.head.erased, span)) if retraction.erases else session.head.erased
-        marker = replace(_without_what_was_said(session.marker, retraction), retracted=retracted)
+        marker = replace(_without_thread_state(session.marker, retraction), retracted=retracted)
         epoch = replace(session.epoch, epoch=retraction.epoch, retracted=retracted)
         job = Job(
             id=retraction.job_id,
@@ -221,7 +221,7 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
     return meets(spans, (epoch.covers_from, epoch.covers_to))
 
 
-def _without_what_was_said(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
+def _without_thread_state(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
     """What an observer said of the task, the title and how to go on may be about what is taken back; the next pass says
     it again."""
     if retraction.seq_from > marker.observed_seq:

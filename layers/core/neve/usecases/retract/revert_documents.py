@@ -273,15 +273,15 @@ class _Reverting:
             moved = None
         freed = replace(moved or filing, waiting=())
         ops: list[WriteOp] = [] if freed == filing else [put_filing(scope.keys, freed)]
-        again, told = set(job.state["sessions"]), dict[str, Any]()
+        again, result = set(job.state["sessions"]), dict[str, Any]()
         if moved is not None:
             refiling = refiling_job(scope, self.retraction.id)
-            again, told = {*again, session}, {"librarian_job_id": refiling.id}
+            again, result = {*again, session}, {"librarian_job_id": refiling.id}
             ops.append(rows.put_job(scope.keys, refiling))
         counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
-        told |= {name: count for name, count in counted.items() if count}
+        result |= {name: count for name, count in counted.items() if count}
         flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
-        done = after(job, REVERTED, told, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
+        done = after(job, REVERTED, result, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
         scope.ports.table.write(
             [rows.check_head(scope.keys, rows.read_head(found[scope.keys.head])), *ops, rows.put_job(scope.keys, done)]
         )

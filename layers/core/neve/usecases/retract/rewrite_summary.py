@@ -49,7 +49,7 @@ def rewrite_summary(
             transact(scope.ports, partial(work.commit, epoch, written))
         except _Overtaken:
             continue
-        return {**REWRITTEN, **written.told}
+        return {**REWRITTEN, **written.result_fields}
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ class _Retracting:
         """The outbox has told the index worker of the retraction, or has given up the batch that says so: where the
         events are still in the index, it is told once more."""
         if not self._retraction(retraction_id).forgotten:
-            told = retraction_message(self.scope.keys, self.incarnation, retraction_id)
-            self.scope.ports.queue.send(QueueName.INDEX, [told])
+            message = retraction_message(self.scope.keys, self.incarnation, retraction_id)
+            self.scope.ports.queue.send(QueueName.INDEX, [message])
 
     def _summary(self, retraction: Retraction) -> None:
         if is_done(read(self.scope, self.job_id), SUMMARY):
@@ -129,7 +129,7 @@ class _Retracting:
         counted = job.state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
-        self._note(ERASED, {"erased": receipt.told()})
+        self._note(ERASED, {"erased": receipt.as_result()})
 
     def _note_packs(self, made: DerivedRows) -> None:
         """Sessions whose packs are served, before they are purged, and on top of what a worker before noted: afterwards

@@ -21,8 +21,8 @@ from neve.usecases.images.image_objects import user_events
 
 
 def texts_of_event(session: str, event: Event) -> Iterator[str]:
-    said = utterance_of(session, replace(event, taken_back=False))
-    return (fingerprint(text) for text in (said.texts if said else ()))
+    utterance = utterance_of(session, replace(event, taken_back=False))
+    return (fingerprint(text) for text in (utterance.texts if utterance else ()))
 
 
 def texts_of_memory(memory: Memory) -> Iterator[str]:

@@ -140,11 +140,14 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
-        said = utterance_of(scope.session, event)
-        if said is not None:
-            ports.search.trim(keys.owner, said.id, keep=0, version=event.rev + 1)
+        utterance = utterance_of(scope.session, event)
+        if utterance is not None:
+            ports.search.trim(keys.owner, utterance.id, keep=0, version=event.rev + 1)
             model = ports.search.model().tag
-            vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
+            vectors += [
+                keys.tokens_of(utterance.id),
+                *(keys.vector(fingerprint(text), model) for text in utterance.texts),
+            ]
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
 
 

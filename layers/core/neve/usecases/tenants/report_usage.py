@@ -23,13 +23,13 @@ from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.tenants.prompt_usage import (
-    kept_answer,
     put_day_prompts,
     put_session_prompts,
     put_user_prompts,
     read_answer,
     read_session_prompts,
     read_totals,
+    stored_answer,
 )
 from neve.store.transact import transact
 
@@ -108,7 +108,7 @@ class _Report:
         self.tried = _answer(self.new, counted)
         ops: list[WriteOp] = [rows.check_head(keys, head), *self._puts(found, counted, iso(now)[:10])]
         if self.idempotency_key:
-            reply = StoredReply(200, kept_answer(self.tried))
+            reply = StoredReply(200, stored_answer(self.tried))
             ops.append(idempotency.done(keys, self.idempotency_key, reply, now))
         self.scope.ports.table.write(ops)
         return self.tried

@@ -13,7 +13,7 @@ from neve.ports.search import IndexModel
 from neve.ports.table import Item, Key
 from neve.store.keys import EMBEDDER_HEALTH, leg_health
 from neve.store.tenants.embedder_health import read_embedder_health
-from neve.store.tenants.leg_health import TOLD, read_leg_troubles
+from neve.store.tenants.leg_health import REPORTED, read_leg_troubles
 from neve.troubles import Trouble
 
 NO_MODEL = "none"
@@ -88,7 +88,7 @@ def service_health(ports: Ports) -> Health:
 def _rows(ports: Ports) -> dict[Key, Item] | None:
     """What other processes have said. None: the row store does not answer."""
     try:
-        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, TOLD)])
+        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, REPORTED)])
     except StoreUnavailable:
         return None
 

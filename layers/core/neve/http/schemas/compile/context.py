@@ -15,7 +15,7 @@ from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
-from neve.http.schemas.sessions.events import ImageBlock, Said
+from neve.http.schemas.sessions.events import ImageBlock, MessageContent
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import SessionState
@@ -48,7 +48,7 @@ class TaskStateBody(Body):
 
 class CompileBody(Body):
     session_id: Identifier
-    message: Said | None = Field(
+    message: MessageContent | None = Field(
         default=None,
         description="What the user says now: text or blocks. It is not stored. Where the log ends with it already, it"
         " is not repeated, and may be left out.",

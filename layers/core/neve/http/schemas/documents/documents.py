@@ -18,7 +18,7 @@ from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
-from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, kept, refuse_null, whole_number
+from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
 from neve.http.schemas.memories.memories import Importance, Label, ProvenanceView, StatusName, Tags
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
@@ -40,23 +40,23 @@ Source = Annotated[str, Field(min_length=1, max_length=256)]
 class DocumentFields(Body):
     """A field that is absent stays as it is, or is the default of a new document."""
 
-    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | Unset = kept(
+    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | Unset = unchanged(
         "Default: the first heading, else the path's last segment; again when empty."
     )
-    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | Unset = unchanged(
         "Default: the first lines; again when empty."
     )
-    tags: Tags | Unset = kept()
-    group: Optional | Unset = kept("Empty: none.")
-    kind: Label | Unset = kept("The caller's own; default `document`.")
-    always_include: bool | Unset = kept("In every pack. Always true below `/always-load/`.")
-    include_priority: IncludePriority | Unset = kept()
-    prompt_label: Optional | Unset = kept("What a prompt calls it. Empty: none.")
-    prompt_hint: Annotated[str, Field(max_length=500)] | Unset = kept("Empty: none.")
-    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | Unset = kept()
-    editable: bool | Unset = kept("False: changed by people only, never by a model.")
-    importance: Importance | Unset = kept()
-    status: Literal["active", "resolved", "inbox", "archived"] | Unset = kept()
+    tags: Tags | Unset = unchanged()
+    group: Optional | Unset = unchanged("Empty: none.")
+    kind: Label | Unset = unchanged("The caller's own; default `document`.")
+    always_include: bool | Unset = unchanged("In every pack. Always true below `/always-load/`.")
+    include_priority: IncludePriority | Unset = unchanged()
+    prompt_label: Optional | Unset = unchanged("What a prompt calls it. Empty: none.")
+    prompt_hint: Annotated[str, Field(max_length=500)] | Unset = unchanged("Empty: none.")
+    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | Unset = unchanged()
+    editable: bool | Unset = unchanged("False: changed by people only, never by a model.")
+    importance: Importance | Unset = unchanged()
+    status: Literal["active", "resolved", "inbox", "archived"] | Unset = unchanged()
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
         refuse_null(self, self.model_fields_set)
@@ -87,9 +87,9 @@ Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 class PutBody(DocumentFields):
     """Or the text alone, as `text/markdown`."""
 
-    text: Text | Unset = kept("Required for a new document.")
-    source_type: Source | Unset = kept("The outside system that it comes from.")
-    source_id: Source | Unset = kept("What it is called there: sent again, wherever to, it is the next rev.")
+    text: Text | Unset = unchanged("Required for a new document.")
+    source_type: Source | Unset = unchanged("The outside system that it comes from.")
+    source_id: Source | Unset = unchanged("What it is called there: sent again, wherever to, it is the next rev.")
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:

@@ -34,7 +34,7 @@ from neve.domain.records.memories import (
 from neve.domain.records.sessions import Outcome
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Seq, Time, Unset, kept, refuse_null
+from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Seq, Time, Unset, refuse_null, unchanged
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
 from neve.usecases.memories.import_memories import ImportedRow
@@ -196,18 +196,18 @@ CLEARED_BY_NULL = {"label", "group", "emotional_tone"}
 class UpdateBody(Body):
     """At least one field. A field that is absent stays as it is; null takes a label or a group away."""
 
-    text: Text | Unset = kept()
-    priority: PriorityName | Unset = kept()
-    importance: Importance | Unset = kept()
-    confidence: Confidence | Unset = kept()
-    status: Literal["active", "resolved", "archived"] | Unset = kept()
-    category: Category | Unset = kept()
-    outcome: Outcome | Unset = kept()
+    text: Text | Unset = unchanged()
+    priority: PriorityName | Unset = unchanged()
+    importance: Importance | Unset = unchanged()
+    confidence: Confidence | Unset = unchanged()
+    status: Literal["active", "resolved", "archived"] | Unset = unchanged()
+    category: Category | Unset = unchanged()
+    outcome: Outcome | Unset = unchanged()
     emotional_tone: Tone | None = None
-    key_topics: Topics | Unset = kept()
+    key_topics: Topics | Unset = unchanged()
     label: Label | None = None
     group: Label | None = None
-    tags: Tags | Unset = kept()
+    tags: Tags | Unset = unchanged()
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}

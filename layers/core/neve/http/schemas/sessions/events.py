@@ -70,7 +70,7 @@ def _shape(content: object) -> str | None:
 
 _CONTENT = Discriminator(_shape, custom_error_type="content", custom_error_message="must be text or a list of blocks")
 Blocks = Annotated[list[Block], Field(min_length=1), Tag("blocks")]
-Said = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
+MessageContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
 Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
 """What a tool was given or returned may be empty; what somebody said may not."""
 
@@ -108,7 +108,7 @@ class _Event(Body):
 
 class MessageEvent(_Event):
     event_type: Literal["user_message", "assistant_response"]
-    content: Said
+    content: MessageContent
     event_data: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -25,9 +25,9 @@ _MIN_WORDS = 2
 
 def is_foreign(sentence: str) -> bool:
     """Whether it holds more function words of its neighbours than of English, or hardly a Latin letter."""
-    said = [word.lower() for word in _WORD.findall(sentence)]
-    latin = sum(word[0] < "\u0250" for word in said)
-    if said and latin * 2 < len(said):
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    latin = sum(word[0] < "\u0250" for word in words)
+    if words and latin * 2 < len(words):
         return True
-    foreign = sum(word in _FOREIGN for word in said)
-    return foreign >= _MIN_WORDS and foreign > sum(word in _ENGLISH for word in said)
+    foreign = sum(word in _FOREIGN for word in words)
+    return foreign >= _MIN_WORDS and foreign > sum(word in _ENGLISH for word in words)

@@ -51,9 +51,9 @@ _ASKS_WITHOUT_VERB = re.compile(r"no\s.*\b(?:i|i'm|i've|my)\b", re.IGNORECASE)
 
 def _is_noun_phrase(group: str) -> bool:
     """Of one to three words behind "my": "wife Ana", not "name is Olga". What ends in an "s" may be a verb."""
-    said = group.lower().split()
-    verbs = any(word in _FINITE or is_past_form(word) for word in said)
-    return len(said) == 1 or (not verbs and not said[-1].endswith("s") and not said[1].endswith("s"))
+    words = group.lower().split()
+    verbs = any(word in _FINITE or is_past_form(word) for word in words)
+    return len(words) == 1 or (not verbs and not words[-1].endswith("s") and not words[1].endswith("s"))
 
 
 def _not_rewritable(sentence: str) -> bool:
@@ -70,8 +70,8 @@ class _Rewriter:
 
     ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
     still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
-    the subject is or has, so that a verb behind a "to" is an infinitive. ``_told``: the subject's own verb was in the
-    past, and what it does "and now" is not: "left the port and now works in Bergen"."""
+    the subject is or has, so that a verb behind a "to" is an infinitive. ``_tells_past``: the subject's own verb was in
+    the past, and what it does "and now" is not: "left the port and now works in Bergen"."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -80,7 +80,7 @@ class _Rewriter:
         self._conjugating = False
         self._joined = False
         self._state = False
-        self._told = False
+        self._tells_past = False
 
     def mention(self) -> None:
         """The subject has been named in what comes before."""
@@ -116,7 +116,7 @@ class _Rewriter:
     def _first_person(self, word: str, following: str) -> str:
         first = not self._named
         who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
-        self._conjugating = self._joined = self._told = False
+        self._conjugating = self._joined = self._tells_past = False
         if word in ("i'm", "im", "i've", "ive"):
             self._conjugating = self._state = first
             return f"{who} {have if word.endswith('ve') else be}"
@@ -144,12 +144,12 @@ class _Rewriter:
             self._awaiting = ""
             self._state = word in ("am", "have")
             self._conjugating = self._state or (third_person_form(word) != word and word not in _AUXILIARIES)
-            self._told = not self._conjugating
+            self._tells_past = not self._conjugating
             return third_person_form(word)
         if word in _JOINERS:
-            self._joined = self._conjugating or (self._told and following == "now")
+            self._joined = self._conjugating or (self._tells_past and following == "now")
         elif word in _OTHER_SUBJECTS or (word == "to" and self._state):
-            self._conjugating = self._joined = self._told = False
+            self._conjugating = self._joined = self._tells_past = False
         elif self._joined and word not in ADVERBS:
             self._joined = False
             return third_person_form(word) if is_common_present(word) else token

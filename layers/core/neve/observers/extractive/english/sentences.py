@@ -64,7 +64,7 @@ _QUESTION_TAIL = re.compile(
     re.IGNORECASE,
 )
 _MIN_WORDS_BEFORE_TAIL = 4
-_TOLD_FIRST = re.compile(
+_STATEMENT_FIRST = re.compile(
     r"^(?:(?:as|being) (?P<am>(?:an?|someone)\s(?!"
     + any_of("example result rule test whole start side next first last final reminder user")
     + r"\b)[^,?]{2,60})|(?:since|because|given that|considering(?: that)?|seeing as)\s+"
@@ -97,7 +97,7 @@ _EVIDENCE = re.compile(
 )
 """Where a statement was learnt: ``It turns out I'm not allergic`` says that one is not."""
 _JEST = re.compile(r"^(?:\w+,?\s+)?(?:(?:i'm|i was) )?(?:just |only )?(?:kidding|joking|jk|j/k)\b", re.IGNORECASE)
-_TOLD_TO_REMEMBER = re.compile(
+_ASKED_TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can|could|would|will) you (?:please )?(?:remember|note|keep in mind)"
     r"(?:\s*:| that (?:i|i'm|my|we|our|the|he|she|they|his|her|their|[a-z]+'s)\b)",
     re.IGNORECASE,
@@ -130,8 +130,8 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'"))).replace(REMOVED, _GAP)
     lines = filter(str.strip, _ASIDE.sub(" ", bare).splitlines())
-    said = wanted_sentences([part for line in lines for part in _split(_BULLET.sub("", line))])
-    parts = [part for part in _in_earnest(said) if not _is_unreadable(part)]
+    wanted = wanted_sentences([part for line in lines for part in _split(_BULLET.sub("", line))])
+    parts = [part for part in _in_earnest(wanted) if not _is_unreadable(part)]
     cleaned = (_clean(clause, names) for part in parts for clause in clauses_of(part))
     return [sentence for sentence in cleaned if sentence]
 
@@ -141,10 +141,10 @@ def _is_unreadable(part: str) -> bool:
     return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
 
 
-def _in_earnest(said: list[str]) -> list[str]:
+def _in_earnest(spoken: list[str]) -> list[str]:
     """Without what was taken back as a joke: ``I'm the Pope. Just kidding.``"""
-    jests = {n for n, part in enumerate(said) if _JEST.search(part)}
-    return [part for n, part in enumerate(said) if n not in jests and n + 1 not in jests]
+    jests = {n for n, part in enumerate(spoken) if _JEST.search(part)}
+    return [part for n, part in enumerate(spoken) if n not in jests and n + 1 not in jests]
 
 
 def clauses_of(part: str) -> list[str]:
@@ -195,12 +195,12 @@ def _as_stop(emoji: re.Match[str]) -> str:
 
 def _clean(part: str, names: Collection[str]) -> Sentence | None:
     text = _unquoted(part.strip(" \t*_-–—"))
-    question = text.rstrip("\"')!.").endswith("?") and _TOLD_TO_REMEMBER.search(text) is None
+    question = text.rstrip("\"')!.").endswith("?") and _ASKED_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question else None
     if tail and len(text[: tail.start()].split()) >= _MIN_WORDS_BEFORE_TAIL:
         text, question = text[: tail.start()], False
-    elif question and (told := _told_first(text)):
-        text, question = told, False
+    elif question and (statement := _statement_first(text)):
+        text, question = statement, False
     elif question and (tag := _ASKS_BACK.match(text)):
         text, question = tag["said"], _OF_SELF.search(tag["said"]) is None
     text, corrects, takes_back = _without_opener(text.rstrip("?!.…;, "), names)
@@ -209,9 +209,9 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     return Sentence(text, question, corrects, takes_back) if text and not only_a_name else None
 
 
-def _told_first(question: str) -> str | None:
+def _statement_first(question: str) -> str | None:
     """What a question says of the one who asks: ``As a vegan, what can I eat?`` -> ``I'm a vegan``."""
-    match = _TOLD_FIRST.match(question)
+    match = _STATEMENT_FIRST.match(question)
     if match is None:
         return None
     return f"I'm {match['am']}" if match["am"] else match["since"]

@@ -98,8 +98,10 @@ def _passages(row: Item, head: UserHead) -> Sequence[Passage]:
     if row["type"] == "memory":
         memory = rows.read_memory(row)
         return [] if memory.status in NEVER_RECALLED or memory.status is Status.SUPERSEDED else memory_passages(memory)
-    said = utterance_of(row["session_id"], rows.read_event(row)) if row["incarnation"] == head.incarnation else None
-    return utterance_passages([said]) if said else []
+    utterance = (
+        utterance_of(row["session_id"], rows.read_event(row)) if row["incarnation"] == head.incarnation else None
+    )
+    return utterance_passages([utterance]) if utterance else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +144,11 @@ class _Encoding:
             found = table.get_many([keys.head, keys.usage, *self._rows_again(made, first)])
             head = rows.read_head(found.get(keys.head))
             still_there(head, self.head.incarnation)
-            kept = [(self._current(one, found, first), vectors) for one, vectors in made]
+            current = [(self._current(one, found, first), vectors) for one, vectors in made]
             first = False
             ops: list[WriteOp] = [rows.check_head(keys, head)]
             texts = 0
-            for row, vectors in kept:
+            for row, vectors in current:
                 if row is None or _fingerprint(row, self.head) != vectors.fingerprint:
                     continue
                 texts += len(vectors.parts)

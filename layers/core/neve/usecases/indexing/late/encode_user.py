@@ -14,7 +14,7 @@ from neve.ports.errors import Conflict
 from neve.ports.queue import Message
 from neve.ports.table import Table
 from neve.scope import UserData
-from neve.store.keys import UserKeys, said_at, said_place
+from neve.store.keys import UserKeys, read_utterance_place, utterance_place
 from neve.store.partitions import pages
 from neve.store.session_state import state_rows
 from neve.store.token_vectors import LateProgress, read_late_progress
@@ -56,10 +56,10 @@ def _note(table: Table, keys: UserKeys, progress: LateProgress) -> bool:
 def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
     """Ids of a user's memories, then of what was said in its sessions, with the place of the last one: what lies behind
     ``after``. Raises StoreUnavailable."""
-    said = said_at(after)
-    if said is None:
+    place = read_utterance_place(after)
+    if place is None:
         yield from _memories(table, keys, after)
-    session, seq = said or ("", 0)
+    session, seq = place or ("", 0)
     for item in state_rows(table, keys, "indexed"):
         row = read_indexed(item["session_id"], item)
         if row.session < session:
@@ -68,7 +68,7 @@ def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str]
         for start in range(first, row.indexed_seq + 1, ITEMS):
             last = min(start + ITEMS - 1, row.indexed_seq)
             ids = [event_id(row.session, one) for one in range(start, last + 1)]
-            yield ids, said_place(row.session, last)
+            yield ids, utterance_place(row.session, last)
 
 
 def _memories(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:

@@ -136,8 +136,8 @@ def _report(ports: IndexingPorts, model: IndexModel, made: Embedded) -> None:
     try:
         item = ports.table.get(EMBEDDER_HEALTH)
         seen = read_embedder_health(item) if item else None
-        told = (seen.state, seen.model, seen.reason) if seen else ("ready", model, None)
-        if told != (state, model, made.unavailable):
+        reported = (seen.state, seen.model, seen.reason) if seen else ("ready", model, None)
+        if reported != (state, model, made.unavailable):
             ports.table.write([put_embedder_health(model, state, made.unavailable, ports.clock.now())])
     except StoreUnavailable:
         return

@@ -52,10 +52,10 @@ def compact_message(keys: SessionKeys, incarnation: int, job: Job) -> Message:
         "incarnation": incarnation,
         "job_id": job.id,
     }
-    return Message(carried(body | _told(job)), group=fifo_group(keys), dedup_id=job.id)
+    return Message(carried(body | _details(job)), group=fifo_group(keys), dedup_id=job.id)
 
 
-def _told(job: Job) -> dict[str, Any]:
+def _details(job: Job) -> dict[str, Any]:
     if job.kind == RETRACT:
         return {"retraction": job.state["retraction"]}
     verbosity = {"verbosity": job.state["verbosity"]} if "verbosity" in job.state else {}

@@ -102,10 +102,10 @@ class _Looking:
         """None where no librarian has read the events."""
         if not any(self.filings[session].read_to >= spans[0][0] for session, spans in self.events.items()):
             return
-        told = [filing.document_id for filing in self.filings.values() if filing.document_id is not None]
+        filed = [filing.document_id for filing in self.filings.values() if filing.document_id is not None]
         heads = heads_below(self.scope.ports.table, self.scope.keys, "/")
         for head in islice(heads, MAX_HEADS):
-            copy = document_copy(head, self.memory, self.events, told)
+            copy = document_copy(head, self.memory, self.events, filed)
             if copy is not None:
                 yield copy
         self.complete &= next(heads, None) is None

@@ -1,5 +1,5 @@
-"""No statement stands twice in a pack (docs/rules/pack.md#once): a fact is said by the line that was made of the same
-events, or by any line in the same words; a note or a manual entry by another one of the same text."""
+"""No statement stands twice in a pack (docs/rules/pack.md#repeated-statements): a fact is said by the line that was
+made of the same events, or by any line in the same words; a note or a manual entry by another one of the same text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Line:
     span: Span | None = None
 
 
-def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[str]:
+def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[str]:
     """Ids of the facts whose statement another line says, and of the notes and manual entries that are there twice.
     ``rows``: of both layers, as they are rendered; of two that say the same the first stays. ``documents``: the texts
     that are shown. A tool's line does not speak for what somebody else said. Of facts, negations and the order of the
@@ -40,18 +40,18 @@ def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[
         return frozenset(again)
     others = [line for memory in rows if memory.kind is not Kind.FACT for line in _lines(memory)]
     others += [_Line(_words(line), "user") for text in documents for line in text.splitlines()]
-    said = {line.words: line.trust for line in sorted(others, key=lambda line: -TRUST.index(line.trust))}
+    stated = {line.words: line.trust for line in sorted(others, key=lambda line: -TRUST.index(line.trust))}
     observed: dict[str, list[_Line]] = {}
     for line in others:
         if line.session is not None and line.span is not None:
             observed.setdefault(line.session, []).append(line)
     for fact in facts:
         words, trust = _words(fact.text), fact.provenance.trusted
-        same = words != () and words in said and _as_good(said[words], trust)
+        same = words != () and words in stated and _as_good(stated[words], trust)
         if same or any(_says(line, fact, words) for line in observed.get(fact.provenance.session_id or "", ())):
             again.add(fact.id)
         else:
-            said[words] = trust
+            stated[words] = trust
     return frozenset(again)
 
 

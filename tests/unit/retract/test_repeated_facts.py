@@ -1,4 +1,5 @@
-"""A fact that was said in several messages stands as long as one of them does (docs/rules/retract.md#said-again)."""
+"""A fact that was said in several messages stands as long as one of them does
+(docs/rules/retract.md#repeated-facts)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neve.domain.memories import said_again
+from neve.domain.memories import fact_statements
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind, Memory, Provenance, Status
@@ -62,9 +63,9 @@ def world(tmp_path: Path) -> Iterator[World]:
     world.table.close()
 
 
-def tell(world: World, said: str, session: str = "s1", *, answer: str = "I see.") -> int:
+def tell(world: World, message: str, session: str = "s1", *, answer: str = "I see.") -> int:
     """Its seq, when it was observed."""
-    first = world.say(said, answer, session=session).seqs[0]
+    first = world.say(message, answer, session=session).seqs[0]
     observe_session(world.user().of_session(session), 1)
     world.clock.move(minutes=1)
     return first
@@ -109,12 +110,12 @@ def place(fact: Memory) -> tuple[str | None, int | None]:
 
 @pytest.mark.parametrize(("which", "reason"), [*product(range(16), ("edited", "deleted"))])
 def test_it_is_active_while_one_of_its_messages_is_left(world: World, which: int, reason: RetractReason) -> None:
-    said = [(session, tell(world, new(TEA), session)) for session in ("s1", "s2", "s1", "s2")]
+    seqs = [(session, tell(world, new(TEA), session)) for session in ("s1", "s2", "s1", "s2")]
     assert [one.occurrences for one in facts(world)] == [4]
-    gone = [one for n, one in enumerate(said) if which >> n & 1]
+    gone = [one for n, one in enumerate(seqs) if which >> n & 1]
     for session, seq in gone:
         begin(world, seq, session, reason)()
-    left = [one for one in said if one not in gone]
+    left = [one for one in seqs if one not in gone]
     found = facts(world)
     assert [(one.text, one.occurrences) for one in found] == ([(TEA, len(left))] if left else [])
     for fact in found:
@@ -204,14 +205,14 @@ def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
     [fact] = facts(world)
     assert "Quillonia" in str(fact)
     begin(world, again, "s2", "deleted")()
-    [kept] = facts(world)
-    assert (kept.id, kept.rev, kept.occurrences, kept.said_again) == (fact.id, fact.rev, 1, ())
+    [stored] = facts(world)
+    assert (stored.id, stored.rev, stored.occurrences, stored.said_again) == (fact.id, fact.rev, 1, ())
 
 
 def test_of_a_session_with_many_repetitions_everything_is_looked_at(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (said_again, find_derived):
+    for module in (fact_statements, find_derived):
         monkeypatch.setattr(module, "MAX_REPEATED_FACTS", 1)
     monkeypatch.setattr("neve.usecases.memories.fact_writes.MAX_REPEATED_FACTS", 1)
     for text in (TEA, TRAIN):
@@ -263,9 +264,9 @@ def test_a_fact_that_waited_and_was_let_in_waits_again(world: World) -> None:
     """It is older than the session that let it in."""
     tell(world, "Hello.", answer=new(TEA))
     assert [one.provenance.by for one in facts(world, Status.INBOX)] == ["assistant"]
-    said = tell(world, new(TEA), "s2")
-    assert [place(one) for one in facts(world)] == [("s2", said)]
-    begin(world, said, "s2")()
+    seqs = tell(world, new(TEA), "s2")
+    assert [place(one) for one in facts(world)] == [("s2", seqs)]
+    begin(world, seqs, "s2")()
     assert (facts(world), [place(one) for one in facts(world, Status.INBOX)]) == ([], [("s1", 2)])
 
 
@@ -274,20 +275,20 @@ def test_a_fact_that_waited_and_was_let_in_waits_again(world: World) -> None:
 
 @pytest.mark.parametrize("reason", ["edited", "deleted"])
 def test_a_correction_that_is_taken_back_gives_back_what_still_stands(world: World, reason: RetractReason) -> None:
-    said = [tell(world, new(TRAIN)), tell(world, new(TRAIN), "s2")]
+    seqs = [tell(world, new(TRAIN)), tell(world, new(TRAIN), "s2")]
     moved = tell(world, f"{BUS} :: updates {TRAIN}")
     assert [one.text for one in facts(world)] == [BUS]
-    begin(world, said[0], reason=reason)()
+    begin(world, seqs[0], reason=reason)()
     assert [one.text for one in facts(world)] == [BUS]
     begin(world, moved)()
     [fact] = facts(world)
-    assert (fact.text, fact.occurrences, place(fact)) == (TRAIN, 1, ("s2", said[1]))
+    assert (fact.text, fact.occurrences, place(fact)) == (TRAIN, 1, ("s2", seqs[1]))
 
 
 def test_a_correction_that_is_taken_back_gives_nothing_back_that_was(world: World) -> None:
-    said = tell(world, new(TRAIN))
+    seqs = tell(world, new(TRAIN))
     moved = tell(world, f"{BUS} :: updates {TRAIN}", "s2")
-    begin(world, said)()
+    begin(world, seqs)()
     begin(world, moved, "s2")()
     assert facts(world) == []
 
@@ -321,14 +322,14 @@ def test_what_was_before_corrections_comes_back_behind_all_of_them(
     world: World, order: Sequence[int], reason: RetractReason
 ) -> None:
     tell(world, new(TEA))
-    said = [TEA, TRAIN, BUS, "User walks."]
-    seqs = [tell(world, f"{text} :: updates {before}") for before, text in pairwise(said)]
+    texts = [TEA, TRAIN, BUS, "User walks."]
+    seqs = [tell(world, f"{text} :: updates {before}") for before, text in pairwise(texts)]
     gone: set[int] = set()
     for one in order:
         begin(world, seqs[one], reason=reason)()
         gone.add(one)
         last = max({0, 1, 2} - gone, default=-1)
-        assert [fact.text for fact in facts(world)] == [said[last + 1]]
+        assert [fact.text for fact in facts(world)] == [texts[last + 1]]
 
 
 @pytest.mark.parametrize("reason", ["edited", "deleted"])
@@ -400,8 +401,8 @@ def test_whenever_it_is_said_again_it_stands(world: World, write: int) -> None:
 
 
 def test_as_many_statements_are_kept_as_a_row_has_room_for(world: World) -> None:
-    seqs = [tell(world, new(TEA)) for _ in range(said_again.MAX_STATEMENTS + 3)]
+    seqs = [tell(world, new(TEA)) for _ in range(fact_statements.MAX_STATEMENTS + 3)]
     [fact] = facts(world)
     assert fact.occurrences == len(seqs)
-    kept = [one.seq_from for one in fact.said_again]
-    assert kept == [*seqs[1 : said_again.MAX_STATEMENTS], seqs[-1]]
+    seqs_left = [one.seq_from for one in fact.said_again]
+    assert seqs_left == [*seqs[1 : fact_statements.MAX_STATEMENTS], seqs[-1]]

@@ -1,5 +1,5 @@
 """A fact is kept once however often it is said, and stands as long as one of its statements does
-(docs/rules/retract.md#said-again). Pure."""
+(docs/rules/retract.md#repeated-facts). Pure."""
 
 from __future__ import annotations
 
@@ -36,38 +36,43 @@ def statements_of(fact: Memory) -> tuple[Statement, ...]:
     return (first_statement(fact), *fact.said_again)
 
 
-def range_of(said: Statement) -> tuple[str, Span] | None:
+def range_of(statement: Statement) -> tuple[str, Span] | None:
     """Of which session's log. None for what no log of ours holds: a call's word, and an import's, whose ranges are of
     another log."""
-    if said.by == "import" or said.session_id is None or said.seq_from is None or said.seq_to is None:
+    if (
+        statement.by == "import"
+        or statement.session_id is None
+        or statement.seq_from is None
+        or statement.seq_to is None
+    ):
         return None
-    return said.session_id, (said.seq_from, said.seq_to)
+    return statement.session_id, (statement.seq_from, statement.seq_to)
 
 
-def is_retracted(said: Statement, retracted: Mapping[str, Spans]) -> bool:
+def is_retracted(statement: Statement, retracted: Mapping[str, Spans]) -> bool:
     """``retracted``: by session."""
-    place = range_of(said)
+    place = range_of(statement)
     return place is not None and meets(retracted.get(place[0], ()), place[1])
 
 
-# --- said once more -------------------------------------------------------------------------------
+# --- stated once more -------------------------------------------------------------------------------
 
 
-def said_once_more(fact: Memory, said: Statement, *, counts: bool = True) -> Memory:
+def with_statement(fact: Memory, statement: Statement, *, counts: bool = True) -> Memory:
     """``counts`` False: of words that were counted when they were read before, whatever range they had then."""
     fact = replace(fact, occurrences=fact.occurrences + counts)
     known = statements_of(fact)
-    if any(_is_one(said, one) if counts else _meet(said, one) for one in known):
+    if any(_is_one(statement, one) if counts else _meet(statement, one) for one in known):
         return fact
-    return replace(fact, said_again=_bounded((*fact.said_again, _in_words_of(fact.text, said))))
+    return replace(fact, said_again=_bounded((*fact.said_again, _in_words_of(fact.text, statement))))
 
 
-def let_in_by(waiting: Memory, said: Provenance, observed_at: str, *, counts: bool) -> Memory:
+def let_in_by(waiting: Memory, origin: Provenance, observed_at: str, *, counts: bool) -> Memory:
     """A fact that waited stands by whoever said it last; those before are its other statements."""
     again = _bounded((*waiting.said_again, first_statement(waiting)))
-    new = statement_of(said, observed_at)
+    new = statement_of(origin, observed_at)
     again = tuple(one for one in again if not _is_one(one, new))
-    return replace(waiting, provenance=said, said_again=again, occurrences=waiting.occurrences + counts)
+    return replace(waiting, provenance=origin, said_again=again, occurrences=waiting.occurrences + counts)
 
 
 def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> tuple[Statement, ...]:
@@ -77,23 +82,23 @@ def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> 
     return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.said_again)])
 
 
-def _is_one(said: Statement, other: Statement) -> bool:
-    return range_of(said) == range_of(other)
+def _is_one(statement: Statement, other: Statement) -> bool:
+    return range_of(statement) == range_of(other)
 
 
-def _meet(said: Statement, other: Statement) -> bool:
-    here, there = range_of(said), range_of(other)
+def _meet(statement: Statement, other: Statement) -> bool:
+    here, there = range_of(statement), range_of(other)
     if here is None or there is None:
         return here == there
     return here[0] == there[0] and meets([here[1]], there[1])
 
 
-def _in_words_of(text: str, said: Statement) -> Statement:
-    return replace(said, text=None) if said.text == text else said
+def _in_words_of(text: str, statement: Statement) -> Statement:
+    return replace(statement, text=None) if statement.text == text else statement
 
 
-def _bounded(said: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return said if len(said) <= MAX_STATEMENTS else (*said[: MAX_STATEMENTS - 1], said[-1])
+def _bounded(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return statements if len(statements) <= MAX_STATEMENTS else (*statements[: MAX_STATEMENTS - 1], statements[-1])
 
 
 # --- taken back -----------------------------------------------------------------------------------
@@ -112,11 +117,11 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
     None when nothing is left."""
     if not remaining:
         return None
-    said = statements_of(fact)
+    statements = statements_of(fact)
     by = next((one for one in remaining if _may_state(one)), next(iter(remaining)))
-    gone = len(said) - len(remaining)
+    gone = len(statements) - len(remaining)
     occurrences = max(fact.occurrences - gone, len(remaining))
-    if by == said[0]:
+    if by == statements[0]:
         others = tuple(one for one in remaining if one != by)
         return replace(fact, said_again=others, occurrences=occurrences)
     text = by.text or fact.text
@@ -139,20 +144,20 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
     )
 
 
-def _with_words(said: Statement, text: str, before: str) -> Statement:
-    return _in_words_of(text, replace(said, text=said.text or before))
+def _with_words(statement: Statement, text: str, before: str) -> Statement:
+    return _in_words_of(text, replace(statement, text=statement.text or before))
 
 
-def _may_state(said: Statement) -> bool:
-    return said.by in MAY_STATE and said.trust != "tool"
+def _may_state(statement: Statement) -> bool:
+    return statement.by in MAY_STATE and statement.trust != "tool"
 
 
-def _origin(said: Statement, before: Provenance) -> Provenance:
-    model = before.model if range_of(said) else None
-    return Provenance(said.by, said.session_id, said.seq_from, said.seq_to, model, said.trust)
+def _origin(statement: Statement, before: Provenance) -> Provenance:
+    model = before.model if range_of(statement) else None
+    return Provenance(statement.by, statement.session_id, statement.seq_from, statement.seq_to, model, statement.trust)
 
 
 def sessions_of(facts: Sequence[Memory]) -> set[str]:
     """Those in whose logs they were said."""
-    places = (range_of(said) for fact in facts for said in statements_of(fact))
+    places = (range_of(statement) for fact in facts for statement in statements_of(fact))
     return {place[0] for place in places if place is not None}

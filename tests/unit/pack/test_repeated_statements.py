@@ -1,4 +1,4 @@
-"""No statement stands twice in a pack (docs/rules/pack.md#once)."""
+"""No statement stands twice in a pack (docs/rules/pack.md#repeated-statements)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neve.domain.documents.change import DocumentChange
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.pack.said_once import said_already
+from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso
 from neve.store import rows
@@ -27,7 +27,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import PackView, read_pack
-from tests.unit.world import START, World, kept
+from tests.unit.world import START, World, observed_line
 
 LYON = "User lives in Lyon"
 
@@ -89,7 +89,7 @@ def line(text: str, **more: Any) -> Memory:
     ],
 )
 def test_what_is_said_already(rows: list[Memory], repeated: set[str]) -> None:
-    assert said_already(rows, []) == repeated
+    assert already_stated(rows, []) == repeated
 
 
 def test_each_line_speaks_of_its_own_events() -> None:
@@ -98,14 +98,14 @@ def test_each_line_speaks_of_its_own_events() -> None:
         MemoryPassage("🔴 User lives alone in Lyon", 3, 4, "tool"),
     )
     several = line("🟡 User has two cats\n🔴 User lives alone in Lyon", at=(1, 4), passages=passages)
-    assert said_already([several, row("f", LYON, at=(3, 3))], []) == set()
-    assert said_already([several, row("f", LYON, at=(3, 3), trust="tool")], []) == {"f"}
-    assert said_already([several, row("f", LYON, at=(1, 1), trust="tool")], []) == set()
+    assert already_stated([several, row("f", LYON, at=(3, 3))], []) == set()
+    assert already_stated([several, row("f", LYON, at=(3, 3), trust="tool")], []) == {"f"}
+    assert already_stated([several, row("f", LYON, at=(1, 1), trust="tool")], []) == set()
 
 
 def test_a_document_says_it() -> None:
-    assert said_already([row("f", LYON)], [f"# About\n- {LYON}\n"]) == {"f"}
-    assert said_already([row("f", LYON)], [f"# About\n- {LYON} and works there\n"]) == set()
+    assert already_stated([row("f", LYON)], [f"# About\n- {LYON}\n"]) == {"f"}
+    assert already_stated([row("f", LYON)], [f"# About\n- {LYON} and works there\n"]) == set()
 
 
 _WORDS = st.lists(st.sampled_from(["user", "lives", "lyon", "nice", "not", "in"]), max_size=4).map(" ".join)
@@ -114,12 +114,12 @@ _WORDS = st.lists(st.sampled_from(["user", "lives", "lyon", "nice", "not", "in"]
 @given(st.lists(st.tuples(st.sampled_from(list(Kind)), _WORDS, st.sampled_from(["user", "tool"])), max_size=8), _WORDS)
 def test_what_is_left_out_is_still_said(given_rows: list[tuple[Kind, str, Any]], document: str) -> None:
     given_ = [row(str(n), text, kind, trust=trust) for n, (kind, text, trust) in enumerate(given_rows)]
-    repeated = said_already(given_, [document])
-    said = [memory for memory in given_ if memory.id not in repeated]
-    assert said_already(said, [document]) == frozenset(), "nothing more is said twice"
-    assert said_already([*given_], [document]) == repeated
+    repeated = already_stated(given_, [document])
+    shown_rows = [memory for memory in given_ if memory.id not in repeated]
+    assert already_stated(shown_rows, [document]) == frozenset(), "nothing more is said twice"
+    assert already_stated([*given_], [document]) == repeated
     for fact in (memory for memory in given_ if memory.id in repeated):
-        assert said_already([*(m for m in said if m.id != fact.id), fact], [document]) == {fact.id}
+        assert already_stated([*(m for m in shown_rows if m.id != fact.id), fact], [document]) == {fact.id}
 
 
 # --- in a pack ------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def observed(world: World) -> None:
     """A line and a fact of one message."""
     world.say("I live in Lyon", "Noted.")
     fact = ProposedFact(LYON, "PLACE", 3, "user_stated", "new", None, 1, 1)
-    world.observer.answers.append(kept(f"🔴 {LYON}", 1, 2, facts=(fact,)))
+    world.observer.answers.append(observed_line(f"🔴 {LYON}", 1, 2, facts=(fact,)))
     observe_session(world.user().of_session("s1"), 1, ObservationReport())
 
 
@@ -265,8 +265,8 @@ def test_the_local_layer_fills_up_as_well(world: World) -> None:
         store_fact(
             world.user(), FactCandidate(of_20_tokens(text), "PLACE", Provenance("user_stated", "s1")), via="observer"
         )
-    said = shown(rebuilt(world), "local")
-    assert [world.memory(one).text for one in said] == [of_20_tokens("cat."), of_20_tokens("dog.")]
+    texts = shown(rebuilt(world), "local")
+    assert [world.memory(one).text for one in texts] == [of_20_tokens("cat."), of_20_tokens("dog.")]
 
 
 def test_a_row_that_comes_into_the_room_costs_one_read(world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.driving.people import Json, Person, answered, said
+from tests.http.driving.people import Json, Person, answered, user_message
 from tests.http.retraction.test_retract_rows import done, facts, retract, words
 
 PARIS = "User lives in Paris"
@@ -12,7 +12,7 @@ PARIS = "User lives in Paris"
 
 def tell(user: Person, session: str, text: str) -> None:
     user.open_without_pack(session)
-    user.append(session, said(text), answered("I see."))
+    user.append(session, user_message(text), answered("I see."))
     user.observe(session)
     user.settle()
 
