@@ -14,7 +14,8 @@ from neve.usecases.jobs.begin_encoding import users_being_encoded
 @dataclass(frozen=True, slots=True)
 class PolicyAt:
     """``rev`` counts the writes that changed something, from 1. ``encoding_users``: how many users have something that
-    was not looked at since the policy became ``rerank: late``; None for any other."""
+    was not looked at since the policy became ``rerank: late``, and one more while they are still to be looked for; None
+    for any other policy."""
 
     policy: Policy
     rev: int

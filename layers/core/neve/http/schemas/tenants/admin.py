@@ -204,7 +204,8 @@ class PolicyOut(View):
     rev: int = Field(description="For `If-Match`.")
     encoding_users: int | None = Field(
         default=None,
-        description="With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000.",
+        description="With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000, and "
+        "one more while they are still to be looked for.",
     )
 
     @classmethod
