@@ -42,7 +42,7 @@ def _chat(number: int, chat: dict[str, Any]) -> Chat:
 def _messages(sessions: list[dict[str, Any]]) -> Iterator[Message]:
     began = datetime.strptime(sessions[0]["time"], "%B-%d-%Y").replace(tzinfo=UTC)
     for place, session in enumerate(sessions):
-        for seq, said in enumerate(session["messages"], start=1):
+        for seq, entry in enumerate(session["messages"], start=1):
             at = began + place * APART + timedelta(seconds=seq - 1)
-            by_user = said["role"] == "user"
-            yield Message(str(said["id"]), f"session-{place + 1}", seq, by_user, None, said["content"], at)
+            by_user = entry["role"] == "user"
+            yield Message(str(entry["id"]), f"session-{place + 1}", seq, by_user, None, entry["content"], at)

@@ -145,14 +145,14 @@ class _History:
         opens = asked.seq if asked is not None and asked in past and not _before_the_hidden(asked.seq, cut) else None
         head = [event for event in past if cut is not None and event.seq < cut.seq_from]
         tail = [event for event in past if cut is None or event.seq > cut.seq_to]
-        kept = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
+        opening = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
         first = 0 if cut is None else _BEHIND_THE_HIDDEN
         still_on = goes_on and (now[0].event_type is not EventType.USER_MESSAGE)
         shown = Shown(
             units_of(head),
             units_of(tail, goes_on=still_on, first_turn=first),
             estimate(render_summary(prompt_input.summary)) if prompt_input.summary else 0,
-            next(iter(units_of(kept, first_turn=first)), None),
+            next(iter(units_of(opening, first_turn=first)), None),
             cut,
             opens,
         )

@@ -83,7 +83,7 @@ def shape(query: str) -> ShapedQuery:
             excluded=tuple(dict.fromkeys(excluded))[:MAX_OPERATORS],
         ),
         terms=tuple(word for word in dict.fromkeys(chain.from_iterable(found)) if word in searched),
-        has_content=has_content(_said(chunk, at_start=first) for chunk, first in _in_order(clauses)),
+        has_content=has_content(_as_written(chunk, at_start=first) for chunk, first in _in_order(clauses)),
     )
 
 
@@ -146,7 +146,7 @@ def _pieces(chunk: str) -> Sequence[str]:
     return pairs(single) if (single := characters(chunk)) else (chunk,)
 
 
-def _said(chunk: str, *, at_start: bool) -> str:
+def _as_written(chunk: str, *, at_start: bool) -> str:
     """The chunk as a word; a name in capitals as it stands, so that it is no stop word."""
     return chunk if _is_name(chunk, at_start=at_start) else whole(chunk)
 
@@ -163,10 +163,10 @@ def _with_parts(words: Sequence[str], group: Sequence[str]) -> tuple[str, ...]:
 
 def _first_words(groups: Sequence[tuple[str, ...]], limit: int) -> tuple[tuple[str, ...], ...]:
     """The groups up to ``limit`` words; the last one may be cut."""
-    kept: list[tuple[str, ...]] = []
+    limited: list[tuple[str, ...]] = []
     for group in groups:
         if not limit:
             break
-        kept.append(group[:limit])
-        limit -= len(kept[-1])
-    return tuple(kept)
+        limited.append(group[:limit])
+        limit -= len(limited[-1])
+    return tuple(limited)

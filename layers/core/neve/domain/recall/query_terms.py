@@ -87,10 +87,10 @@ class QueryTerms:
     def _broken_phrase(self, text: str) -> str | None:
         if not self.phrases and not self.excluded_phrases:
             return None
-        said = _in_a_row(plain_words(text))
-        if not all(_in_a_row(phrase) in said for phrase in self.phrases):
+        in_text = _in_a_row(plain_words(text))
+        if not all(_in_a_row(phrase) in in_text for phrase in self.phrases):
             return LACKS_PHRASE
-        return HOLDS_EXCLUDED if any(_in_a_row(phrase) in said for phrase in self.excluded_phrases) else None
+        return HOLDS_EXCLUDED if any(_in_a_row(phrase) in in_text for phrase in self.excluded_phrases) else None
 
 
 @lru_cache(maxsize=CACHED_QUERIES)

@@ -131,19 +131,19 @@ class _Features:
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
         self._asks_when = bool(_ASKS_WHEN.match(question))
-        said = {one.id: one.place for one in candidates if one.place is not None}
+        utterances = {one.id: one.place for one in candidates if one.place is not None}
         self._named = _named(question, {one.speaker for one in candidates if one.speaker})
-        best = max((one.bm25 or 0.0 for one in candidates if one.id in said), default=0.0) or 1.0
+        best = max((one.bm25 or 0.0 for one in candidates if one.id in utterances), default=0.0) or 1.0
         self._keyword = {c.id: c.share if c.bm25 is None else min(MAX_KEYWORD_SCORE, c.bm25 / best) for c in candidates}
         cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
         self._similarity = _standardised(cosines)
         late = {one.id: one.late for one in candidates if one.late is not None}
         words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
         self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
-        self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in said})
-        self._at = {place: identifier for identifier, place in said.items()}
+        self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in utterances})
+        self._at = {place: identifier for identifier, place in utterances.items()}
         self._asking = {one.place for one in candidates if one.place is not None and _ASKS.search(one.text)}
-        self._around = self._surroundings(said)
+        self._around = self._surroundings(utterances)
         self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
     def of(self, one: Considered) -> dict[str, float]:
@@ -164,13 +164,13 @@ class _Features:
             "question": short * one.text.rstrip().endswith("?"),
         }
 
-    def _surroundings(self, said: Mapping[str, Place]) -> dict[str, dict[str, float]]:
+    def _surroundings(self, utterances: Mapping[str, Place]) -> dict[str, dict[str, float]]:
         """What stands around each utterance, by feature and id."""
-        sessions = self._best_of_sessions(said)
+        sessions = self._best_of_sessions(utterances)
         return {
-            "previous": {i: self._asked((session, seq - 1)) for i, (session, seq) in said.items()},
-            "following": {i: self._near((session, seq + 1)) for i, (session, seq) in said.items()},
-            "session": {i: sessions[session] for i, (session, _) in said.items()},
+            "previous": {i: self._asked((session, seq - 1)) for i, (session, seq) in utterances.items()},
+            "following": {i: self._near((session, seq + 1)) for i, (session, seq) in utterances.items()},
+            "session": {i: sessions[session] for i, (session, _) in utterances.items()},
         }
 
     def _asked(self, place: Place) -> float:
@@ -182,10 +182,10 @@ class _Features:
         identifier = self._at.get(place)
         return 0.0 if identifier is None else self._nearness.get(identifier, 0.0)
 
-    def _best_of_sessions(self, said: Mapping[str, Place]) -> dict[str, float]:
+    def _best_of_sessions(self, utterances: Mapping[str, Place]) -> dict[str, float]:
         """A third of the sum of each session's three best: a conversation about the matter lifts all of its lines."""
         found: dict[str, list[float]] = defaultdict(list)
-        for identifier, (session, _) in said.items():
+        for identifier, (session, _) in utterances.items():
             found[session].append(self._keyword[identifier] + self._nearness.get(identifier, 0.0))
         return {s: sum(sorted(values)[-BEST_OF_SESSION:]) / BEST_OF_SESSION for s, values in found.items()}
 

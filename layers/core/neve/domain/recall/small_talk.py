@@ -49,15 +49,15 @@ _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 def has_content(words: Iterable[str]) -> bool:
     """Whether any of the words of a message (``words.whole``, in order) is neither a stop word, nor small talk, nor an
     emoji. Reads no further than the first that nobody says as small talk."""
-    said: list[str] = []
+    words_left: list[str] = []
     unsure = False
     for word in words:
-        said.append(word)
+        words_left.append(word)
         if not _is_empty(word):
             if word not in _IN_SEQUENCES:
                 return True
             unsure = True
-    return unsure and not all(map(_is_empty, _any_sequence().sub(" ", " ".join(said)).split()))
+    return unsure and not all(map(_is_empty, _any_sequence().sub(" ", " ".join(words_left)).split()))
 
 
 @cache

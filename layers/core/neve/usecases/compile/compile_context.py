@@ -112,16 +112,16 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             work = replace(work, recalled=recalls.answer)
         made = work.plan()
         try:
-            kept = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
+            new_epoch = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
         except Conflict:
             if attempt + 1 < READINGS:
                 material = start_reads(scope, beside=command.bytes).collect()
                 continue
-            work, kept = work.flagged(EPOCH_ERROR), None
+            work, new_epoch = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
-            work, kept = work.flagged(EPOCH_ERROR), None
+            work, new_epoch = work.flagged(EPOCH_ERROR), None
         rendered = work.rendered(made)
-        return replace(work, recalled=recalls.recorded()).compiled(made, rendered, kept, began)
+        return replace(work, recalled=recalls.recorded()).compiled(made, rendered, new_epoch, began)
     raise AssertionError("the last attempt returns")
 
 
@@ -245,7 +245,7 @@ class _Compilation:
         return None if self.command.dry_run else render(plan.prompt)
 
     def compiled(
-        self, plan: Plan, request: Mapping[str, Any] | None, kept: SessionEpoch | None, began_ms: float
+        self, plan: Plan, request: Mapping[str, Any] | None, new_epoch: SessionEpoch | None, began_ms: float
     ) -> Compiled:
         session_state = self.material.session_state
         before = session_state.epoch.prefix if session_state else None
@@ -255,7 +255,7 @@ class _Compilation:
             budget=self.budget,
             plan=plan,
             material=self.material,
-            epoch=kept or (session_state.epoch if session_state else None),
+            epoch=new_epoch or (session_state.epoch if session_state else None),
             prefix_changed=before is not None and before != self.prefix,
             recalled=self.recalled,
             request=request,
@@ -286,16 +286,16 @@ def _parted(
     scope: SessionScope, events: Sequence[Event], message: Content | None
 ) -> tuple[list[Event], Content | None]:
     """The log without an unanswered message that is the one of the request, and that message."""
-    said = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
-    last = said[-1] if said else None
+    messages = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    last = messages[-1] if messages else None
     if last is None or last.event_type is not EventType.USER_MESSAGE:
         return list(events), message
-    if message is None or _is_said(scope, message, last):
+    if message is None or _is_in_log(scope, message, last):
         return [event for event in events if event.seq != last.seq], last.content
     return list(events), message
 
 
-def _is_said(scope: SessionScope, message: Content, event: Event) -> bool:
+def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
     """Whether the event has the words of the message and each of its images. An upload is called by its id and not by
     its bytes, so it may be any of them."""
     if content_text(message).strip() != event_text(event).strip():
@@ -314,8 +314,8 @@ def _is_upload(block: Mapping[str, Any]) -> bool:
 
 
 def _goes_on(events: Sequence[Event]) -> bool:
-    said = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
-    return bool(said) and said[-1].event_type is EventType.TOOL_RESULT
+    messages = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    return bool(messages) and messages[-1].event_type is EventType.TOOL_RESULT
 
 
 def _message(asked: Content | None, material: Material) -> list[Any] | None:

@@ -220,9 +220,9 @@ def _aside(scope: SessionScope, session_state: SessionState) -> Log:
     if cut is None:
         return Log([])
     summary, stand_in = keys.summary(session_state.epoch.epoch), keys.stand_in(session_state.epoch.epoch)
-    kept = [keys.event(cut.keeps)] if cut.keeps is not None else []
-    found = scope.ports.table.get_many([summary, stand_in, *kept])
-    events = [event for key in kept if key in found for event in _of_now([found[key]], session_state)]
+    opening = [keys.event(cut.keeps)] if cut.keeps is not None else []
+    found = scope.ports.table.get_many([summary, stand_in, *opening])
+    events = [event for key in opening if key in found for event in _of_now([found[key]], session_state)]
     compacted = rows.read_summary(found[summary]) if summary in found else None
     if session_state.is_cut:
         shown = rows.read_summary(found[stand_in]) if stand_in in found else None  # none where it had no room

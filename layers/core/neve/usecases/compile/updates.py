@@ -93,8 +93,8 @@ def _changed(
     long = [entry.fingerprint for memory, entry in seen if estimate(memory.text) > SHORT_TOKENS]
     wanted = {*long, *(entry.fingerprint for entry in lost)}
     lines = _lines(view.text or "", wanted) if wanted else {}
-    told = [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
-    return told + [_deleted(entry, lines.get(entry.fingerprint)) for entry in lost]
+    updates = [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
+    return updates + [_deleted(entry, lines.get(entry.fingerprint)) for entry in lost]
 
 
 def _deleted(entry: PackEntry, line: str | None) -> Update:

@@ -183,8 +183,8 @@ def degradation_line(flag: str) -> str:
 
 def _hit(one: Ranked, rank: int) -> Hit:
     row, passage = one.row, one.row.passages[one.n]
-    said = row.utterance
-    text = said.parts[one.n] if said else _passage_with_head(row.passages, one.n)
+    utterance = row.utterance
+    text = utterance.parts[one.n] if utterance else _passage_with_head(row.passages, one.n)
     if row.document:
         text = _chunk_with_name(row.document, passage)
     return Hit(
@@ -203,8 +203,8 @@ def _hit(one: Ranked, rank: int) -> Hit:
         status=passage.status,
         path=passage.path,
         session_id=passage.session_id,
-        speaker=said.speaker if said else None,
-        seq=said.seq if said else None,
+        speaker=utterance.speaker if utterance else None,
+        seq=utterance.seq if utterance else None,
         seq_from=passage.seq_from,
         seq_to=passage.seq_to,
         group=passage.group,

@@ -98,9 +98,9 @@ class LeftOut:
             return IN_HISTORY
         if row.utterance and self.of_prompt and not _says_something(row.utterance.parts):
             return SAYS_NOTHING
-        told_of = row.document.source_id if row.document and row.document.source_type == CONVERSATION else None
-        if told_of is not None and told_of in self.sessions:
-            return self.sessions[told_of]
+        account_of = row.document.source_id if row.document and row.document.source_type == CONVERSATION else None
+        if account_of is not None and account_of in self.sessions:
+            return self.sessions[account_of]
         return self.reason(passages[0].item_id, passages[0].fingerprint, passages[0].version)
 
 

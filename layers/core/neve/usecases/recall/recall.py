@@ -51,8 +51,8 @@ class Recording:
         try:
             return replace(answer, recall_id=self.row.result(self.deadline_ms))
         except (StoreUnavailable, NeveError, DeadlineExceeded):
-            degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
-            return replace(answer, degraded=degraded, transparency=told)
+            degraded, lines = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
+            return replace(answer, degraded=degraded, transparency=lines)
 
 
 def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:

@@ -62,8 +62,8 @@ class RecallRow:
 
     @property
     def created_at(self) -> str:
-        kept = self.memory or self.document
-        return kept.created_at if kept else self.passages[0].observed_at
+        item = self.memory or self.document
+        return item.created_at if item else self.passages[0].observed_at
 
     @property
     def written_at(self) -> str:
@@ -74,11 +74,11 @@ class RecallRow:
 
     @property
     def provenance(self) -> Provenance:
-        kept = self.memory or self.document
-        if kept:
-            return kept.provenance
-        passage, said = self.passages[0], self.utterance
-        by_user = said is not None and said.role == "user"
+        item = self.memory or self.document
+        if item:
+            return item.provenance
+        passage, utterance = self.passages[0], self.utterance
+        by_user = utterance is not None and utterance.role == "user"
         place = (passage.session_id, passage.seq_from, passage.seq_to)
         if by_user:
             return Provenance("user_stated", *place, trust="user")
@@ -131,7 +131,7 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
         return None
     text = item["content"]
     if item.get("taken_back") or item.get("blocks") or len(text) > CACHED_CHARACTERS:
-        return _said(item["session_id"], rows.read_event(item))
+        return _row_of_event(item["session_id"], rows.read_event(item))
     name, rev = item.get("name"), item.get("rev", 1)
     return _row_of(_Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], name, rev))
 
@@ -152,9 +152,9 @@ class _Words(NamedTuple):
 def _row_of(words: _Words) -> RecallRow | None:
     """Each row is read again, and none is answered as it was."""
     session, seq, kind, text, created_at, name, rev = words
-    return _said(session, Event(seq, EventType(kind), text, 0, created_at, name=name, rev=rev))
+    return _row_of_event(session, Event(seq, EventType(kind), text, 0, created_at, name=name, rev=rev))
 
 
-def _said(session: str, event: Event) -> RecallRow | None:
-    said = utterance_of(session, event)
-    return RecallRow(utterance_passages([said]), utterance=said) if said else None
+def _row_of_event(session: str, event: Event) -> RecallRow | None:
+    utterance = utterance_of(session, event)
+    return RecallRow(utterance_passages([utterance]), utterance=utterance) if utterance else None

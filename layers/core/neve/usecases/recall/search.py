@@ -187,8 +187,8 @@ class _Search:
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
         self.late.read(list(wanted))
-        said = set(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
-        fresh = read.hydration.read(wanted, UnderWay(said, ahead) if ahead and said else None)
+        utterances = set(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
+        fresh = read.hydration.read(wanted, UnderWay(utterances, ahead) if ahead and utterances else None)
         if any(isinstance(row, Hidden) and row.reason == UNREADABLE for row in fresh.values()):
             self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}

@@ -27,12 +27,12 @@ def _raised(one: Ranked, final: float) -> Ranked:
 
 
 def _statement(one: Ranked) -> Statement:
-    passage, said, memory = one.row.passages[one.n], one.row.utterance, one.row.memory
+    passage, utterance, memory = one.row.passages[one.n], one.row.utterance, one.row.memory
     return Statement(
         id=one.row.id,
         at=passage.observed_at,
-        speaker=said.speaker if said else None,
-        text=said.parts[one.n] if said else passage.text,
+        speaker=utterance.speaker if utterance else None,
+        text=utterance.parts[one.n] if utterance else passage.text,
         length=one.length,
         replaces=frozenset(memory.supersedes) if memory else frozenset(),
     )

@@ -65,14 +65,14 @@ def fuse(
         ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
     else:
         ordered = with_what_memories_lend(ranked)
-    kept, repeats = without_repeats(with_corrections_first(ordered))
+    distinct, repeats = without_repeats(with_corrections_first(ordered))
     matched = {*(vector or ()), *(lexical or ())}
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
     standing = {one.row.id for one in ordered}
     lent = (Dropped(one.row.id, LENT, one.components) for one in ranked if one.row.id not in standing)
     if _off_topic(request, reading, gated, ranked):
         return Ranking((), (*dropped, *(Dropped(one.row.id, OFF_TOPIC, one.components) for one in ranked)))
-    return Ranking(kept, (*dropped, *lent, *(Dropped(one.row.id, REPEATS) for one in repeats)))
+    return Ranking(distinct, (*dropped, *lent, *(Dropped(one.row.id, REPEATS) for one in repeats)))
 
 
 def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
@@ -173,5 +173,5 @@ def _best_passage(asked: QueryTerms, row: RecallRow) -> tuple[int, float]:
 
 def _length(row: RecallRow, n: int) -> int:
     """As the index would count it."""
-    said = row.utterance.texts if row.utterance else [row.passages[n].text]
-    return sum(map(count_of_terms, said))
+    texts = row.utterance.texts if row.utterance else [row.passages[n].text]
+    return sum(map(count_of_terms, texts))

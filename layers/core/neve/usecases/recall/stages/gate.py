@@ -30,13 +30,13 @@ class Gated:
 
 def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[str]:
     """The ids of what the keyword leg will go on with."""
-    kept, _ = _kept("lexical", lexical, request, out)
-    return [candidate.item_id for candidate in kept or ()]
+    within, _ = _gated_leg("lexical", lexical, request, out)
+    return [candidate.item_id for candidate in within or ()]
 
 
 def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
-    lexical, not_lexical = _kept("lexical", reading.lexical, request, out)
-    near, not_near = _kept("vector", reading.vector, request, out)
+    lexical, not_lexical = _gated_leg("lexical", reading.lexical, request, out)
+    near, not_near = _gated_leg("vector", reading.vector, request, out)
     if near is None:
         return Gated(lexical, None, None, (*not_lexical, *not_near))
     vector: list[Candidate] = []
@@ -49,7 +49,7 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
     return Gated(lexical, near, vector, (*not_lexical, *not_near, *below))
 
 
-def _kept(
+def _gated_leg(
     leg: str, candidates: Sequence[Candidate] | None, request: ResolvedRequest, out: LeftOut
 ) -> tuple[list[Candidate] | None, list[Dropped]]:
     """Those within the leg's depth that are not left out, whose places others take; and those left out which the caller
@@ -70,8 +70,8 @@ def _kept(
             else:
                 dropped[identifier] = Dropped(identifier, reason, {leg: candidate.score})
 
-    kept = [admitted[identifier] for identifier in within_depth(judged(), request.depth)]
+    within = [admitted[identifier] for identifier in within_depth(judged(), request.depth)]
     if not dropped:
-        return kept, []
+        return within, []
     asked_for = within_depth((candidate.item_id for candidate in candidates), request.depth)
-    return kept, [dropped[identifier] for identifier in asked_for if identifier in dropped]
+    return within, [dropped[identifier] for identifier in asked_for if identifier in dropped]

@@ -80,13 +80,16 @@ def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked
     """Of rows with the same text, and of memories that matched by the same statement (a fact and the line that it was
     drawn from), the best placed one, and the others."""
     seen: set[str] = set()
-    kept: list[Ranked] = []
+    distinct: list[Ranked] = []
     repeats: list[Ranked] = []
     for one in ranked:
-        said = {one.row.fingerprint, *([statement_fingerprint(one.row.passages[one.n].text)] if one.row.memory else [])}
-        (kept if said.isdisjoint(seen) else repeats).append(one)
-        seen |= said
-    return kept, repeats
+        prints = {
+            one.row.fingerprint,
+            *([statement_fingerprint(one.row.passages[one.n].text)] if one.row.memory else []),
+        }
+        (distinct if prints.isdisjoint(seen) else repeats).append(one)
+        seen |= prints
+    return distinct, repeats
 
 
 def _ranked(
@@ -127,8 +130,8 @@ def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_v
 
 def _priors(row: RecallRow, now: datetime, time_bound: bool) -> dict[str, float]:
     passage, memory = row.passages[0], row.memory
-    kept = memory or row.document
-    stored = kept.importance if kept else NEUTRAL_IMPORTANCE
+    item = memory or row.document
+    stored = item.importance if item else NEUTRAL_IMPORTANCE
     last_used_at = memory.last_used_at if memory else passage.observed_at
     recency = recency_prior(passage.observed_at, now, time_bound=time_bound)
     importance = importance_prior(effective_importance(stored, passage.kind, last_used_at, now))

@@ -103,12 +103,12 @@ class Reads:
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
         missed = self._missed(user_state, new_rows, deadline_ms)
-        told = [item for item in tail if item["seq"] > user_state.indexed_seq]
-        told = [item for item in told if not holds(user_state.retracted, item["seq"])]
+        unindexed = [item for item in tail if item["seq"] > user_state.indexed_seq]
+        unindexed = [item for item in unindexed if not holds(user_state.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
         return user_state, Aside(
             tasks.start(lambda: _contents(self.scope, self.request, user_state.pack)),
-            tasks.start(lambda: with_texts(table, keys, new_rows.items) + told),
+            tasks.start(lambda: with_texts(table, keys, new_rows.items) + unindexed),
             IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 

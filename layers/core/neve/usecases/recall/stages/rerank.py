@@ -66,25 +66,25 @@ def _placed(one: Ranked, score: float, late: Mapping[str, float]) -> Ranked:
 
 
 def considered(one: Ranked, cosine: float | None, late: float | None = None) -> Considered:
-    passage, said = one.row.passages[one.n], one.row.utterance
+    passage, utterance = one.row.passages[one.n], one.row.utterance
     return Considered(
         id=one.row.id,
         place=_place(one),
-        speaker=None if said is None or said.speaker == said.role else said.speaker,
-        text=passage.text if said is None else said.parts[one.n],
+        speaker=None if utterance is None or utterance.speaker == utterance.role else utterance.speaker,
+        text=passage.text if utterance is None else utterance.parts[one.n],
         length=one.length,
         bm25=one.components.get("bm25"),
         cosine=cosine,
         share=one.share if "rank_lex" in one.components else 0.0,
         late=late,
         prior=one.components["prior"],
-        made_from=_made_from(one) if said is None else None,
+        made_from=_made_from(one) if utterance is None else None,
     )
 
 
 def _place(one: Ranked) -> Place | None:
-    said = one.row.utterance
-    return (said.session, said.seq) if said else None
+    utterance = one.row.utterance
+    return (utterance.session, utterance.seq) if utterance else None
 
 
 def _made_from(one: Ranked) -> Range | None:
