@@ -480,7 +480,7 @@ ABLATIONS = _by_name(
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, _notes_first),
-        Ablation("generation", "the generation that a list is read in", "retractions", 1_000, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "long", 1_000, _every_generation),
         Ablation(
             "erasing",
             "refusing what is written for a user who is being erased",
