@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from local.engine.gathered_rows import COLUMNS, StoredRow, gathered
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
 from neve.adapters.table_cursor import query_name
@@ -71,12 +72,6 @@ class Change(NamedTuple):
     new: Item | None
 
 
-class _Stored(NamedTuple):
-    version: int
-    body: str
-    raw: bytes | None
-
-
 class SqliteTable:
     """One process has the file open. Writes take turns; reads never wait for them."""
 
@@ -119,11 +114,12 @@ class SqliteTable:
         after = read_cursor(query, cursor) if cursor is not None else None
         where, values = _range(index, prefix, between, reverse, after)
         order = ", ".join(f"{name}{' DESC' if reverse else ''}" for name in _order(index))
-        sql = f"SELECT body, raw FROM rows WHERE {INDEX_KEYS[index][0]} = ? {where} ORDER BY {order} LIMIT ?"  # noqa: S608
+        page = f"SELECT * FROM rows WHERE {INDEX_KEYS[index][0]} = ? {where} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self._file.reading() as connection:
-            found = connection.execute(sql, (partition, *values, limit + 1)).fetchall()
-        items = [decode_row(*row) for row in found[:limit]]
-        more = len(found) > limit
+            sql = f"SELECT {COLUMNS} FROM ({page})"  # noqa: S608
+            found = [row for _, row in gathered(connection, sql, (partition, *values, limit + 1))]
+        in_order = sorted((decode_row(row.body, row.raw) for row in found), key=_place(index), reverse=reverse)
+        items, more = in_order[:limit], len(in_order) > limit
         following = make_cursor(query, [items[-1][name] for name in _order(index)]) if more else None
         return Page([_projected(item, index) for item in items], following)
 
@@ -215,23 +211,22 @@ def _select_keys(n: int) -> str:
     (``(pk, sk) IN (VALUES …)`` scans the whole table.)"""
     return (
         f"WITH wanted (pk, sk) AS (VALUES {', '.join(['(?, ?)'] * n)}) "  # noqa: S608
-        "SELECT rows.pk, rows.sk, version, body, raw FROM wanted CROSS JOIN rows "
-        "ON rows.pk = wanted.pk AND rows.sk = wanted.sk"
+        f"SELECT {COLUMNS} FROM (SELECT rows.* FROM wanted CROSS JOIN rows "
+        "ON rows.pk = wanted.pk AND rows.sk = wanted.sk)"
     )
 
 
-def _stored(connection: Connection, keys: Sequence[Key]) -> dict[Key, _Stored]:
+def _stored(connection: Connection, keys: Sequence[Key]) -> dict[Key, StoredRow]:
     """The rows of ``keys`` in one state of the file."""
     wanted = list(dict.fromkeys(keys))
     several = len(wanted) > KEYS_A_STATEMENT and not connection.in_transaction
     if several:
         connection.execute("BEGIN")
-    found: dict[Key, _Stored] = {}
+    found: dict[Key, StoredRow] = {}
     for start in range(0, len(wanted), KEYS_A_STATEMENT):
         part = wanted[start : start + KEYS_A_STATEMENT]
         values = [text for key in part for text in key]
-        for pk, sk, *row in connection.execute(_select_keys(len(part)), values):
-            found[Key(pk, sk)] = _Stored(*row)
+        found |= {Key(*key): row for key, row in gathered(connection, _select_keys(len(part)), values)}
     if several:
         connection.execute("COMMIT")
     return found
@@ -241,6 +236,12 @@ def _order(index: Index) -> tuple[str, ...]:
     """What makes the order of an index total. Text compares byte by byte in UTF-8 (collation BINARY)."""
     sort = INDEX_KEYS[index][1]
     return ("sk",) if index is Index.MAIN else (sort, "pk", "sk")
+
+
+def _place(index: Index) -> Callable[[Item], tuple[str, ...]]:
+    """Where an item stands in the order of an index: code points order as their UTF-8 bytes do."""
+    names = _order(index)
+    return lambda item: tuple([item[name] for name in names])
 
 
 def _range(
@@ -288,15 +289,15 @@ def _projected(item: Item, index: Index) -> Item:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def _new_image(op: WriteOp) -> _Stored | None:
+def _new_image(op: WriteOp) -> StoredRow | None:
     """The row as ``op`` will leave it; the expectation settles its version before the row has been read."""
     if not isinstance(op, Put):
         return None
     version = version_after(op)
-    return _Stored(version, *encode_row(op.item, version))
+    return StoredRow(version, *encode_row(op.item, version))
 
 
-def _holds(expect: Expectation, stored: _Stored | None) -> bool:
+def _holds(expect: Expectation, stored: StoredRow | None) -> bool:
     if isinstance(expect, Version):
         return stored is not None and stored.version == expect.n
     return expect is Expect.ANY or stored is None
@@ -306,8 +307,8 @@ def _apply(
     connection: Connection,
     ops: Sequence[WriteOp],
     keys: Sequence[Key],
-    images: Sequence[_Stored | None],
-    stored: dict[Key, _Stored],
+    images: Sequence[StoredRow | None],
+    stored: dict[Key, StoredRow],
 ) -> int:
     """Writes the rows, then the outbox; returns how many rows changed. Like a stream of the cloud it is silent about a
     write that changed nothing."""
