@@ -47,6 +47,11 @@ def event_id(session: str, seq: int) -> str:
     return f"{event_ids_of(session)}{seq}"
 
 
+def is_event_id(identifier: str) -> bool:
+    """Of an id of ours: no other one has a colon."""
+    return identifier.startswith("evt:")
+
+
 def event_place(identifier: str) -> tuple[str, int] | None:
     """Session and seq of an ``event_id``; None for any other id."""
     prefix, _, rest = identifier.partition(":")

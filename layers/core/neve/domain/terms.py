@@ -17,8 +17,9 @@ from neve.domain.words import INDEX_STOP_WORDS, characters, chunks, fold, pairs,
 
 CACHED_CHUNKS = 20_000
 """About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
-CACHED_TEXTS = 1_000
-"""Passages: some 10 MB. One message after the other of a conversation finds much the same hundred."""
+CACHED_TEXTS = 2_000
+"""Passages: some 20 MB. One message after the other of a conversation finds much the same hundred, and one of 500 turns
+has 1,000 messages and the memories made of them."""
 _MAX_CACHED = 64
 """Characters. What is longer is hardly a word that comes again."""
 

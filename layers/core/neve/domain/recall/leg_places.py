@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neve.domain.ids import event_place
+from neve.domain.ids import is_event_id
 
 
 def within_depth(ids: Iterable[str], depth: int) -> list[str]:
@@ -17,7 +17,7 @@ def within_depth(ids: Iterable[str], depth: int) -> list[str]:
     utterances = 0
     within: list[str] = []
     for place, identifier in enumerate(ids, start=1):
-        if event_place(identifier) is None:
+        if not is_event_id(identifier):
             if place <= depth:
                 within.append(identifier)
         elif utterances < depth:
@@ -34,7 +34,7 @@ def places_of(ids: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     utterances = 0
     for place, identifier in enumerate(dict.fromkeys(ids), start=1):
-        if event_place(identifier) is None:
+        if not is_event_id(identifier):
             found[identifier] = place
         else:
             utterances += 1

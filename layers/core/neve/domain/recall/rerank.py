@@ -17,6 +17,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from neve.domain.recall.lending import RERANK_TERMS, Place, Range, best_lent, lenders
@@ -96,7 +97,8 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         {one.id: one.made_from for one in candidates if one.place is None},
         {one.id: one.place for one in candidates if one.place is not None},
     )
-    matching = {one.id: _weighed(found[one.id], weights, MATCHES) for one in candidates}
+    taking_part = {*lending, *chain.from_iterable(lending.values())}
+    matching = {identifier: _weighed(found[identifier], weights, MATCHES) for identifier in taking_part}
     lent = best_lent(lending, matching, RERANK_TERMS)
     return {
         one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)

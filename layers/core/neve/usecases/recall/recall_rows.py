@@ -33,8 +33,8 @@ NOT_YET = "not_yet_visible"
 """It belongs to a replacement that readers do not see yet."""
 FILTERED = "filtered"
 """Another status than asked for, or outside the filters: the index lags behind the row."""
-CACHED_ROWS = 1_000
-"""Of utterances: some 5 MB. One message after the other of a conversation finds much the same hundred."""
+CACHED_ROWS = 2_000
+"""Of utterances: some 10 MB. One message after the other of a conversation finds much the same hundred."""
 CACHED_CHARACTERS = 4_000
 """Of an utterance that is cached (*chosen*): about twice a passage."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from neve.domain.ids import event_place, is_document_id
+from neve.domain.ids import event_place, is_document_id, is_event_id
 from neve.domain.records.sessions import Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
@@ -45,7 +45,7 @@ class UnderWay:
 
 
 def utterances_among(ids: Iterable[str]) -> list[str]:
-    return [identifier for identifier in ids if event_place(identifier)]
+    return [identifier for identifier in ids if is_event_id(identifier)]
 
 
 @dataclass(frozen=True, slots=True)
