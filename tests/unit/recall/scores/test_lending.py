@@ -11,11 +11,15 @@ PLACES = {"u1": ("s1", 1), "u2": ("s1", 2), "u9": ("s1", 9), "v2": ("s2", 2)}
 
 def test_a_memory_lends_to_what_is_there_of_its_range() -> None:
     memories = {"m": Range("s1", 1, 2), "wide": Range("s1", 2, 20), "gone": Range("s1", 3, 8), "manual": None}
-    assert lenders(memories, PLACES) == {"m": ["u1", "u2"], "wide": ["u2", "u9"]}
+    assert lenders(memories, PLACES) == {"m": ["u1", "u2"], "wide": []}
+
+
+def test_what_was_made_from_many_events_lends_to_none_and_does_not_stand() -> None:
+    assert lenders({"four": Range("s1", 1, 4), "five": Range("s1", 1, 5)}, PLACES) == {"four": ["u1", "u2"], "five": []}
 
 
 def test_another_session_is_another_range() -> None:
-    assert lenders({"m": Range("s2", 1, 9)}, PLACES) == {"m": ["v2"]}
+    assert lenders({"m": Range("s2", 1, 3)}, PLACES) == {"m": ["v2"]}
     assert lenders({"m": Range("s3", 1, 9)}, PLACES) == {}
 
 

@@ -25,6 +25,10 @@ RRF_TERMS = Terms(of_lead=1.0, of_score=0.01)
 RERANK_TERMS = Terms(of_lead=0.5, of_score=0.1)
 """Both of these were chosen on chats 1-5 of two sets (docs/retrieval.md)."""
 
+WIDEST_RANGE = 4
+"""Events, of a memory that lends: a statement speaks of one as a rule. What was made from more, as a session's summary,
+says nothing of one of them."""
+
 Place = tuple[str, int]
 """Session and seq."""
 
@@ -37,13 +41,18 @@ class Range:
     first: int
     last: int
 
+    @property
+    def wide(self) -> bool:
+        return self.last - self.first >= WIDEST_RANGE
+
     def __contains__(self, place: Place) -> bool:
         session_id, seq = place
         return session_id == self.session_id and self.first <= seq <= self.last
 
 
 def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place]) -> dict[str, list[str]]:
-    """The memories that lend, by id, each with the utterances that borrow. One of unknown range lends nothing."""
+    """The memories that do not stand, by id, each with the utterances that borrow of it: none of a wide one. One of
+    unknown range stands."""
     by_session: dict[str, list[str]] = defaultdict(list)
     for identifier, (session_id, _) in utterances.items():
         by_session[session_id].append(identifier)
@@ -52,7 +61,7 @@ def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place
         if covered is not None:
             borrowers = [i for i in by_session[covered.session_id] if utterances[i] in covered]
             if borrowers:
-                found[memory] = borrowers
+                found[memory] = [] if covered.wide else borrowers
     return found
 
 
