@@ -14,6 +14,7 @@ MEMORY_ID = r"[A-Za-z0-9_-]{1,64}"
 TIME_DIGITS = 10
 """Characters of a ULID that are its time."""
 _OWN, _ANY = re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
+_EVENT = "evt:"
 _DOCUMENT = re.compile(r"doc_[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -40,7 +41,7 @@ def is_document_id(identifier: str) -> bool:
 
 def event_ids_of(session: str) -> str:
     """What the ids of a session's events start with."""
-    return f"evt:{session}:"
+    return f"{_EVENT}{session}:"
 
 
 def event_id(session: str, seq: int) -> str:
@@ -49,14 +50,13 @@ def event_id(session: str, seq: int) -> str:
 
 def is_event_id(identifier: str) -> bool:
     """Of an id of ours: no other one has a colon."""
-    return identifier.startswith("evt:")
+    return identifier.startswith(_EVENT)
 
 
 def event_place(identifier: str) -> tuple[str, int] | None:
     """Session and seq of an ``event_id``; None for any other id."""
-    prefix, _, rest = identifier.partition(":")
-    session, _, seq = rest.rpartition(":")
-    return (session, int(seq)) if prefix == "evt" and session and seq.isdecimal() else None
+    session, _, seq = identifier.removeprefix(_EVENT).rpartition(":")
+    return (session, int(seq)) if is_event_id(identifier) and session and seq.isdecimal() else None
 
 
 def ulid_named(name: str) -> str:

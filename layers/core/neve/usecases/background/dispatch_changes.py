@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.correlation import correlated
-from neve.domain.ids import event_place, is_document_id
+from neve.domain.ids import is_document_id, is_event_id
 from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports.engines import Ports
@@ -97,7 +97,7 @@ def _accessed(changes: Sequence[Change]) -> dict[Key, str]:
     newest: dict[Key, str] = {}
     for item in (change.item for change in changes if change.old is None and change.item.get("type") == "recall"):
         keys = UserKeys(item["tenant_id"], item["user_id"])
-        for key in (keys.memory(i) for i in item["answered"] if event_place(i) is None and not is_document_id(i)):
+        for key in (keys.memory(i) for i in item["answered"] if not is_event_id(i) and not is_document_id(i)):
             newest[key] = max(item["at"], newest.get(key, ""))
     return newest
 
