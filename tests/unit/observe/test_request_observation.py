@@ -9,7 +9,7 @@ import pytest
 
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
-from neve.usecases.jobs.finish_job import NOTHING_NEW, finish_job
+from neve.usecases.jobs.finish_job import NOTHING_NEW, carry_on_job, finish_job
 from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.extract_session import report_so_far
@@ -81,3 +81,18 @@ def test_a_job_that_seemed_to_have_nothing_to_do_says_what_its_pass_did(world: W
     finish_job(scope, job_id, "observe", "done", redelivered)
     job = find_job(scope, job_id)
     assert job is not None and (job.status, job.result) == ("done", report.result())
+
+
+def test_a_job_that_is_done_is_not_opened_again(world: World) -> None:
+    """The worker of the first message stood still behind its pass; that of a copy found nothing left and ended the
+    job. The queue may drop the message of the first as a repeat of the copy."""
+    scope = world.user().of_session("s1")
+    job_id = observation_job_id(scope.keys, 1, 2)
+    report = report_so_far(scope, job_id)
+    observe_session(scope, 1, report)
+    finish_job(scope, job_id, "observe", "done", {"passes": 0, "written": [], "reason": NOTHING_NEW})
+    ended = find_job(scope, job_id)
+    carry_on_job(scope, job_id, "observe", report.result())
+    job = find_job(scope, job_id)
+    assert ended is not None and job is not None and report.written
+    assert (job.status, job.finished_at, job.result) == ("done", ended.finished_at, report.result())

@@ -26,7 +26,8 @@ def finish_job(
 
 
 def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: dict[str, Any]) -> None:
-    """The job runs on in another worker. ``result``: what has been done so far."""
+    """The job runs on in another worker. ``result``: what has been done so far. One that is done is not opened again:
+    whoever ended it saw nothing left, and the message that would end it once more may be dropped as a repeat."""
     _write(scope, Job(job_id, kind, "running", "", result=result))
 
 
@@ -38,7 +39,8 @@ def _write(scope: SessionScope, outcome: Job) -> None:
         )
         superseded = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
         if job.version == 0 or job.status != "done" or superseded:
-            moved = replace(job, status=outcome.status, finished_at=outcome.finished_at, result=outcome.result)
+            ended = job if job.status == "done" and outcome.status == "running" else outcome
+            moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=outcome.result)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 
     transact(scope.ports, attempt)
