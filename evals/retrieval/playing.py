@@ -155,11 +155,9 @@ def _credit(hit: dict[str, Any], place: Mapping[tuple[str, int], str]) -> frozen
     session = str(hit.get("session_id"))
     if hit["source"] == "event":
         return frozenset({place[session, hit["seq"]]})
-    passage = hit["passage"]
-    first, last = passage.get("seq_from"), passage.get("seq_to")
-    if first is None or last is None or last - first >= WIDEST_RANGE:
-        return frozenset()
-    return frozenset(place[session, seq] for seq in range(first, last + 1))
+    ranges = [(one.get("seq_from"), one.get("seq_to")) for one in (hit["passage"], *(hit.get("also") or ()))]
+    narrow = [(a, b) for a, b in ranges if a is not None and b is not None and b - a < WIDEST_RANGE]
+    return frozenset(place[session, seq] for first, last in narrow for seq in range(first, last + 1))
 
 
 def named(systems: Sequence[str] | None) -> list[System]:

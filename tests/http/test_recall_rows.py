@@ -72,6 +72,21 @@ def test_a29_the_tool_returns_eight_unless_asked_for_another_number(user: Person
 
 
 @pytest.mark.live
+def test_a29_a_hit_says_what_else_its_memory_holds_of_the_query(user: Person) -> None:
+    pets = "User has a cat called Milo.\n\nUser paints boats.\n\nUser also has a dog, which the cat likes."
+    memory_id = user.remember(pets)["id"]
+    user.settle()
+    found = user.recall("cat Milo", mode="tool", sources=["memory"])
+    [hit] = found["hits"]
+    assert (hit["id"], hit["passage"]["n"], hit["text"]) == (memory_id, 0, "User has a cat called Milo.")
+    [also] = hit["also"]
+    assert (also["n"], also["text"], also["trust"]) == (2, "User also has a dog, which the cat likes.", "user")
+    assert "User has a cat called Milo.\n  also: User also has a dog" in found["injection_text"]
+    [bare] = user.recall("cat Milo", sources=["memory"])["hits"]
+    assert bare["id"] == memory_id and "also" not in bare
+
+
+@pytest.mark.live
 def test_a29_no_tool_has_a_user_or_a_tenant_argument(user: Person, api: ApiClient) -> None:
     tools = api.call("GET", "/v1/tools")
     assert tools.body == api.call("GET", "/v1/tools").body

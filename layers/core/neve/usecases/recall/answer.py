@@ -56,10 +56,21 @@ _DEGRADATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A passage of a memory: its place in the row, its range of the log, and whose word it is."""
+
+    n: int
+    text: str
+    seq_from: int | None
+    seq_to: int | None
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
     ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
-    ``title``, ``summary``: of a document."""
+    ``title``, ``summary``: of a document. ``also``: other statements of the same memory."""
 
     id: str
     source: str
@@ -86,6 +97,7 @@ class Hit:
     title: str | None = None
     summary: str | None = None
     trust: Trust = DEFAULT_TRUST
+    also: tuple[Statement, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -125,8 +137,9 @@ class RecallAnswer:
         }
 
 
-def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped]]:
-    """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end."""
+def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped], int]:
+    """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end. Last the tokens that are
+    left."""
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     left = k * HIT_TOKENS
@@ -141,7 +154,7 @@ def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped]]:
             continue
         hits.append(hit)
         left -= tokens
-    return hits, dropped
+    return hits, dropped, left
 
 
 def injected(hits: Sequence[Hit]) -> tuple[str, list[Hit]]:
@@ -230,9 +243,10 @@ def _chunk_with_name(document: Document, passage: Passage) -> str:
 
 
 def _line(hit: Hit) -> str:
-    """``- [id] date, who: text``; further lines of the text are indented below it. What a tool said, what waits for a
-    decision and what no longer holds is marked as such."""
+    """``- [id] date, who: text``; further lines of the text and further statements of its row are indented below it.
+    What a tool said, what waits for a decision and what no longer holds is marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
     marks = {"inbox": WAITS, "superseded": REPLACED}
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
-    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {standing}{indented(marked(hit.text, hit.trust))}\n"
+    text = "\n".join([marked(hit.text, hit.trust), *(f"also: {marked(one.text, one.trust)}" for one in hit.also)])
+    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {standing}{indented(text)}\n"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError
+from neve.domain.recall.query_terms import query_terms
 from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
@@ -22,6 +23,7 @@ from neve.usecases.recall.answer import (
     transparency,
 )
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
+from neve.usecases.recall.further_statements import with_further_statements
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
 from neve.usecases.recall.stages.legs import DEADLINE, QUERY_VECTORS, LegReport
@@ -70,7 +72,10 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
         found = search(scope, request, budget)
-    hits, unfit = fit(found.ranked, request.k)
+    hits, unfit, tokens = fit(found.ranked, request.k)
+    if command.mode == "tool":
+        memories = {one.row.id: one.row.memory for one in found.ranked if one.row.memory}
+        hits = with_further_statements(hits, memories, query_terms(request.shaped.text_query), tokens)
     text, shown = injected(hits)
     operators = [] if request.small_talk else operator_lines(request.shaped.text_query)
     answer = RecallAnswer(

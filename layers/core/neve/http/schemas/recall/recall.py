@@ -138,7 +138,9 @@ class ComponentsView(View):
     prior: float = Field(description="Product of the three, at most 1.35.")
     final: float = Field(description="RRF, with what memories lend, times prior.")
     lent: float | None = Field(
-        default=None, description="Without rerank: a quarter of the RRF of a memory that was made from this utterance."
+        default=None,
+        description="Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a "
+        "hundredth of the memory's own.",
     )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
@@ -177,6 +179,16 @@ class HitProvenanceView(View):
         )
 
 
+class StatementView(View):
+    """Another statement of the memory that a hit is."""
+
+    n: int
+    text: str
+    seq_from: int | None
+    seq_to: int | None
+    trust: Trust = Field(description="Whose word it is.")
+
+
 class HitView(View):
     id: str
     source: SourceName
@@ -198,6 +210,9 @@ class HitView(View):
     created_at: str
     observed_at: str
     status: str
+    also: list[StatementView] | None = Field(
+        description="Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query."
+    )
 
     @classmethod
     def of(cls, hit: Hit) -> HitView:
@@ -222,6 +237,7 @@ class HitView(View):
             created_at=hit.created_at,
             observed_at=hit.observed_at,
             status=hit.status,
+            also=[StatementView.model_validate(one, from_attributes=True) for one in hit.also] or None,
         )
 
 

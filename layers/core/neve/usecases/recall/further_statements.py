@@ -1,0 +1,78 @@
+"""What else a memory among the hits says that shares a word with the query (docs/rules/recall.md#answer).
+
+A pass writes all that it has noted into one row, and a row is one hit: of two statements that answer, one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from neve.domain.memories.passages import passages_of
+from neve.domain.memories.text import statement_fingerprint
+from neve.domain.recall.query_terms import QueryTerms
+from neve.domain.records.memories import Memory, MemoryPassage
+from neve.domain.tokens import estimate
+from neve.usecases.recall.answer import Hit, Statement
+
+MOST_FURTHER = 3
+"""Of one hit: with three, memories alone find more among ten hits than BM25 over the messages (docs/retrieval.md)."""
+FURTHER_TOKENS = 150
+"""Of one hit (*chosen*): three statements have 65 on average, and one may have 500."""
+
+
+def with_further_statements(
+    hits: Sequence[Hit], memories: Mapping[str, Memory], asked: QueryTerms, tokens: int
+) -> list[Hit]:
+    """The hits in their order, those that are memories with up to ``MOST_FURTHER`` other statements of their row: those
+    that hold most of the query's terms, without what another hit shows. ``memories``: by id; ``tokens``: of all
+    statements that are added."""
+    shown = _Shown.of(hits, memories)
+    left = tokens
+    extended = []
+    for hit in hits:
+        memory = memories.get(hit.id)
+        also = tuple(_fitting(shown.unseen(hit, memory, asked), min(left, FURTHER_TOKENS))) if memory else ()
+        left -= sum(estimate(one.text) for one in also)
+        extended.append(replace(hit, also=also))
+    return extended
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the answer shows already: utterances by place, statements by fingerprint."""
+
+    places: frozenset[tuple[str, int]]
+    prints: set[str]
+
+    @classmethod
+    def of(cls, hits: Iterable[Hit], memories: Mapping[str, Memory]) -> _Shown:
+        hits = list(hits)
+        places = frozenset((one.session_id, one.seq) for one in hits if one.session_id and one.seq is not None)
+        shown = (passages_of(memories[one.id])[one.n].text for one in hits if one.id in memories)
+        return cls(places, {statement_fingerprint(text) for text in shown})
+
+    def unseen(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[Statement]:
+        """Best first; of equal ones in the order of the row. What is taken counts as shown from then on."""
+        shares = [(asked.share_of(one.text), n, one) for n, one in enumerate(passages_of(memory)) if n != hit.n]
+        for share, n, one in sorted(shares, key=lambda found: (-found[0], found[1])):
+            fingerprint = statement_fingerprint(one.text)
+            if share and fingerprint not in self.prints and not self._said(memory.session_id, one):
+                yield Statement(n, one.text, one.seq_from, one.seq_to, one.trust or memory.provenance.trusted)
+                self.prints.add(fingerprint)
+
+    def _said(self, session: str | None, one: MemoryPassage) -> bool:
+        """Whether a message that it was made from is a hit."""
+        if session is None or one.seq_from is None or one.seq_to is None:
+            return False
+        return any((session, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))
+
+
+def _fitting(statements: Iterator[Statement], tokens: int) -> Iterator[Statement]:
+    """The first ``MOST_FURTHER`` as far as they fit; the first that does not is the end."""
+    for number, one in enumerate(statements, start=1):
+        tokens -= estimate(one.text)
+        if tokens < 0:
+            return
+        yield one
+        if number == MOST_FURTHER:
+            return
