@@ -147,16 +147,16 @@ class DynamoDbStream:
     def wait_for_changes(self, timeout_s: float) -> bool:
         """Until there is a change that was not discarded; False when the time is over or the stream was closed."""
         end = time.monotonic() + timeout_s
-        heard, look_s = -1, FIRST_LOOK_S
+        writes_seen, look_s = -1, FIRST_LOOK_S
         while not self._closed.is_set():
-            if self._writes.count != heard:
-                heard, look_s = self._writes.count, FIRST_LOOK_S
-            if self._look(heard, look_s):
+            if self._writes.count != writes_seen:
+                writes_seen, look_s = self._writes.count, FIRST_LOOK_S
+            if self._look(writes_seen, look_s):
                 return True
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            self._wait_for_news(heard, min(left, look_s if self._writes.recent else LOOK_S))
+            self._wait_for_news(writes_seen, min(left, look_s if self._writes.recent else LOOK_S))
             look_s = min(2 * look_s, MAX_LOOK_S)
         return False
 
@@ -165,12 +165,12 @@ class DynamoDbStream:
         self._closed.set()
         self._notify_waiting()
 
-    def _look(self, heard: int, every_s: float) -> bool:
+    def _look(self, writes_seen: int, every_s: float) -> bool:
         """Whether changes wait. Asks the stream, unless somebody did so a moment ago and nothing was written since."""
         with self._lock:
             if self._waiting:
                 return True
-            if self._asked == heard and time.monotonic() - self._asked_at < every_s:
+            if self._asked == writes_seen and time.monotonic() - self._asked_at < every_s:
                 return False
             return not self._nothing_new() and self._read_page()
 
@@ -180,11 +180,11 @@ class DynamoDbStream:
             return False
         return self._caught_up == self._writes.ended or self._writes.all_read
 
-    def _wait_for_news(self, heard: int, timeout_s: float) -> None:
+    def _wait_for_news(self, writes_seen: int, timeout_s: float) -> None:
         """Until something was written, somebody else has read on, or the time is over."""
 
         def news() -> bool:
-            return bool(self._waiting) or self._closed.is_set() or self._writes.count != heard
+            return bool(self._waiting) or self._closed.is_set() or self._writes.count != writes_seen
 
         with self._writes.moved:
             self._writes.moved.wait_for(news, timeout_s)

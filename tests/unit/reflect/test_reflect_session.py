@@ -144,7 +144,7 @@ def test_why_an_answer_was_not_written_is_told_and_its_cost_is_counted(world: Wo
     world.observer.reflections = [Reflected((ReflectedRow(text),), "scripted", {"input": 70, "output": 7})]
     report = ObservationReport()
     before = user_stats(user).usage
-    assert reflect_session(user.of_session("s1"), 1, heard=report) == []
+    assert reflect_session(user.of_session("s1"), 1, notes=report) == []
     assert (report.not_reflected, report.reflection_left_out) == (OVERTAKEN if faster else NOTHING, 0)
     after = user_stats(user).usage
     spent = (after.model_calls - before.model_calls, after.model_input_tokens - before.model_input_tokens)

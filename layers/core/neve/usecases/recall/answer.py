@@ -56,7 +56,7 @@ _DEGRADATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FurtherStatement:
     """A passage of a memory: its place in the row, its range of the log, and whose word it is."""
 
     n: int
@@ -97,7 +97,7 @@ class Hit:
     title: str | None = None
     summary: str | None = None
     trust: Trust = DEFAULT_TRUST
-    also: tuple[Statement, ...] = ()
+    also: tuple[FurtherStatement, ...] = ()
 
     @property
     def slug(self) -> str:

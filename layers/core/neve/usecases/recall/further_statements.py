@@ -12,7 +12,7 @@ from neve.domain.memories.text import statement_fingerprint
 from neve.domain.recall.query_terms import QueryTerms
 from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
-from neve.usecases.recall.answer import Hit, Statement
+from neve.usecases.recall.answer import FurtherStatement, Hit
 
 MOST_FURTHER = 3
 """Of one hit: with three, memories alone find more among ten hits than BM25 over the messages (docs/retrieval.md)."""
@@ -51,13 +51,13 @@ class _Shown:
         shown = (passages_of(memories[one.id])[one.n].text for one in hits if one.id in memories)
         return cls(places, {statement_fingerprint(text) for text in shown})
 
-    def unseen(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[Statement]:
+    def unseen(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[FurtherStatement]:
         """Best first; of equal ones in the order of the row. What is taken counts as shown from then on."""
         shares = [(asked.share_of(one.text), n, one) for n, one in enumerate(passages_of(memory)) if n != hit.n]
         for share, n, one in sorted(shares, key=lambda found: (-found[0], found[1])):
             fingerprint = statement_fingerprint(one.text)
             if share and fingerprint not in self.prints and not self._said(memory.session_id, one):
-                yield Statement(n, one.text, one.seq_from, one.seq_to, one.trust or memory.provenance.trusted)
+                yield FurtherStatement(n, one.text, one.seq_from, one.seq_to, one.trust or memory.provenance.trusted)
                 self.prints.add(fingerprint)
 
     def _said(self, session: str | None, one: MemoryPassage) -> bool:
@@ -67,7 +67,7 @@ class _Shown:
         return any((session, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))
 
 
-def _fitting(statements: Iterator[Statement], tokens: int) -> Iterator[Statement]:
+def _fitting(statements: Iterator[FurtherStatement], tokens: int) -> Iterator[FurtherStatement]:
     """The first ``MOST_FURTHER`` as far as they fit; the first that does not is the end."""
     for number, one in enumerate(statements, start=1):
         tokens -= estimate(one.text)

@@ -36,7 +36,7 @@ NOTHING = "the observer answered with nothing"
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
 
 
-class Heard(Protocol):
+class ReflectionNotes(Protocol):
     """What a reflection has to say beside its rows (``usecases/observe/report.py``)."""
 
     not_reflected: str | None
@@ -48,14 +48,14 @@ class NoTimeToReflect(Exception):
 
 
 def reflect_session(
-    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, heard: Heard | None = None
+    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, notes: ReflectionNotes | None = None
 ) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
     worker was faster.
 
     Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
     sweep."""
-    ids = fold_session(scope, incarnation, seconds_left, heard)
+    ids = fold_session(scope, incarnation, seconds_left, notes)
     if ids:
         with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
             build_pack(scope, "reflection")
@@ -63,9 +63,9 @@ def reflect_session(
 
 
 def fold_session(
-    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, heard: Heard | None = None
+    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, notes: ReflectionNotes | None = None
 ) -> list[str]:
-    """The same without the pack, which is marked ``rebuild_due``. ``heard`` is told what of the answer had no room,
+    """The same without the pack, which is marked ``rebuild_due``. ``notes`` is told what of the answer had no room,
     and that there was none.
 
     Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
@@ -95,10 +95,10 @@ def fold_session(
     ids, reason = _replaced(scope, incarnation, Replacement(tuple(new), tuple(sources), REASON, scope.session, usage))
     if reason is not None:
         transact(scope.ports, lambda: _note_cost(scope, incarnation, reflected))
-    if heard is not None:
+    if notes is not None:
         answered = sum(bool(row.text.strip()) for row in reflected.rows)
-        heard.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
-        heard.not_reflected = reason
+        notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
+        notes.not_reflected = reason
     return ids
 
 
