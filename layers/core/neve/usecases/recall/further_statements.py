@@ -15,7 +15,7 @@ from neve.domain.tokens import estimate
 from neve.usecases.recall.answer import FurtherStatement, Hit
 
 MOST_FURTHER = 3
-"""Of one hit: with three, memories alone find more among ten hits than BM25 over the messages (docs/retrieval.md)."""
+"""Of one hit: with three, memories alone find more among ten than BM25 over the messages (docs/retrieval.md)."""
 FURTHER_TOKENS = 150
 """Of one hit (*chosen*): three statements have 65 on average, and one may have 500."""
 
