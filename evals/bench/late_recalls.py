@@ -118,7 +118,11 @@ class PooledTokens:
 def main() -> int:
     given = _arguments()
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "true"
-    about: dict[str, Any] = {"at": iso(datetime.now(UTC)), "machine": machine.describe(), "load_average": os.getloadavg()[0]}
+    about: dict[str, Any] = {
+        "at": iso(datetime.now(UTC)),
+        "machine": machine.describe(),
+        "load_average": os.getloadavg()[0],
+    }
     with tempfile.TemporaryDirectory(prefix="neve-bench-") as temporary:
         result = about | _measured(Path(temporary) / "data", given)
     print(json.dumps(result, indent=1))

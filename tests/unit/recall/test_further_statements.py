@@ -76,6 +76,11 @@ def test_what_another_hit_shows_is_not_repeated() -> None:
     assert further([hit(pets), hit(fact)], pets, fact) == [[PETS[3]], []]
     assert further([hit(pets), said], pets) == [[PETS[2]], []]
     assert further([hit(pets), elsewhere], pets) == [[PETS[3], PETS[2]], []]
+    same = row("User paints.", "User has a dog called Rex.", id="mem_D", session_id="s4")
+    assert further([hit(pets), hit(same)], pets, same) == [[PETS[3], PETS[2]], []]
+    three = row("A cat.", "A cat here.", "A cat there.", "A dog.")
+    repeats = row("User paints.", "A dog.", id="mem_E", session_id="s5")
+    assert further([hit(three), hit(repeats)], three, repeats) == [["A cat here.", "A cat there.", "A dog."], []]
     again = row("User has a cat.", "User's cat likes the dog", id="mem_C", session_id="s3")
     assert further([hit(pets), hit(again)], pets, again) == [[PETS[3], PETS[2]], []]
 

@@ -4,7 +4,7 @@ A pass writes all that it has noted into one row, and a row is one hit: of two s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.memories.passages import passages_of
@@ -31,7 +31,7 @@ def with_further_statements(
     extended = []
     for hit in hits:
         memory = memories.get(hit.id)
-        also = tuple(_fitting(shown.unseen(hit, memory, asked), min(left, FURTHER_TOKENS))) if memory else ()
+        also = shown.take(hit, memory, asked, min(left, FURTHER_TOKENS)) if memory else ()
         left -= sum(estimate(one.text) for one in also)
         extended.append(replace(hit, also=also))
     return extended
@@ -45,34 +45,36 @@ class _Shown:
     prints: set[str]
 
     @classmethod
-    def of(cls, hits: Iterable[Hit], memories: Mapping[str, Memory]) -> _Shown:
-        hits = list(hits)
+    def of(cls, hits: Sequence[Hit], memories: Mapping[str, Memory]) -> _Shown:
         places = frozenset((one.session_id, one.seq) for one in hits if one.session_id and one.seq is not None)
-        shown = (passages_of(memories[one.id])[one.n].text for one in hits if one.id in memories)
-        return cls(places, {statement_fingerprint(text) for text in shown})
+        statements = (passages_of(memories[one.id])[one.n].text for one in hits if one.id in memories)
+        return cls(places, {statement_fingerprint(text) for text in statements})
 
-    def unseen(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[FurtherStatement]:
-        """Best first; of equal ones in the order of the row. What is taken counts as shown from then on."""
-        shares = [(asked.share_of(one.text), n, one) for n, one in enumerate(passages_of(memory)) if n != hit.n]
-        for share, n, one in sorted(shares, key=lambda found: (-found[0], found[1])):
+    def take(self, hit: Hit, memory: Memory, asked: QueryTerms, tokens: int) -> tuple[FurtherStatement, ...]:
+        """Of equal ones the first of the row; the first that has no room is the end. They are shown from then on."""
+        taken: list[FurtherStatement] = []
+        for n, one in self._matching(hit, memory, asked):
             fingerprint = statement_fingerprint(one.text)
-            if share and fingerprint not in self.prints and not self._said(memory.session_id, one):
-                yield FurtherStatement(n, one.text, one.seq_from, one.seq_to, one.trust or memory.provenance.trusted)
-                self.prints.add(fingerprint)
+            if fingerprint in self.prints:
+                continue
+            tokens -= estimate(one.text)
+            if tokens < 0 or len(taken) == MOST_FURTHER:
+                break
+            trust = one.trust or memory.provenance.trusted
+            taken.append(FurtherStatement(n, one.text, one.seq_from, one.seq_to, trust))
+            self.prints.add(fingerprint)
+        return tuple(taken)
+
+    def _matching(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[tuple[int, MemoryPassage]]:
+        """The other statements with their places, those first that hold most of the query's terms."""
+        others = [(n, one) for n, one in enumerate(passages_of(memory)) if n != hit.n]
+        shares = {n: asked.share_of(one.text) for n, one in others}
+        for n, one in sorted(others, key=lambda other: -shares[other[0]]):
+            if shares[n] and not self._said(memory.session_id, one):
+                yield n, one
 
     def _said(self, session: str | None, one: MemoryPassage) -> bool:
         """Whether a message that it was made from is a hit."""
         if session is None or one.seq_from is None or one.seq_to is None:
             return False
         return any((session, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))
-
-
-def _fitting(statements: Iterator[FurtherStatement], tokens: int) -> Iterator[FurtherStatement]:
-    """The first ``MOST_FURTHER`` as far as they fit; the first that does not is the end."""
-    for number, one in enumerate(statements, start=1):
-        tokens -= estimate(one.text)
-        if tokens < 0:
-            return
-        yield one
-        if number == MOST_FURTHER:
-            return
