@@ -12,8 +12,8 @@ import pytest
 
 from functions.records.app import router
 from neve.adapters.table_rules import MAX_ITEM_BYTES, item_size
+from neve.http.schemas.memories.import_line import BESIDE_A_PASSAGE, MAX_LINE_BYTES
 from neve.http.schemas.memories.imports import MAX_LINES
-from neve.http.schemas.memories.memories import BESIDE_A_PASSAGE, MAX_LINE_BYTES
 from neve.ports.table import WriteOp
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World

@@ -15,7 +15,7 @@ from neve.http.json_body import check_model
 from neve.http.openapi import describe
 from neve.http.operations import Operation, TextBody
 from neve.http.schemas.fields import Time
-from neve.http.schemas.memories.memories import ImportLine
+from neve.http.schemas.memories.import_line import ImportLine
 
 OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, TextBody)]
 FOREIGN = re.compile(

@@ -10,7 +10,8 @@ from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
 from neve.http.schemas.memories.kept import FactsView, fact_view
-from neve.http.schemas.memories.memories import CreateBody, CreateQuery, MemoryView
+from neve.http.schemas.memories.memories import CreateBody, CreateQuery
+from neve.http.schemas.memories.memory_view import MemoryView
 from neve.scope import UserScope
 from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
 from neve.usecases.memories.import_memories import admitted_row, import_memories

@@ -19,7 +19,8 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameter
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
-from neve.http.schemas.memories.memories import Importance, Label, ProvenanceView, StatusName, Tags
+from neve.http.schemas.memories.fields import Importance, Label, StatusName, Tags
+from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
 

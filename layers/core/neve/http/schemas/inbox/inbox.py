@@ -12,7 +12,8 @@ from neve.domain.records.memories import Category, Memory, Status
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Limit
-from neve.http.schemas.memories.memories import MAX_REASON, Importance, MemoryView, Text
+from neve.http.schemas.memories.fields import MAX_REASON, Importance, Text
+from neve.http.schemas.memories.memory_view import MemoryView
 from neve.usecases.inbox.decision import Choice, Decision
 
 INBOX = "/v1/users/{user_id}/inbox"

@@ -15,7 +15,8 @@ from neve.domain.errors import NeveError, invalid
 from neve.http.json_body import check_model, decode_utf8, parse_json
 from neve.http.operations import USER_WRITE, Nothing, Operation, Response, TextBody, View
 from neve.http.problems import FieldProblem
-from neve.http.schemas.memories.memories import MEMORIES, ImportLine
+from neve.http.schemas.memories.import_line import ImportLine
+from neve.http.schemas.memories.memories import MEMORIES
 from neve.usecases.memories.import_memories import ImportedRow, ImportReport
 
 MAX_LINES = 5_000

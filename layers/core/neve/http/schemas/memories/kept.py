@@ -9,17 +9,9 @@ from pydantic import Field, RootModel
 from neve.domain.records.memories import Category, Memory, Priority
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled
-from neve.http.schemas.memories.memories import (
-    MAX_REASON,
-    CreateBody,
-    CreateQuery,
-    CriteriaView,
-    Importance,
-    MemoryView,
-    PriorityName,
-    Tags,
-    Text,
-)
+from neve.http.schemas.memories.fields import MAX_REASON, Importance, PriorityName, Tags, Text
+from neve.http.schemas.memories.memories import CreateBody, CreateQuery
+from neve.http.schemas.memories.memory_view import CriteriaView, MemoryView
 from neve.usecases.memories.evolve_memory import Evolution
 from neve.usecases.memories.stored_fact import StoredFact
 

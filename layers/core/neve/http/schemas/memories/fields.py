@@ -1,0 +1,73 @@
+"""E9: the fields of a memory, and which kind has which."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Protocol
+
+from pydantic import AfterValidator, Field
+
+from neve.domain.errors import invalid
+from neve.domain.ids import MEMORY_ID, is_memory_id
+from neve.http.schemas.fields import Filled
+
+MAX_TEXT = 64_000
+MAX_REASON = 2_000
+
+
+def _memory_id(text: str) -> str:
+    if not is_memory_id(text):
+        raise ValueError("must be 1 to 64 of A-Z a-z 0-9 _ -")
+    return text
+
+
+MemoryId = Annotated[
+    str,
+    AfterValidator(_memory_id),
+    Field(min_length=1, max_length=64, json_schema_extra={"pattern": f"^{MEMORY_ID}$"}),
+]
+Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
+Label = Annotated[str, Field(min_length=1, max_length=128)]
+Tags = Annotated[list[Label], Field(max_length=32)]
+KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
+Topics = Annotated[list[Label], Field(max_length=32)]
+Tone = Annotated[str, Field(min_length=1, max_length=200)]
+PriorityName = Literal["high", "medium", "low"]
+StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
+ScopeName = Literal["session", "global"]
+Importance = Annotated[int, Field(ge=1, le=5)]
+Confidence = Annotated[
+    float, Field(ge=0, le=1, description="Kept to six places."), AfterValidator(lambda given: round(given, 6))
+]
+
+_FIELDS_OF = {
+    "fact": ("category", "by"),
+    "session_summary": ("outcome", "emotional_tone", "key_topics"),
+}
+_NEEDED_BY = {"fact": ("category",), "session_summary": ("outcome", "session_id")}
+
+
+class KindFields(Protocol):
+    """What a memory is kept with, as far as it depends on its kind."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def scope(self) -> str | None: ...
+
+    @property
+    def session_id(self) -> str | None: ...
+
+
+def check_fields(given: KindFields, at: str, *, needs_session: bool = True) -> None:
+    """Raises 422 for a field that the kind needs and that is missing, or that it does not have. ``at``: what the names
+    of fields begin with. ``needs_session``: whether a kind that is of a session has to name it."""
+    if given.scope == "session" and given.session_id is None:
+        raise invalid(f"{at}session_id", "is required when scope is session")
+    for kind, names in _FIELDS_OF.items():
+        for name in names:
+            if given.kind != kind and getattr(given, name, None) is not None:
+                raise invalid(f"{at}{name}", f"is a field of the kind {kind}")
+    for name in _NEEDED_BY.get(given.kind, ()):
+        if getattr(given, name) is None and (needs_session or name != "session_id"):
+            raise invalid(f"{at}{name}", f"is required for the kind {given.kind}")

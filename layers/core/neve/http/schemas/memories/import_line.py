@@ -1,0 +1,146 @@
+"""E9 ``memories/import``: one memory of an import, as an export has it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from neve.domain.errors import invalid
+from neve.domain.ids import is_document_id
+from neve.domain.memories.text import TimeOfDay
+from neve.domain.records.memories import (
+    Category,
+    Kind,
+    MemoryPassage,
+    Priority,
+    Scope,
+    Status,
+    Trust,
+)
+from neve.domain.records.sessions import Outcome
+from neve.http.operations import Body
+from neve.http.schemas.fields import Day, Identifier, Seq, Time
+from neve.http.schemas.memories.fields import (
+    MAX_REASON,
+    Confidence,
+    Importance,
+    KindName,
+    Label,
+    MemoryId,
+    PriorityName,
+    ScopeName,
+    StatusName,
+    Tags,
+    Text,
+    Tone,
+    Topics,
+    check_fields,
+)
+from neve.usecases.memories.import_memories import ImportedRow
+
+MAX_LINE_BYTES, BESIDE_A_PASSAGE = 280_000, 64
+"""Of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB) holds
+what else a line may have, 110 KB, beside them. A text of ``MAX_TEXT`` always fits."""
+
+
+class PassageLine(Body):
+    text: Text
+    seq_from: Seq | None = None
+    seq_to: Seq | None = None
+    trust: Trust | None = None
+
+
+class ProvenanceLine(Body):
+    """What an exported row says of its origin; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
+
+    by: str | None = None
+    session_id: Identifier | None = None
+    seq_from: Seq | None = None
+    seq_to: Seq | None = None
+    model: Label | None = None
+    trust: Trust | None = None
+
+
+class ImportLine(Body):
+    type: Literal["memory"] = "memory"
+    id: MemoryId | None = Field(
+        default=None, description="Its own. Without one it follows from the line, so that a repeat adds nothing."
+    )
+    text: Text
+    kind: KindName = "manual"
+    session_id: Identifier | None = None
+    scope: ScopeName | None = None
+    priority: PriorityName | None = None
+    importance: Importance = 3
+    confidence: Confidence = 1.0
+    status: StatusName = "active"
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: Tone | None = None
+    key_topics: Topics | None = None
+    occurrences: Annotated[int, Field(ge=1, le=10**9)] = 1
+    supersedes: list[MemoryId] = Field(default_factory=list, max_length=1_000)
+    superseded_by: MemoryId | None = None
+    superseded_at: Time | None = None
+    superseded_reason: Annotated[str, Field(max_length=MAX_REASON)] | None = None
+    label: Label | None = None
+    group: Label | None = None
+    tags: Tags = Field(default_factory=list)
+    passages: list[PassageLine] = Field(default_factory=list)
+    provenance: ProvenanceLine | None = None
+    created_at: Time | None = None
+    observed_at: Time | None = None
+    observed_date: Day | None = Field(default=None, description="Local to whoever said it; default the day in UTC.")
+    time_of_day: TimeOfDay | None = None
+    last_used_at: Time | None = None
+
+    def row(self, at: str, own_id: str) -> ImportedRow:
+        """``at``: where the line stands, for what is wrong with it. ``own_id``: for a line without one."""
+        check_fields(self, f"{at}.", needs_session=False)
+        if self.id is not None and is_document_id(self.id):
+            raise invalid(f"{at}.id", "must not have the form of a document id")
+        self._check_size(at)
+        origin = self.provenance or ProvenanceLine()
+        return ImportedRow(
+            text=self.text,
+            kind=Kind(self.kind),
+            id=self.id or own_id,
+            session_id=self.session_id,
+            scope=Scope(self.scope) if self.scope else None,
+            priority=Priority(self.priority) if self.priority else None,
+            importance=self.importance,
+            confidence=self.confidence,
+            status=Status(self.status),
+            category=self.category,
+            outcome=self.outcome,
+            emotional_tone=self.emotional_tone,
+            key_topics=tuple(self.key_topics or ()),
+            occurrences=self.occurrences,
+            supersedes=tuple(self.supersedes),
+            superseded_by=self.superseded_by,
+            superseded_at=self.superseded_at,
+            superseded_reason=self.superseded_reason,
+            label=self.label,
+            group=self.group,
+            tags=tuple(self.tags),
+            passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
+            created_at=self.created_at,
+            observed_at=self.observed_at,
+            observed_date=self.observed_date,
+            time_of_day=self.time_of_day,
+            last_used_at=self.last_used_at,
+            seq_from=origin.seq_from,
+            seq_to=origin.seq_to,
+            model=origin.model,
+            trust=origin.trust,
+            at=at,
+        )
+
+    def _check_size(self, at: str) -> None:
+        """Raises 422 for passages that do not fit into a row beside the text, which holds what they say once more."""
+        texts = [self.text, *(passage.text for passage in self.passages)]
+        size = sum(len(text.encode()) for text in texts) + BESIDE_A_PASSAGE * len(self.passages)
+        if size > MAX_LINE_BYTES:
+            words = f"make the line {size} bytes long as it is kept, with its text; {MAX_LINE_BYTES} are accepted"
+            raise invalid(f"{at}.passages", words)

@@ -1,0 +1,148 @@
+"""E9: a memory as the API shows it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Self
+
+from pydantic import Field
+
+from neve.domain.memories.text import relative_date
+from neve.domain.records.memories import (
+    Criteria,
+    Judged,
+    Kind,
+    Memory,
+    MemoryPassage,
+    Pii,
+    Relation,
+    Route,
+    Trust,
+    Via,
+)
+from neve.http.operations import View
+
+
+class PassageView(View):
+    text: str
+    seq_from: int | None = None
+    seq_to: int | None = None
+    trust: Trust | None = None
+
+    @classmethod
+    def of(cls, passage: MemoryPassage) -> Self:
+        return cls(text=passage.text, seq_from=passage.seq_from, seq_to=passage.seq_to, trust=passage.trust)
+
+
+class ProvenanceView(View):
+    by: str
+    session_id: str | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    model: str | None = None
+    trust: Trust = Field(
+        description="Whose word it is at the least: that of its lowest passage, or of its lowest source."
+    )
+
+
+class CriteriaView(View):
+    """What the storage decision looked at."""
+
+    pii: Pii
+    provenance: bool = Field(description="Whether the source may state facts.")
+    importance: bool = Field(description="Whether it reaches the policy's minimum, or was to be remembered.")
+    novelty: bool = Field(description="Whether nothing that is kept says the same.")
+    contradiction: Relation
+
+    @classmethod
+    def of(cls, criteria: Criteria) -> Self:
+        return cls(**asdict(criteria))
+
+
+class JudgedView(View):
+    """Why a fact is kept as it is."""
+
+    criteria: CriteriaView
+    route: Route
+    reason: str
+    via: Via
+    target_id: str | None = Field(default=None, description="The memory that it reinforces or corrects.")
+
+    @classmethod
+    def of(cls, judged: Judged) -> Self:
+        return cls(
+            criteria=CriteriaView.of(judged.criteria),
+            route=judged.route,
+            reason=judged.reason,
+            via=judged.via,
+            target_id=judged.target_id,
+        )
+
+
+class MemoryView(View):
+    id: str
+    kind: str
+    tier: str
+    scope: str
+    session_id: str | None = None
+    text: str
+    category: str | None = None
+    outcome: str | None = None
+    emotional_tone: str | None = None
+    key_topics: list[str] | None = None
+    judged: JudgedView | None = None
+    passages: list[PassageView] | None = None
+    priority: str
+    importance: int
+    confidence: float
+    status: str
+    label: str | None = None
+    group: str | None = None
+    tags: list[str]
+    fingerprint: str
+    occurrences: int
+    supersedes: list[str]
+    superseded_by: str | None = None
+    superseded_at: str | None = None
+    superseded_reason: str | None = None
+    provenance: ProvenanceView
+    observed_date: str | None = None
+    time_of_day: str | None = None
+    referenced_date: str | None = None
+    relative_date: str | None = None
+    created_at: str
+    observed_at: str
+    last_used_at: str
+    last_accessed_at: str | None = None
+    tokens: int
+    embedding_state: str
+    embedding_model: str | None = None
+    rev: int
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        return cls(**cls.fields_of(memory))
+
+    @classmethod
+    def fields_of(cls, memory: Memory) -> dict[str, Any]:
+        origin = memory.provenance
+        plain = {name: getattr(memory, name) for name in MemoryView.model_fields if name not in _OF_ITS_OWN}
+        return plain | {
+            "tags": list(memory.tags),
+            "supersedes": list(memory.supersedes),
+            "relative_date": relative_date(memory.observed_date, memory.referenced_date),
+            "key_topics": list(memory.key_topics) if memory.kind is Kind.SESSION_SUMMARY else None,
+            "judged": JudgedView.of(memory.judged) if memory.judged else None,
+            "passages": [PassageView.of(passage) for passage in memory.passages] or None,
+            "provenance": ProvenanceView(
+                by=origin.by,
+                session_id=origin.session_id,
+                seq_from=origin.seq_from,
+                seq_to=origin.seq_to,
+                model=origin.model,
+                trust=origin.trusted,
+            ),
+        }
+
+
+_OF_ITS_OWN = ("provenance", "passages", "judged", "key_topics", "relative_date")
