@@ -1,4 +1,4 @@
-"""Where token vectors are cheapest to fetch for the candidates of a recall: ``python -m evals.late_storage``.
+"""Where token vectors are cheapest to fetch for the candidates of a recall: ``python -m evals.late.storage``.
 
 Three places for the token vectors of one user's passages: rows of the table, by id; a field of the search index's
 documents; an object of its own for each passage, or one segment for all. On the embedded engines and, with
@@ -59,7 +59,7 @@ class Place:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="evals.late_storage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="evals.late.storage", description=__doc__)
     parser.add_argument("--passages", type=int, default=5_000)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--servers", action="store_true", help="also on real servers, which are started")

@@ -1,4 +1,4 @@
-"""``python -m evals.bench.late_recalls``: how much longer a recall takes with ``rerank: late`` than with ``linear``.
+"""``python -m evals.late.recalls``: how much longer a recall takes with ``rerank: late`` than with ``linear``.
 
 One user who has said much, in one process without a socket; each question is asked once of either, in turn, and
 which comes first changes from question to question. Questions are encoded as always. Of what was said ``POOL`` texts
@@ -134,7 +134,7 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m evals.bench.late_recalls", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m evals.late.recalls", description=__doc__)
     parser.add_argument("--utterances", type=int, default=UTTERANCES)
     parser.add_argument("--stack", choices=get_args(StackName), default="embedded")
     parser.add_argument("--questions", type=int, default=QUESTIONS)
