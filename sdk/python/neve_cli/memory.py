@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -78,10 +79,16 @@ def recall(context: Context, /, query: str, sources: tuple[str, ...], session_id
     optional = {"session_id": session_id, "sources": list(sources) or None}
     body = {"query": query, **more} | {name: value for name, value in optional.items() if value is not None}
     found = context.api.json("POST", "/recall", body)
-    output.show(found, as_json=context.as_json, columns=HITS, rows=found["hits"])
+    rows = [row for hit in found["hits"] for row in (hit, *_further(hit))]
+    output.show(found, as_json=context.as_json, columns=HITS, rows=rows)
     if found["result_state"] != "found":
         output.note(f"result: {found['result_state']}")
     output.degraded(found)
+
+
+def _further(hit: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What else the memory says of the query, a line each below it."""
+    return [{"text": f"also: {one['text']}"} for one in hit.get("also") or ()]
 
 
 @memory.command()
