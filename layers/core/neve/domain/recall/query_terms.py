@@ -38,6 +38,8 @@ class QueryTerms:
     groups_of: Mapping[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
     """The numbers of the groups of each term: a hundred passages are held against them."""
     _each: frozenset[str] = field(init=False, repr=False, compare=False)
+    _plain: bool = field(init=False, repr=False, compare=False)
+    """Nothing is excluded, and no words have to follow each other."""
 
     def __post_init__(self) -> None:
         groups_of: dict[str, tuple[int, ...]] = {}
@@ -46,6 +48,7 @@ class QueryTerms:
                 groups_of[term] = (*groups_of.get(term, ()), number)
         object.__setattr__(self, "groups_of", groups_of)
         object.__setattr__(self, "_each", frozenset(groups_of))
+        object.__setattr__(self, "_plain", not (self.phrases or self.excluded or self.excluded_phrases))
 
     @property
     def terms(self) -> list[str]:
@@ -67,6 +70,8 @@ class QueryTerms:
 
     def refusal(self, text: str) -> str | None:
         """Why no leg may answer with a text: it lacks a required phrase, or holds what is excluded. None: it may."""
+        if self._plain:
+            return None
         if self.excluded and not terms_in(text).isdisjoint(self.excluded):
             return HOLDS_EXCLUDED
         return self._broken_phrase(text)
@@ -74,12 +79,10 @@ class QueryTerms:
     def share_of(self, text: str) -> float:
         """Share of the groups of which a text holds a term; 0.0 for a query that nothing can match and for a text that
         the index would not return for it."""
-        if self.matches_nothing or not self.groups:
+        if not self.groups:
             return 0.0
         held = terms_in(text)
-        if self.excluded and not held.isdisjoint(self.excluded):
-            return 0.0
-        if self._broken_phrase(text):
+        if not self._plain and (self.matches_nothing or self.refusal(text)):
             return 0.0
         met = {number for term in self._each & held for number in self.groups_of[term]}
         return len(met) / len(self.groups)

@@ -63,7 +63,7 @@ _TIME_WORD = re.compile(
     rf"\b(yesterday|today|tomorrow|last|next|ago|week|month|year|weekend|{_DAYS}|{_MONTHS}|\d{{4}})\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
-_ASKS = re.compile("[?？؟]")
+_QUESTION_MARKS = ("?", "？", "؟")
 _NEUTRAL = 0.5
 
 
@@ -144,7 +144,7 @@ class _Features:
         self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in utterances})
         self._at = {place: identifier for identifier, place in utterances.items()}
-        self._asking = {one.place for one in candidates if one.place is not None and _ASKS.search(one.text)}
+        self._asking = {one.place for one in candidates if one.place is not None and _asks(one.text)}
         self._around = self._surroundings(utterances)
         self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
@@ -207,6 +207,10 @@ _OF_A_MEMORY = {
     "time": 0.0,
     "question": 0.0,
 }
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in _QUESTION_MARKS)
 
 
 def _standardised(values: Mapping[str, float]) -> dict[str, float]:

@@ -4,7 +4,7 @@ it be seen."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,18 +47,16 @@ class RecallRow:
     memory: Memory | None = None
     utterance: Utterance | None = None
     document: Document | None = None
+    id: str = field(init=False, repr=False, compare=False)
+    fingerprint: str = field(init=False, repr=False, compare=False)
+    version: int = field(init=False, repr=False, compare=False)
+    """Of the first passage, and of all of them: a hundred rows are asked for it ten times each."""
 
-    @property
-    def id(self) -> str:
-        return self.passages[0].item_id
-
-    @property
-    def fingerprint(self) -> str:
-        return self.passages[0].fingerprint
-
-    @property
-    def version(self) -> int:
-        return self.passages[0].version
+    def __post_init__(self) -> None:
+        first = self.passages[0]
+        object.__setattr__(self, "id", first.item_id)
+        object.__setattr__(self, "fingerprint", first.fingerprint)
+        object.__setattr__(self, "version", first.version)
 
     @property
     def created_at(self) -> str:
@@ -114,15 +112,17 @@ def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRo
         return Hidden(NOT_YET)
     else:
         memory = rows.read_memory(item)
-        row = RecallRow(memory_passages(memory, status_at(memory, head.gen)), memory=memory)
-    if row is None or not row.passages:
+        passages = memory_passages(memory, status_at(memory, head.gen))
+        row = RecallRow(passages, memory=memory) if passages else None
+    if row is None:
         return Hidden(GONE)
     return row if allows(where, row.passages[0]) else Hidden(FILTERED)
 
 
-def document_row(document: Document) -> RecallRow:
-    """With its text."""
-    return RecallRow(document_passages(document), document=document)
+def document_row(document: Document) -> RecallRow | None:
+    """With its text; None for one without a passage."""
+    passages = document_passages(document)
+    return RecallRow(passages, document=document) if passages else None
 
 
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:

@@ -82,4 +82,6 @@ def _fetch(ports: Ports, document: Document) -> Callable[[], str]:
 
 def _allowed(request: ResolvedRequest, document: Document) -> RecallRow | Hidden:
     row = document_row(document)
+    if row is None:
+        return Hidden(GONE)
     return row if allows(request.where, row.passages[0]) else Hidden(FILTERED)
