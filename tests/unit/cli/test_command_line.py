@@ -100,11 +100,11 @@ def test_recall_shows_hits_and_says_when_there_are_none(shell: Shell) -> None:
 
 
 def test_recall_shows_what_else_a_memory_says(shell: Shell) -> None:
-    shell.json("memory", "add", "Keeps bees in Oslo.\n\nPaints boats.\n\nThe bees are called Ada.")
+    shell.json("memory", "add", "Keeps bees in Oslo.\n\nPaints boats.\n\nBees hum.")
     assert shell.run("memory", "recall", "bees Oslo") == 0
     _, found, further = shell.out.splitlines()
     assert found.startswith("1 ") and "Keeps bees in Oslo." in found
-    assert further.strip() == "also: The bees are called Ada."
+    assert further.strip() == "also: Bees hum."
 
 
 def test_what_a_night_would_condense(shell: Shell, world: RecallWorld) -> None:
