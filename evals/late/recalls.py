@@ -48,7 +48,8 @@ from neve.ports.search import IndexModel
 RESULT = Path("evals/results/late_recalls.json")
 MOST = 1.5
 UTTERANCES = 10_000
-IN_SESSION = 400
+SESSIONS = 25
+"""Nothing is observed, and of more sessions that wait for it a recall does not look whether all is indexed."""
 IN_CALL = 48
 POOL = 500
 NOISE = 0.02
@@ -182,11 +183,12 @@ def _engines(data: Path, stack: StackName, pool: Sequence[str]) -> Any:
 
 
 def _fill(client: InProcess, texts: Sequence[str], workers: Sequence[Any]) -> None:
-    for start in tracked(f"saying {len(texts):,}", range(0, len(texts), IN_SESSION)):
-        session = f"s{start // IN_SESSION}"
+    length = -(-len(texts) // SESSIONS)
+    for start in tracked(f"saying {len(texts):,}", range(0, len(texts), length)):
+        session = f"s{start // length}"
         client.expect(200, "POST", "/v1/users/ann/sessions", {"session_id": session, "budget_ms": 0})
-        for first in range(start, min(start + IN_SESSION, len(texts)), IN_CALL):
-            events = list(_events(texts[first : min(first + IN_CALL, start + IN_SESSION)]))
+        for first in range(start, min(start + length, len(texts)), IN_CALL):
+            events = list(_events(texts[first : min(first + IN_CALL, start + length)]))
             client.expect(201, "POST", f"/v1/users/ann/sessions/{session}/events", {"events": events})
         _work(workers)
     while (lag := _lag(client))["unindexed"] or lag["unembedded"]:
