@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Source
 from neve.domain.recall.query import shape
 from neve.domain.recall.query_terms import query_terms
@@ -15,6 +16,7 @@ from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.further_statements import FURTHER_TOKENS, MOST_FURTHER, with_further_statements
+from neve.usecases.recall.recall_rows import RecallRow
 from tests.unit.domain_rows import AT, memory
 from tests.unit.recall_world import RecallWorld
 
@@ -54,9 +56,13 @@ def hit(of: Memory | None, n: int = 0, **given: Any) -> Hit:
     return Hit(**base | dates | shown | given)
 
 
+def found(of: Memory) -> RecallRow:
+    return RecallRow(memory_passages(of), memory=of)
+
+
 def further(hits: list[Hit], *memories: Memory, query: str = QUESTION, tokens: int = PLENTY) -> list[list[str]]:
     asked = query_terms(shape(query).text_query)
-    extended = with_further_statements(hits, {one.id: one for one in memories}, asked, tokens)
+    extended = with_further_statements(hits, {one.id: found(one) for one in memories}, asked, tokens)
     assert [(one.id, one.text) for one in extended] == [(one.id, one.text) for one in hits]
     return [[one.text for one in hit.also] for hit in extended]
 

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from neve.domain.indexing.document_passages import heading_of
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories.marks import REPLACED, WAITS, marked
-from neve.domain.memories.passages import passage_trust
 from neve.domain.pack.render import escape, indented
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.documents import Document
@@ -225,7 +224,7 @@ def _hit(one: Ranked, rank: int) -> Hit:
         category=passage.category,
         title=row.document.name if row.document else None,
         summary=row.document.summary if row.document else None,
-        trust=passage_trust(row.memory, one.n) if row.memory else row.provenance.trusted,
+        trust=row.trust_of(one.n),
     )
 
 

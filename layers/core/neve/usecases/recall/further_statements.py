@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.memories.passages import passages_of
+from neve.domain.indexing.passage import Passage
 from neve.domain.memories.text import statement_fingerprint
 from neve.domain.recall.query_terms import QueryTerms
-from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
 from neve.usecases.recall.answer import FurtherStatement, Hit
+from neve.usecases.recall.recall_rows import RecallRow
 
 MOST_FURTHER = 3
 """Of one hit: with three, memories alone find more among ten than BM25 over the messages (docs/retrieval.md)."""
@@ -21,17 +21,17 @@ FURTHER_TOKENS = 150
 
 
 def with_further_statements(
-    hits: Sequence[Hit], memories: Mapping[str, Memory], asked: QueryTerms, tokens: int
+    hits: Sequence[Hit], rows: Mapping[str, RecallRow], asked: QueryTerms, tokens: int
 ) -> list[Hit]:
     """The hits in their order, those that are memories with up to ``MOST_FURTHER`` other statements of their row: those
-    that hold most of the query's terms, without what another hit shows. ``memories``: by id; ``tokens``: of all
-    statements that are added."""
-    shown = _Shown.of(hits, memories)
+    that hold most of the query's terms, without what another hit shows. ``rows``: of the memories, by id;
+    ``tokens``: of all statements that are added."""
+    shown = _Shown.of(hits, rows)
     left = tokens
     extended = []
     for hit in hits:
-        memory = memories.get(hit.id)
-        also = shown.take(hit, memory, asked, min(left, FURTHER_TOKENS)) if memory else ()
+        row = rows.get(hit.id)
+        also = shown.take(hit, row, asked, min(left, FURTHER_TOKENS)) if row else ()
         left -= sum(estimate(one.text) for one in also)
         extended.append(replace(hit, also=also))
     return extended
@@ -45,36 +45,35 @@ class _Shown:
     prints: set[str]
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], memories: Mapping[str, Memory]) -> _Shown:
+    def of(cls, hits: Sequence[Hit], rows: Mapping[str, RecallRow]) -> _Shown:
         places = frozenset((one.session_id, one.seq) for one in hits if one.session_id and one.seq is not None)
-        statements = (passages_of(memories[one.id])[one.n].text for one in hits if one.id in memories)
+        statements = (rows[one.id].passages[one.n].text for one in hits if one.id in rows)
         return cls(places, {statement_fingerprint(text) for text in statements})
 
-    def take(self, hit: Hit, memory: Memory, asked: QueryTerms, tokens: int) -> tuple[FurtherStatement, ...]:
+    def take(self, hit: Hit, row: RecallRow, asked: QueryTerms, tokens: int) -> tuple[FurtherStatement, ...]:
         """Of equal ones the first of the row; the first that has no room is the end. They are shown from then on."""
         taken: list[FurtherStatement] = []
-        for n, one in self._matching(hit, memory, asked):
+        for n, one in self._matching(hit, row, asked):
             fingerprint = statement_fingerprint(one.text)
             if fingerprint in self.prints:
                 continue
             tokens -= estimate(one.text)
             if tokens < 0 or len(taken) == MOST_FURTHER:
                 break
-            trust = one.trust or memory.provenance.trusted
-            taken.append(FurtherStatement(n, one.text, one.seq_from, one.seq_to, trust))
+            taken.append(FurtherStatement(n, one.text, one.seq_from, one.seq_to, row.trust_of(n)))
             self.prints.add(fingerprint)
         return tuple(taken)
 
-    def _matching(self, hit: Hit, memory: Memory, asked: QueryTerms) -> Iterator[tuple[int, MemoryPassage]]:
+    def _matching(self, hit: Hit, row: RecallRow, asked: QueryTerms) -> Iterator[tuple[int, Passage]]:
         """The other statements with their places, those first that hold most of the query's terms."""
-        others = [(n, one) for n, one in enumerate(passages_of(memory)) if n != hit.n]
+        others = [(n, one) for n, one in enumerate(row.passages) if n != hit.n]
         shares = {n: asked.share_of(one.text) for n, one in others}
         for n, one in sorted(others, key=lambda other: -shares[other[0]]):
-            if shares[n] and not self._said(memory.session_id, one):
+            if shares[n] and not self._said(one):
                 yield n, one
 
-    def _said(self, session: str | None, one: MemoryPassage) -> bool:
+    def _said(self, one: Passage) -> bool:
         """Whether a message that it was made from is a hit."""
-        if session is None or one.seq_from is None or one.seq_to is None:
+        if one.session_id is None or one.seq_from is None or one.seq_to is None:
             return False
-        return any((session, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))
+        return any((one.session_id, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))

@@ -74,8 +74,8 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         found = search(scope, request, budget)
     hits, unfit, tokens = fit(found.ranked, request.k)
     if command.mode == "tool":
-        memories = {one.row.id: one.row.memory for one in found.ranked if one.row.memory}
-        hits = with_further_statements(hits, memories, query_terms(request.shaped.text_query), tokens)
+        rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
+        hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
     text, shown = injected(hits)
     operators = [] if request.small_talk else operator_lines(request.shaped.text_query)
     answer = RecallAnswer(

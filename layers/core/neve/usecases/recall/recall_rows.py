@@ -13,9 +13,10 @@ from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
+from neve.domain.memories.passages import passage_trust
 from neve.domain.memories.visibility import born, status_at
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import Memory, Provenance
+from neve.domain.records.memories import Memory, Provenance, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.records.users import UserHead
 from neve.ports.search import SearchFilter
@@ -82,6 +83,10 @@ class RecallRow:
             return Provenance("user_stated", *place, trust="user")
         return Provenance("assistant", *place, trust="assistant")
 
+    def trust_of(self, n: int) -> Trust:
+        """Whose word the ``n``-th passage is."""
+        return passage_trust(self.memory, n) if self.memory else self.provenance.trusted
+
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
@@ -114,6 +119,11 @@ def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRo
         memory = rows.read_memory(item)
         passages = memory_passages(memory, status_at(memory, head.gen))
         row = RecallRow(passages, memory=memory) if passages else None
+    return allowed(row, where)
+
+
+def allowed(row: RecallRow | None, where: SearchFilter) -> RecallRow | Hidden:
+    """The row, or why it must not be shown."""
     if row is None:
         return Hidden(GONE)
     return row if allows(where, row.passages[0]) else Hidden(FILTERED)

@@ -17,8 +17,7 @@ from neve.store.documents import HEAD, read_document, text_of
 from neve.store.keys import UserKeys
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED
-from neve.usecases.recall.filter import allows
-from neve.usecases.recall.recall_rows import FILTERED, GONE, Hidden, RecallRow, document_row
+from neve.usecases.recall.recall_rows import GONE, Hidden, RecallRow, allowed, document_row
 
 UNREADABLE = "unreadable"
 """Its text is an object that cannot be read now."""
@@ -81,7 +80,4 @@ def _fetch(ports: Ports, document: Document) -> Callable[[], str]:
 
 
 def _allowed(request: ResolvedRequest, document: Document) -> RecallRow | Hidden:
-    row = document_row(document)
-    if row is None:
-        return Hidden(GONE)
-    return row if allows(request.where, row.passages[0]) else Hidden(FILTERED)
+    return allowed(document_row(document), request.where)
