@@ -31,7 +31,7 @@ from evals.bench.texts import memory_texts, questions
 from evals.in_process import BASE_URL, InProcess
 from evals.progress import tracked
 from local.aws.full_stack import FullStack
-from local.backend import Choices, EmbeddedPorts, make_embedder, make_token_encoder
+from local.backend import ENCODER, LATE, Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.functions import Functions
 from local.http.gateway import Gateway
@@ -40,10 +40,10 @@ from local.template import read_template
 from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
 from neve import wiring
+from neve.adapters.embedders.bge_small import BgeSmall
+from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.domain.times import iso
-from neve.ports.models import Calibration, Embedder, TokenEncoder
 from neve.ports.queue import QueueName
-from neve.ports.search import IndexModel
 
 RESULT = Path("evals/results/late_recalls.json")
 MOST = 1.5
@@ -63,57 +63,32 @@ QUEUES = (QueueName.INDEX, QueueName.EMBED)
 RERANKS = ("linear", "late")
 
 
-class PooledEmbedder:
-    """``ports.models.Embedder``: passages get the vectors of the pool, questions their own."""
+class PooledEmbedder(BgeSmall):
+    """Passages get the vectors of the pool, questions their own."""
 
-    def __init__(self, inner: Embedder, pool: Sequence[str]) -> None:
-        self._inner = inner
-        self._pool = [struct.unpack("<384f", vector) for vector in inner.embed_passages(pool)]
-
-    @property
-    def model(self) -> IndexModel:
-        return self._inner.model
-
-    @property
-    def calibration(self) -> Calibration:
-        return self._inner.calibration
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        return self._inner.languages
-
-    def embed_query(self, text: str) -> bytes:
-        return self._inner.embed_query(text)
+    def __init__(self, pool: Sequence[str]) -> None:
+        super().__init__(ENCODER)
+        self._vectors = [struct.unpack("<384f", vector) for vector in super().embed_passages(pool)]
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
         return [self._near(zlib.crc32(text.encode())) for text in texts]
 
     def _near(self, seed: int) -> bytes:
         drawn = random.Random(seed)
-        moved = [value + drawn.gauss(0, NOISE) for value in self._pool[seed % len(self._pool)]]
+        moved = [value + drawn.gauss(0, NOISE) for value in self._vectors[seed % len(self._vectors)]]
         length = sum(value * value for value in moved) ** 0.5
         return struct.pack("<384f", *(value / length for value in moved))
 
 
-class PooledTokens:
-    """``ports.models.TokenEncoder``, the same."""
+class PooledTokens(LateInteraction):
+    """The same for token vectors."""
 
-    def __init__(self, inner: TokenEncoder, pool: Sequence[str]) -> None:
-        self._inner = inner
-        self._pool = inner.encode_passages(pool)
-
-    @property
-    def model(self) -> str:
-        return self._inner.model
-
-    def encode_query(self, text: str) -> bytes:
-        return self._inner.encode_query(text)
+    def __init__(self, pool: Sequence[str]) -> None:
+        super().__init__(LATE)
+        self._codes = super().encode_passages(pool)
 
     def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        return [self._pool[zlib.crc32(text.encode()) % len(self._pool)] for text in texts]
-
-    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
-        return self._inner.similarities(query, messages)
+        return [self._codes[zlib.crc32(text.encode()) % len(self._codes)] for text in texts]
 
 
 def main() -> int:
@@ -175,10 +150,8 @@ def _engines(data: Path, stack: StackName, pool: Sequence[str]) -> Any:
         if embedded
         else FullStack(data, read_template(), choices, delays=False)
     )
-    tokens = make_token_encoder(EMBEDDER)
-    assert tokens is not None
-    engines.embedder = PooledEmbedder(make_embedder(EMBEDDER), pool)
-    engines.token_encoder = PooledTokens(tokens, pool)
+    engines.embedder = PooledEmbedder(pool)
+    engines.token_encoder = PooledTokens(pool)
     return engines
 
 
