@@ -81,9 +81,9 @@ class Faults:
             if one.delay_ms is None:
                 raise Failure(one.status)
 
-    def wrote(self) -> None:
-        """Behind every write to a store, before its caller hears of it."""
-        self.last_write.wrote(current_function.get())
+    def wrote(self, rows: Sequence[WriteOp] = ()) -> None:
+        """Behind every write to a store, before its caller hears of it. ``rows``: of a transaction."""
+        self.last_write.wrote(current_function.get(), rows)
 
     def strike_store(self, target: str, store: str, text: str = "") -> None:
         """Raises StoreUnavailable."""
@@ -146,8 +146,9 @@ class FaultyTable:
         self._faults.strike_store("table", "table")
         if any(isinstance(op, Put) and op.item.get("type") == "recall" for op in ops):
             self._faults.strike_store("ledger", "table")
+        self._faults.last_write.writes(ops)
         self._inner.write(ops)
-        self._faults.wrote()
+        self._faults.wrote(ops)
 
 
 class FaultyObjects:

@@ -7,7 +7,24 @@ import os
 import signal
 import threading
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NoReturn
+
+from neve.ports.table import Item, Key, Put, WriteOp, key_of
+from neve.store.rows import QUEUED_JOB
+
+OPEN = ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The ``writes``-th write of the function, None: of all functions; or the first one behind it that leaves a job of
+    the kind ``job`` unfinished, where one is named."""
+
+    function: str | None
+    writes: int
+    job: str | None = None
 
 
 class LastWrite:
@@ -16,29 +33,44 @@ class LastWrite:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
-        self._last: tuple[str | None, int] | None = None
+        self._moment: Moment | None = None
+        self._open: dict[Key, str] = {}
+        """The kinds of the jobs that this process has written and not ended."""
 
-    def arm(self, function: str | None, writes: int) -> None:
-        """Let the ``writes``-th write of the function from now on be the last thing that the process does. None: of all
-        functions."""
+    def arm(self, moment: Moment) -> None:
+        """Let that write, counted from now on, be the last thing that the process does."""
         with self._lock:
             self._counts.clear()
-            self._last = (function, writes)
+            self._moment = moment
 
     def counts(self) -> dict[str, int]:
         """Since the start, or since it was armed."""
         with self._lock:
             return dict(self._counts)
 
-    def wrote(self, function: str) -> None:
+    def writes(self, rows: Sequence[WriteOp]) -> None:
+        """A transaction begins. A job that it ends counts as ended from now on: another thread may be told of its own
+        write before this one is."""
+        with self._lock:
+            for job in _jobs(rows):
+                if job["status"] not in OPEN:
+                    self._open.pop(key_of(job), None)
+
+    def wrote(self, function: str, rows: Sequence[WriteOp] = ()) -> None:
         """What was written is there; whoever wrote it has not heard so yet."""
         with self._lock:
             self._counts[function] += 1
-            if self._last is None:
-                return
-            name, writes = self._last
-            if (self._counts.total() if name is None else self._counts[name]) >= writes:
+            self._open |= {key_of(job): job["kind"] for job in _jobs(rows) if job["status"] in OPEN}
+            if self._moment is not None and self._has_come(self._moment):
                 _die()
+
+    def _has_come(self, moment: Moment) -> bool:
+        counted = self._counts.total() if moment.function is None else self._counts[moment.function]
+        return counted >= moment.writes and (moment.job is None or moment.job in self._open.values())
+
+
+def _jobs(rows: Sequence[WriteOp]) -> list[Item]:
+    return [op.item for op in rows if isinstance(op, Put) and op.item.get("type") in ("job", QUEUED_JOB)]
 
 
 def _die() -> NoReturn:

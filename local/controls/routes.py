@@ -33,8 +33,9 @@ what cannot be done is a 400 with ``{"error"}``.
   rows, objects, messages, passages and terms of the search index. Drain before.
 * ``POST replay`` ``{"match"}`` delivers every change of the table and every message again that names this text, as far
   as they are remembered.
-* ``POST kill`` ``{"writes", "function"?}`` makes that write of the function, or of all, the last thing that the process
-  does: ``kill -9`` before the writer hears of it. ``GET kill`` counts the writes of each function since then."""
+* ``POST kill`` ``{"writes", "function"?, "job"?}`` makes that write of the function, or of all, the last thing that the
+  process does: ``kill -9`` before the writer hears of it. With ``job`` the first one from there on that leaves a job of
+  that kind unfinished. ``GET kill`` counts the writes of each function since then."""
 
 from __future__ import annotations
 
@@ -50,6 +51,7 @@ from local.controls.controlled_observer import BadAnswer
 from local.controls.controls import Controls
 from local.controls.faults import BadFault
 from local.controls.holds import POINTS
+from local.controls.last_write import Moment
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import LEGS
 from local.engine.sqlite_queue import Counts
@@ -226,12 +228,12 @@ class TestControls:
         return {"delivered": delivered, "failed": failed}
 
     def _kill(self, body: Any) -> Body:
-        given = _fields(body, "writes", "function")
-        function, writes = given.get("function"), int(given["writes"])
-        if writes < 1:
-            raise Refused(f"writes must be a number from 1, is {writes}")
-        self._controls.faults.last_write.arm(function, writes)
-        return {"function": function, "writes": writes}
+        given = _fields(body, "writes", "function", "job")
+        moment = Moment(given.get("function"), int(given["writes"]), given.get("job"))
+        if moment.writes < 1:
+            raise Refused(f"writes must be a number from 1, is {moment.writes}")
+        self._controls.faults.last_write.arm(moment)
+        return asdict(moment)
 
     def _drain(self, body: Any) -> Body:
         drained = self._driver.drain(float(_fields(body, "timeout_s").get("timeout_s", 60.0)))

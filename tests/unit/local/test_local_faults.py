@@ -25,6 +25,7 @@ from local.controls.faults import (
 )
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.holds import Holds
+from local.controls.last_write import Moment
 from local.controls.virtual_time import VirtualClock
 from local.engine.sqlite_table import SqliteTable
 from local.functions import current_function
@@ -309,7 +310,7 @@ def test_the_last_write_of_a_function_is_the_one_that_was_chosen(
     signals: list[tuple[int, int]] = []
     monkeypatch.setattr("local.controls.last_write.os.kill", lambda pid, number: signals.append((pid, number)))
     monkeypatch.setattr("local.controls.last_write.signal.pause", lambda: None)
-    faults.last_write.arm("jobs", 2)
+    faults.last_write.arm(Moment("jobs", 2))
     for function, name in (("jobs", "1"), ("observe", "2"), ("jobs", "3")):
         running = current_function.set(function)
         with pytest.raises(AssertionError, match="survives") if name == "3" else nullcontext():
@@ -318,3 +319,23 @@ def test_the_last_write_of_a_function_is_the_one_that_was_chosen(
     assert signals == [(os.getpid(), signal.SIGKILL)]
     assert faults.last_write.counts() == {"jobs": 2, "observe": 1}
     assert table.get(Key("p", "3")) is not None, "it is written"
+
+
+def test_the_last_write_leaves_a_job_of_the_kind_unfinished(
+    table: FaultyTable, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there were before: one that ended its job is not the last one."""
+    ends: list[int] = []
+    monkeypatch.setattr("local.controls.last_write._die", lambda: ends.append(1))
+    faults.last_write.arm(Moment(None, 3, "compact"))
+    wanted = [
+        ("1", "compact", "running"),
+        ("1", "compact", "done"),
+        ("2", "export", "queued"),
+        ("2", "export", "failed"),
+        ("3", "compact", "queued"),
+    ]
+    for name, kind, status in wanted:
+        assert ends == [], f"before {name} was {status}"
+        table.write([Put({"pk": "p", "sk": name, "type": "job", "kind": kind, "status": status})])
+    assert len(ends) == 1
