@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.pack.fit import candidate_limit
+from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.users import UserHead
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
@@ -29,6 +30,7 @@ from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.stages.asked import Asked
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import gate, gated_words
@@ -83,7 +85,8 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
         late = Late(scope, request, budget, legs.degraded)
-        one = _Search(scope, request, budget, legs, late, last=attempt == GENERATIONS)
+        asked = Asked(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
+        one = _Search(scope, request, asked, budget, legs, late, last=attempt == GENERATIONS)
         try:
             return one.run()
         except GenerationMoved:
@@ -113,6 +116,7 @@ class _Read:
 class _Search:
     scope: UserScope
     request: ResolvedRequest
+    asked: Asked
     budget: TimeBudget
     legs: Legs
     late: Late
@@ -134,7 +138,7 @@ class _Search:
         reading = self.legs.read(self.request.where, depth)
         pack, new_items = aside.collect(self.budget.legs_end_ms)
         out = _left_out(user_state, pack, self.request)
-        new, dropped = new_candidates(self.request, user_state.head, out, new_items)
+        new, dropped = new_candidates(self.request, self.asked, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
         return self._ranked(_Read(aside.index_lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
@@ -142,9 +146,11 @@ class _Search:
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
         were started before it."""
-        found = self.legs.by_words()
         out = _left_out(user_state, aside.pack.result(), self.request)
-        return hydration.read_ahead(utterances_among(gated_words(self.request, out, found)))
+        found = gated_words(self.request, out, self.legs.by_words())
+        ahead = hydration.read_ahead(utterances_among(candidate.item_id for candidate in found))
+        self.asked.look_ahead(found, ahead.rows)
+        return ahead
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -193,7 +199,7 @@ class _Search:
             self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
-        ranking = fuse(self.request, replace(reading, late=late), gated, known, list(new), self.scope.ports.clock.now())
+        ranking = fuse(self.request, self.asked, replace(reading, late=late), gated, known, list(new))
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:

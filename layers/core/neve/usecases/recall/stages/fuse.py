@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.leg_places import within_depth
-from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
+from neve.domain.recall.query_terms import REFUSALS
 from neve.domain.records.users import UserHead
 from neve.domain.terms import count_of_terms
 from neve.ports.search import Candidate
@@ -16,6 +15,7 @@ from neve.ports.table import Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.stages.asked import Asked
 from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
 from neve.usecases.recall.stages.hydrate import Hydrated
@@ -33,17 +33,16 @@ class Ranking:
 
 
 def new_candidates(
-    request: ResolvedRequest, seen: UserHead, out: LeftOut, items: Iterable[Item]
+    request: ResolvedRequest, asked: Asked, seen: UserHead, out: LeftOut, items: Iterable[Item]
 ) -> tuple[list[str], list[Dropped]]:
     """Of the rows that are too new for the index, those that match most: more cannot be in the ranking."""
     placed: list[Placed] = []
     dropped: list[Dropped] = []
-    asked = query_terms(request.shaped.text_query)
     for item in items:
         row = read_row(item, seen, request.where)
         if isinstance(row, Hidden):
             continue
-        _, share = _best_passage(asked, row)
+        _, share = asked.best_passage(row)
         if share and (reason := out.reason_of(row)):
             dropped.append(Dropped(row.id, reason))
         elif share:
@@ -52,15 +51,14 @@ def new_candidates(
 
 
 def fuse(
-    request: ResolvedRequest, reading: Reading, gated: Gated, rows: Hydrated, new: Sequence[str], now: datetime
+    request: ResolvedRequest, asked: Asked, reading: Reading, gated: Gated, rows: Hydrated, new: Sequence[str]
 ) -> Ranking:
     """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
     holds every candidate of ``gated`` and every one of them."""
-    asked = _Asked(query_terms(request.shaped.text_query))
     vector, not_near = _vector_leg(asked, gated, rows, reading)
     lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
-    ranked = rank_candidates(visible, lexical, vector, now, time_bound=request.time_bound)
+    ranked = rank_candidates(asked, visible, lexical, vector)
     if request.rerank != "off" and lexical is not None and gated.near is not None:
         ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
     else:
@@ -91,28 +89,13 @@ Leg = tuple[dict[str, Match] | None, list[Dropped]]
 """What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
 
 
-@dataclass
-class _Asked:
-    """The query against passages that both legs may have found: each is read once."""
-
-    terms: QueryTerms
-    _shares: dict[tuple[str, int], float] = field(default_factory=dict)
-
-    def share_of(self, row: RecallRow, n: int) -> float:
-        passage = row.passages[n]
-        known = self._shares.get((passage.item_id, n))
-        if known is None:
-            known = self._shares[passage.item_id, n] = self.terms.share_of(passage.text)
-        return known
-
-
-def _vector_leg(asked: _Asked, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
+def _vector_leg(asked: Asked, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
     if gated.vector is None:
         return None, []
     return _matches("vector", asked, gated.vector, rows, reading.similarity)
 
 
-def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
+def _keyword_leg(request: ResolvedRequest, asked: Asked, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
     """What the index found, and by their share of the query's terms the rows that are too new."""
     if gated.lexical is None:
         return None, []
@@ -123,7 +106,7 @@ def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hy
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
-        n, share = _best_passage(asked.terms, row)
+        n, share = asked.best_passage(row)
         if share > 0:
             matches[identifier] = Match(n, share, _length(row, n))
             placed.append(Placed(identifier, share, row.written_at))
@@ -141,7 +124,7 @@ def _state(candidate: Candidate, row: RecallRow | Hidden) -> str | None:
 
 def _matches(
     leg: str,
-    asked: _Asked,
+    asked: Asked,
     candidates: Iterable[Candidate],
     rows: Hydrated,
     similarity: Callable[[Candidate], float] | None = None,
@@ -162,13 +145,6 @@ def _matches(
         if reason is not None:
             dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
     return matches, dropped
-
-
-def _best_passage(asked: QueryTerms, row: RecallRow) -> tuple[int, float]:
-    """Its number, and its share of the query's terms."""
-    shares = [asked.share_of(passage.text) for passage in row.passages]
-    share = max(shares)
-    return shares.index(share), share
 
 
 def _length(row: RecallRow, n: int) -> int:

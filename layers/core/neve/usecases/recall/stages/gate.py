@@ -28,10 +28,10 @@ class Gated:
         return [candidate for leg in (self.lexical, self.vector) for candidate in leg or ()]
 
 
-def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[str]:
-    """The ids of what the keyword leg will go on with."""
+def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[Candidate]:
+    """What the keyword leg will go on with."""
     within, _ = _gated_leg("lexical", lexical, request, out)
-    return [candidate.item_id for candidate in within or ()]
+    return within or []
 
 
 def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:

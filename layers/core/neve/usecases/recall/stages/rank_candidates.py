@@ -6,7 +6,6 @@ The rerank stage re-orders the result where utterances are among it (``rerank.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from neve.domain.memories.text import statement_fingerprint
@@ -14,19 +13,12 @@ from neve.domain.recall.fusion import (
     RRF_K,
     SCORE_DIGITS,
     Fused,
-    effective_importance,
-    importance_prior,
-    kind_prior,
-    priors,
-    recency_prior,
     reciprocal_sum,
     rrf,
     shadow_score,
 )
 from neve.usecases.recall.recall_rows import RecallRow
-
-NEUTRAL_IMPORTANCE = 3
-"""Of rows that carry none (events)."""
+from neve.usecases.recall.stages.asked import Asked
 
 
 class Match(NamedTuple):
@@ -61,18 +53,16 @@ class Ranked(NamedTuple):
 
 
 def rank_candidates(
+    asked: Asked,
     rows: Mapping[str, RecallRow],
     lexical: Mapping[str, Match] | None,
     vector: Mapping[str, Match] | None,
-    now: datetime,
-    *,
-    time_bound: bool,
 ) -> list[Ranked]:
     """Best first; ties by best single rank, then id. Each leg is in its own order."""
     legs = {name: list(leg) for name, leg in (("lexical", lexical), ("vector", vector)) if leg is not None}
     fused = rrf(legs)
     best = {item.id: min(item.ranks.values()) for item in fused}
-    ranked = [_ranked(rows[item.id], item, lexical or {}, vector or {}, now, time_bound) for item in fused]
+    ranked = [_ranked(asked, rows[item.id], item, lexical or {}, vector or {}) for item in fused]
     return sorted(ranked, key=lambda one: (-one.final, best[one.row.id], one.row.id))
 
 
@@ -93,17 +83,12 @@ def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked
 
 
 def _ranked(
-    row: RecallRow,
-    fused: Fused,
-    lexical: Mapping[str, Match],
-    vector: Mapping[str, Match],
-    now: datetime,
-    time_bound: bool,
+    asked: Asked, row: RecallRow, fused: Fused, lexical: Mapping[str, Match], vector: Mapping[str, Match]
 ) -> Ranked:
     words, near = lexical.get(fused.id), vector.get(fused.id)
     rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
     shown = _shown(words, rank_lex, near, rank_vec)
-    weights = _priors(row, now, time_bound)
+    weights = asked.priors_of(row)
     final = round(fused.score * weights["prior"], SCORE_DIGITS)
     components: dict[str, float] = {"rrf": fused.score, **weights, "final": final}
     shown_rrf = fused.score
@@ -126,19 +111,3 @@ def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_v
     if near is None:
         raise ValueError("a candidate that no leg found")
     return near
-
-
-def _priors(row: RecallRow, now: datetime, time_bound: bool) -> dict[str, float]:
-    passage, memory = row.passages[0], row.memory
-    item = memory or row.document
-    stored = item.importance if item else NEUTRAL_IMPORTANCE
-    last_used_at = memory.last_used_at if memory else passage.observed_at
-    recency = recency_prior(passage.observed_at, now, time_bound=time_bound)
-    importance = importance_prior(effective_importance(stored, passage.kind, last_used_at, now))
-    kind = kind_prior(passage.kind)
-    return {
-        "recency": recency,
-        "importance": importance,
-        "kind": kind,
-        "prior": priors(recency, importance, kind),
-    }
