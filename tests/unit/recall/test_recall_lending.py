@@ -17,7 +17,7 @@ from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance
 from neve.domain.times import parse
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.recall_rows import RecallRow
-from neve.usecases.recall.stages.asked import Asked
+from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.rank_candidates import Match, rank_candidates
 from neve.usecases.recall.stages.rerank import with_what_memories_lend
 from tests.unit.domain_rows import memory
@@ -116,8 +116,8 @@ def test_a_memory_stands_by_the_passage_that_it_is_shown_by() -> None:
     words = {split.id: match(0), same.id: match(1), said.id: match(0)}
     near = {split.id: match(1), same.id: match(1), said.id: match(0)}
     query = TextQuery((("row",),), min_match=1)
-    asked = Asked(query_terms(query), parse(at) + timedelta(days=30), time_bound=False)
-    ranked = rank_candidates(asked, rows, words, near)
+    scores = CandidateScores(query_terms(query), parse(at) + timedelta(days=30), time_bound=False)
+    ranked = rank_candidates(scores, rows, words, near)
     assert [one.row.id for one in ranked] == [said.id, split.id, same.id]
     standing = with_what_memories_lend(ranked)
     assert [one.row.id for one in standing] == [said.id, same.id, split.id]

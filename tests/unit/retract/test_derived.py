@@ -206,7 +206,7 @@ def test_two_facts_that_say_the_same_come_back_as_one_that_knows_of_both() -> No
     retold = (Statement("user_stated", SESSION, 8, 8),)
     old = gone("old", 1, 1, kind=Kind.FACT, superseded_by="new", supersedes=("oldest",), says="same")
     new = memory("new", 4, 4, kind=Kind.FACT, supersedes=("old",))
-    again = memory("again", 5, 5, kind=Kind.FACT, supersedes=("between",), said_again=retold)
+    again = memory("again", 5, 5, kind=Kind.FACT, supersedes=("between",), restatements=retold)
     again = replace(again, fingerprint=fingerprint(again.text))
     old = replace(old, text=again.text, fingerprint=again.fingerprint)
     outcome = weighed(old, new, again)

@@ -206,7 +206,7 @@ def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
     assert "Quillonia" in str(fact)
     begin(world, again, "s2", "deleted")()
     [stored] = facts(world)
-    assert (stored.id, stored.rev, stored.occurrences, stored.said_again) == (fact.id, fact.rev, 1, ())
+    assert (stored.id, stored.rev, stored.occurrences, stored.restatements) == (fact.id, fact.rev, 1, ())
 
 
 def test_of_a_session_with_many_repetitions_everything_is_looked_at(
@@ -220,7 +220,7 @@ def test_of_a_session_with_many_repetitions_everything_is_looked_at(
     seqs = [tell(world, new(text), "s2") for text in (TEA, TRAIN)]
     for seq in seqs:
         begin(world, seq, "s2")()
-    assert [(one.occurrences, one.said_again) for one in facts(world)] == [(1, ())] * 2
+    assert [(one.occurrences, one.restatements) for one in facts(world)] == [(1, ())] * 2
 
 
 def test_the_word_of_an_assistant_alone_waits_for_a_person(world: World) -> None:
@@ -404,5 +404,5 @@ def test_as_many_statements_are_kept_as_a_row_has_room_for(world: World) -> None
     seqs = [tell(world, new(TEA)) for _ in range(fact_statements.MAX_STATEMENTS + 3)]
     [fact] = facts(world)
     assert fact.occurrences == len(seqs)
-    seqs_left = [one.seq_from for one in fact.said_again]
+    seqs_left = [one.seq_from for one in fact.restatements]
     assert seqs_left == [*seqs[1 : fact_statements.MAX_STATEMENTS], seqs[-1]]

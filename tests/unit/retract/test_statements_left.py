@@ -111,18 +111,18 @@ def test_it_stands_by_the_first_that_may_state_facts(
 def test_the_words_go_with_the_statement() -> None:
     other = stated_at(2, text="Tea is what the user likes (meaning 2026-03-09).")
     memory = fact(stated_at(1), other, stated_at(3))
-    found = restated(memory, memory.said_again)
+    found = restated(memory, memory.restatements)
     assert found is not None and other.text is not None
     assert (found.text, found.fingerprint, found.referenced_date) == (other.text, fingerprint(other.text), "2026-03-09")
-    assert [one.text for one in found.said_again] == [SAYS]
+    assert [one.text for one in found.restatements] == [SAYS]
     assert restated(memory, ()) is None
 
 
 def test_what_is_read_again_is_not_counted_and_not_noted_twice() -> None:
     memory = with_statement(fact(stated_at(1)), Statement("user_stated", "s1", 1, 2), counts=False)
-    assert (memory.occurrences, memory.said_again) == (1, ())
+    assert (memory.occurrences, memory.restatements) == (1, ())
     memory = with_statement(memory, stated_at(5), counts=False)
-    assert (memory.occurrences, len(memory.said_again)) == (1, 1)
+    assert (memory.occurrences, len(memory.restatements)) == (1, 1)
 
 
 def test_a_row_keeps_its_statements() -> None:
@@ -130,4 +130,4 @@ def test_a_row_keeps_its_statements() -> None:
     memory = fact(stated_at(1), stated_at(2, "s2", text="Tea, says ❄."), statement_of(Provenance("human_edit"), "2026"))
     item = rows.put_memory(keys, memory).item
     assert replace(rows.read_memory(dict(item)), version=0) == memory
-    assert "said_again" not in rows.put_memory(keys, fact(stated_at(1))).item
+    assert "restatements" not in rows.put_memory(keys, fact(stated_at(1))).item

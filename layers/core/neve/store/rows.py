@@ -318,9 +318,9 @@ SENT_WITHIN = timedelta(minutes=10)
 
 
 def read_memory(item: Item) -> Memory:
-    if "said_again" in item:
-        statements = [Statement(*one) for one in json.loads(item["said_again"])]
-        return _memory.validate_python(item | {"said_again": statements})
+    if "restatements" in item:
+        statements = [Statement(*one) for one in json.loads(item["restatements"])]
+        return _memory.validate_python(item | {"restatements": statements})
     return _memory.validate_python(item)
 
 
@@ -330,9 +330,9 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
-    if attributes.pop("said_again"):  # without the names of its fields: a row pays for each kilobyte
-        statements = [astuple(one) for one in memory.said_again]
-        attributes["said_again"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
+    if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
+        statements = [astuple(one) for one in memory.restatements]
+        attributes["restatements"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:

@@ -86,7 +86,7 @@ class _Stated:
             if item["pk"] == keys.partition and item["kind"] == Kind.FACT:
                 fact = rows.read_memory(item)
                 self.last[fact.id] = fact
-                for statement in statements_of(fact) if len(fact.said_again) < MAX_STATEMENTS else ():
+                for statement in statements_of(fact) if len(fact.restatements) < MAX_STATEMENTS else ():
                     text = fingerprint(statement.text or fact.text)
                     if range_of(statement) is not None:
                         self.statements.setdefault((text, range_of(statement)), (statement, set()))[1].add(fact.id)

@@ -33,7 +33,7 @@ def first_statement(fact: Memory) -> Statement:
 
 
 def statements_of(fact: Memory) -> tuple[Statement, ...]:
-    return (first_statement(fact), *fact.said_again)
+    return (first_statement(fact), *fact.restatements)
 
 
 def range_of(statement: Statement) -> tuple[str, Span] | None:
@@ -64,22 +64,22 @@ def with_statement(fact: Memory, statement: Statement, *, counts: bool = True) -
     known = statements_of(fact)
     if any(_is_one(statement, one) if counts else _meet(statement, one) for one in known):
         return fact
-    return replace(fact, said_again=_bounded((*fact.said_again, _in_words_of(fact.text, statement))))
+    return replace(fact, restatements=_bounded((*fact.restatements, _in_words_of(fact.text, statement))))
 
 
 def let_in_by(waiting: Memory, origin: Provenance, observed_at: str, *, counts: bool) -> Memory:
     """A fact that waited stands by whoever said it last; those before are its other statements."""
-    again = _bounded((*waiting.said_again, first_statement(waiting)))
+    again = _bounded((*waiting.restatements, first_statement(waiting)))
     new = statement_of(origin, observed_at)
     again = tuple(one for one in again if not _is_one(one, new))
-    return replace(waiting, provenance=origin, said_again=again, occurrences=waiting.occurrences + counts)
+    return replace(waiting, provenance=origin, restatements=again, occurrences=waiting.occurrences + counts)
 
 
 def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> tuple[Statement, ...]:
     """Those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
     own = statements_of(fact)
     new = [one for one in statements if not any(_is_one(one, other) for other in own)]
-    return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.said_again)])
+    return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.restatements)])
 
 
 def _is_one(statement: Statement, other: Statement) -> bool:
@@ -106,9 +106,9 @@ def _bounded(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 def without_retracted(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
     """The row without those of its other statements that are taken back. The first one is not looked at."""
-    left = tuple(one for one in fact.said_again if not is_retracted(one, retracted))
-    gone = len(fact.said_again) - len(left)
-    return replace(fact, said_again=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
+    left = tuple(one for one in fact.restatements if not is_retracted(one, retracted))
+    gone = len(fact.restatements) - len(left)
+    return replace(fact, restatements=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
 
 
 def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
@@ -123,7 +123,7 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
     occurrences = max(fact.occurrences - gone, len(remaining))
     if by == statements[0]:
         others = tuple(one for one in remaining if one != by)
-        return replace(fact, said_again=others, occurrences=occurrences)
+        return replace(fact, restatements=others, occurrences=occurrences)
     text = by.text or fact.text
     others = tuple(_with_words(one, text, fact.text) for one in remaining if one != by)
     status = fact.status if _may_state(by) or fact.status is Status.RESOLVED else Status.INBOX
@@ -139,7 +139,7 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
         observed_at=by.observed_at or fact.observed_at,
         confidence=confidence_of(by.by),
         status=status,
-        said_again=others,
+        restatements=others,
         occurrences=occurrences,
     )
 

@@ -156,7 +156,7 @@ class Memory:
     """One durable row. ``passages`` joined by a newline are ``text``; a single-passage row may leave them empty.
     ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
     ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
-    ``said_again``: statements of a fact beside the one of ``provenance`` (``domain/memories/fact_statements.py``).
+    ``restatements``: statements of a fact beside the one of ``provenance`` (``domain/memories/fact_statements.py``).
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
@@ -181,7 +181,7 @@ class Memory:
     session_id: str | None = None
     passages: tuple[MemoryPassage, ...] = ()
     occurrences: int = 1
-    said_again: tuple[Statement, ...] = ()
+    restatements: tuple[Statement, ...] = ()
     confidence: float = 1.0
     category: Category | None = None
     outcome: Outcome | None = None

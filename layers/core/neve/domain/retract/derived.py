@@ -172,7 +172,7 @@ class _Weighing:
 
     def _changed(self) -> dict[str, tuple[Statement, ...]]:
         own = {self.session: self.spans}
-        facts = (memory for memory in self.memories.values() if memory.said_again)
+        facts = (memory for memory in self.memories.values() if memory.restatements)
         shorter = {fact.id: () for fact in facts if without_retracted(fact, own) != fact}
         return {**shorter, **self.joining}
 

@@ -79,7 +79,7 @@ class MemoryDecision:
             decided = replace(
                 decided,
                 passages=(),
-                said_again=(),
+                restatements=(),
                 fingerprint=fingerprint(text),
                 referenced_date=referenced_date(text),
                 tokens=self.scope.count(text),

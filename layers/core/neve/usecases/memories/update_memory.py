@@ -123,7 +123,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
         changed = replace(
             changed,
             passages=(),
-            said_again=(),
+            restatements=(),
             fingerprint=fingerprint(changed.text),
             referenced_date=referenced_date(changed.text),
             tokens=scope.count(changed.text),

@@ -30,7 +30,7 @@ from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
-from neve.usecases.recall.stages.asked import Asked
+from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import gate, gated_words
@@ -85,8 +85,8 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
         late = Late(scope, request, budget, legs.degraded)
-        asked = Asked(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
-        one = _Search(scope, request, asked, budget, legs, late, last=attempt == GENERATIONS)
+        scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
+        one = _Search(scope, request, scores, budget, legs, late, last=attempt == GENERATIONS)
         try:
             return one.run()
         except GenerationMoved:
@@ -116,7 +116,7 @@ class _Read:
 class _Search:
     scope: UserScope
     request: ResolvedRequest
-    asked: Asked
+    scores: CandidateScores
     budget: TimeBudget
     legs: Legs
     late: Late
@@ -138,7 +138,7 @@ class _Search:
         reading = self.legs.read(self.request.where, depth)
         pack, new_items = aside.collect(self.budget.legs_end_ms)
         out = _left_out(user_state, pack, self.request)
-        new, dropped = new_candidates(self.request, self.asked, user_state.head, out, new_items)
+        new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
         return self._ranked(_Read(aside.index_lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
@@ -149,7 +149,7 @@ class _Search:
         out = _left_out(user_state, aside.pack.result(), self.request)
         found = gated_words(self.request, out, self.legs.by_words())
         ahead = hydration.read_ahead(utterances_among(candidate.item_id for candidate in found))
-        self.asked.look_ahead(found, ahead.rows)
+        self.scores.look_ahead(found, ahead.rows)
         return ahead
 
     def _pack_allowance(self) -> int:
@@ -199,7 +199,7 @@ class _Search:
             self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
-        ranking = fuse(self.request, self.asked, replace(reading, late=late), gated, known, list(new))
+        ranking = fuse(self.request, self.scores, replace(reading, late=late), gated, known, list(new))
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:

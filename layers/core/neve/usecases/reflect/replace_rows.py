@@ -144,7 +144,7 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
 
 def _seen(memory: Memory) -> Seen:
     """What of a source is to be as it was read. A fact that is said again keeps its rev."""
-    return memory.rev, memory.said_again
+    return memory.rev, memory.restatements
 
 
 def _unchanged(sources: Sequence[Memory], seen: Mapping[str, Seen]) -> None:

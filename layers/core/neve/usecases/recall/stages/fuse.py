@@ -15,7 +15,7 @@ from neve.ports.table import Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
-from neve.usecases.recall.stages.asked import Asked
+from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
 from neve.usecases.recall.stages.hydrate import Hydrated
@@ -33,7 +33,7 @@ class Ranking:
 
 
 def new_candidates(
-    request: ResolvedRequest, asked: Asked, seen: UserHead, out: LeftOut, items: Iterable[Item]
+    request: ResolvedRequest, scores: CandidateScores, seen: UserHead, out: LeftOut, items: Iterable[Item]
 ) -> tuple[list[str], list[Dropped]]:
     """Of the rows that are too new for the index, those that match most: more cannot be in the ranking."""
     placed: list[Placed] = []
@@ -42,7 +42,7 @@ def new_candidates(
         row = read_row(item, seen, request.where)
         if isinstance(row, Hidden):
             continue
-        _, share = asked.best_passage(row)
+        _, share = scores.best_passage(row)
         if share and (reason := out.reason_of(row)):
             dropped.append(Dropped(row.id, reason))
         elif share:
@@ -51,14 +51,19 @@ def new_candidates(
 
 
 def fuse(
-    request: ResolvedRequest, asked: Asked, reading: Reading, gated: Gated, rows: Hydrated, new: Sequence[str]
+    request: ResolvedRequest,
+    scores: CandidateScores,
+    reading: Reading,
+    gated: Gated,
+    rows: Hydrated,
+    new: Sequence[str],
 ) -> Ranking:
     """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
     holds every candidate of ``gated`` and every one of them."""
-    vector, not_near = _vector_leg(asked, gated, rows, reading)
-    lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
+    vector, not_near = _vector_leg(scores, gated, rows, reading)
+    lexical, not_by_words = _keyword_leg(request, scores, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
-    ranked = rank_candidates(asked, visible, lexical, vector)
+    ranked = rank_candidates(scores, visible, lexical, vector)
     if request.rerank != "off" and lexical is not None and gated.near is not None:
         ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
     else:
@@ -89,24 +94,26 @@ Leg = tuple[dict[str, Match] | None, list[Dropped]]
 """What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
 
 
-def _vector_leg(asked: Asked, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
+def _vector_leg(scores: CandidateScores, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
     if gated.vector is None:
         return None, []
-    return _matches("vector", asked, gated.vector, rows, reading.similarity)
+    return _matches("vector", scores, gated.vector, rows, reading.similarity)
 
 
-def _keyword_leg(request: ResolvedRequest, asked: Asked, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
+def _keyword_leg(
+    request: ResolvedRequest, scores: CandidateScores, gated: Gated, rows: Hydrated, new: Sequence[str]
+) -> Leg:
     """What the index found, and by their share of the query's terms the rows that are too new."""
     if gated.lexical is None:
         return None, []
-    matches, dropped = _matches("lexical", asked, gated.lexical, rows)
+    matches, dropped = _matches("lexical", scores, gated.lexical, rows)
     indexed = [Placed(identifier, match.share) for identifier, match in matches.items()]
     placed = []
     for identifier in dict.fromkeys((*new, *(c.item_id for c in gated.found if _state(c, rows[c.item_id]) == CHANGED))):
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
-        n, share = asked.best_passage(row)
+        n, share = scores.best_passage(row)
         if share > 0:
             matches[identifier] = Match(n, share, _length(row, n))
             placed.append(Placed(identifier, share, row.written_at))
@@ -124,7 +131,7 @@ def _state(candidate: Candidate, row: RecallRow | Hidden) -> str | None:
 
 def _matches(
     leg: str,
-    asked: Asked,
+    scores: CandidateScores,
     candidates: Iterable[Candidate],
     rows: Hydrated,
     similarity: Callable[[Candidate], float] | None = None,
@@ -137,10 +144,10 @@ def _matches(
         row = rows[candidate.item_id]
         reason = _state(candidate, row)
         if isinstance(row, RecallRow) and reason is None:
-            reason = asked.terms.refusal(row.passages[candidate.n].text)
+            reason = scores.terms.refusal(row.passages[candidate.n].text)
             if reason is None:
                 calibrated = similarity(candidate) if similarity else None
-                share = asked.share_of(row, candidate.n)
+                share = scores.share_of(row, candidate.n)
                 matches[candidate.item_id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
         if reason is not None:
             dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))

@@ -18,7 +18,7 @@ from neve.domain.recall.fusion import (
     shadow_score,
 )
 from neve.usecases.recall.recall_rows import RecallRow
-from neve.usecases.recall.stages.asked import Asked
+from neve.usecases.recall.stages.candidate_scores import CandidateScores
 
 
 class Match(NamedTuple):
@@ -53,7 +53,7 @@ class Ranked(NamedTuple):
 
 
 def rank_candidates(
-    asked: Asked,
+    scores: CandidateScores,
     rows: Mapping[str, RecallRow],
     lexical: Mapping[str, Match] | None,
     vector: Mapping[str, Match] | None,
@@ -62,7 +62,7 @@ def rank_candidates(
     legs = {name: list(leg) for name, leg in (("lexical", lexical), ("vector", vector)) if leg is not None}
     fused = rrf(legs)
     best = {item.id: min(item.ranks.values()) for item in fused}
-    ranked = [_ranked(asked, rows[item.id], item, lexical or {}, vector or {}) for item in fused]
+    ranked = [_ranked(scores, rows[item.id], item, lexical or {}, vector or {}) for item in fused]
     return sorted(ranked, key=lambda one: (-one.final, best[one.row.id], one.row.id))
 
 
@@ -83,12 +83,12 @@ def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked
 
 
 def _ranked(
-    asked: Asked, row: RecallRow, fused: Fused, lexical: Mapping[str, Match], vector: Mapping[str, Match]
+    scores: CandidateScores, row: RecallRow, fused: Fused, lexical: Mapping[str, Match], vector: Mapping[str, Match]
 ) -> Ranked:
     words, near = lexical.get(fused.id), vector.get(fused.id)
     rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
     shown = _shown(words, rank_lex, near, rank_vec)
-    weights = asked.priors_of(row)
+    weights = scores.priors_of(row)
     final = round(fused.score * weights["prior"], SCORE_DIGITS)
     components: dict[str, float] = {"rrf": fused.score, **weights, "final": final}
     shown_rrf = fused.score

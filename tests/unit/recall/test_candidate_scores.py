@@ -13,7 +13,7 @@ from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.domain.times import parse
 from neve.ports.search import Candidate
 from neve.usecases.recall.recall_rows import GONE, Hidden, RecallRow
-from neve.usecases.recall.stages.asked import Asked
+from neve.usecases.recall.stages.candidate_scores import CandidateScores
 
 AT = "2026-01-05T10:00:00.000Z"
 
@@ -33,26 +33,26 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_what_was_looked_at_ahead_is_known(read: list[str]) -> None:
-    asked, row = _asked(), _said("I row a green boat.")
+    scores, row = _scores(), _said("I row a green boat.")
     found = [_candidate(row.id, 0), _candidate("evt:s1:2", 0), _candidate(row.id, 1), _candidate("evt:s1:3", 0)]
-    asked.look_ahead(found, {row.id: row, "evt:s1:3": Hidden(GONE)})
+    scores.look_ahead(found, {row.id: row, "evt:s1:3": Hidden(GONE)})
     assert len(read) == 1, "only what is there has a passage"
-    assert asked.share_of(row, 0) == 0.5 and asked.best_passage(row) == (0, 0.5)
-    assert asked.priors_of(row) == {"recency": 1.2, "importance": 1.0, "kind": 1.0, "prior": 1.2}
+    assert scores.share_of(row, 0) == 0.5 and scores.best_passage(row) == (0, 0.5)
+    assert scores.priors_of(row) == {"recency": 1.2, "importance": 1.0, "kind": 1.0, "prior": 1.2}
     assert len(read) == 1
 
 
 def test_another_rev_is_read_anew(read: list[str]) -> None:
-    asked = _asked()
+    scores = _scores()
     before, after = _said("I row a green boat."), _said("I row a red ship.", rev=2)
-    asked.look_ahead([_candidate(before.id, 0)], {before.id: before})
-    assert (asked.share_of(before, 0), asked.share_of(after, 0)) == (0.5, 0.0)
+    scores.look_ahead([_candidate(before.id, 0)], {before.id: before})
+    assert (scores.share_of(before, 0), scores.share_of(after, 0)) == (0.5, 0.0)
     assert len(read) == 2
 
 
-def _asked() -> Asked:
+def _scores() -> CandidateScores:
     terms = query_terms(TextQuery((("boat",), ("yellow",)), min_match=1))
-    return Asked(terms, parse(AT) + timedelta(days=1), time_bound=False)
+    return CandidateScores(terms, parse(AT) + timedelta(days=1), time_bound=False)
 
 
 def _said(text: str, rev: int = 1) -> RecallRow:

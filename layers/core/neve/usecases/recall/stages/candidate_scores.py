@@ -1,7 +1,7 @@
-"""The query of one search against its candidates: what is found out about a row is found out once.
+"""What the ranking needs to know of a row and the query, each thing worked out once: the share of the query's terms
+that a passage holds, and the row's priors.
 
-Of what BM25 found it is found out while the query is still being embedded, so that the ranking, which has to wait for
-the vector, does not begin with it."""
+Of what BM25 found it is worked out while the query is still being embedded: the ranking waits for the vector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from neve.usecases.recall.stages.hydrate import Hydrated
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CandidateScores:
     """``now``: when the search began. ``time_bound``: the query has a time of its own, so that what is new is no better
     for it."""
 
