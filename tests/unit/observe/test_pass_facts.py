@@ -222,11 +222,11 @@ def test_facts_that_were_not_of_the_form_are_told_once(world: World) -> None:
 
 
 def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
-    world.say("I own twelve books", "ok")
-    proposed = [fact(f"User owns book B{n}.", 1, importance=2 + (n > 1)) for n in range(12)]
+    world.say("I own sixty books", "ok")
+    proposed = [fact(f"User owns book B{n}.", 1, importance=2 + (n >= 50)) for n in range(60)]
     world.observer.answers = [observed(*proposed)]
     report = observe(world)
-    assert (len(facts_of(world)), report.result()["facts_left_out"]) == (MAX_FACTS, 2)
+    assert (len(facts_of(world)), report.result()["facts_left_out"]) == (MAX_FACTS, 50)
     assert {memory.importance for memory in facts_of(world)} == {3}
     going_on = ObservationReport.going_on(report.result())
     assert (going_on.facts, going_on.unreported_facts()["left_out"]) == (report.facts, 0)

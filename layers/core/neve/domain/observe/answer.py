@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from neve.domain.memories.text import cap_lines
-from neve.domain.observe.facts import MAX_FACTS, MAX_READ
+from neve.domain.observe.facts import MAX_FACTS
 from neve.domain.observe.lines import MAX_LINES, MIN_LINES
 from neve.domain.records.memories import Category
 
@@ -104,8 +104,8 @@ class ObservationAnswer(BaseModel):
 
 
 class ReadAnswer(ObservationAnswer):
-    """An answer within bounds. ``facts``: more than there is room for, as many as are read. ``facts_not_read``: how
-    many others were not of the form."""
+    """An answer within bounds. ``facts``: also those that there may be no room for. ``facts_not_read``: how many others
+    were not of the form."""
 
     facts_not_read: int = 0
 
@@ -138,7 +138,7 @@ def read_answer(
             "current_task": _short(answer.current_task),
             "suggested_continuation": _short(answer.suggested_continuation),
             "thread_title": _short(answer.thread_title),
-            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts][:MAX_READ],
+            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
             "facts_not_read": not_read,
         }
     )

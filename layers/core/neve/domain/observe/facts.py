@@ -18,8 +18,6 @@ from neve.domain.words import content_words
 
 MAX_FACTS = 10
 """Of one pass."""
-MAX_READ = 40
-"""Of one answer: enough to see where a pass has to end that has more than it has room for."""
 _OF_THE_USER: tuple[By, ...] = ("user_stated", "user_confirmed")
 _SUBJECT = frozenset({"user"})
 """What observers call whoever a fact is about."""
@@ -74,7 +72,7 @@ def stated_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> l
     for fact in (one for given in proposed for one in _split(given)):
         once.setdefault(fingerprint(fact.text), fact)
     split = list(once.values())
-    ranges = [_range(fact, events) for fact in split]
+    ranges = _ranges(split, events)
     lines = [ObservedLine(fact.text, *range_) for fact, range_ in zip(split, ranges, strict=True)]
     found = [
         _stated_fact(fact, range_, trust, events)
@@ -104,22 +102,20 @@ def _split(fact: ProposedFact) -> list[ProposedFact]:
     return [replace(fact, text=first), *(replace(further, text=text) for text in others)] if first else []
 
 
-def _range(fact: ProposedFact, events: Sequence[Event]) -> tuple[int, int]:
-    """Clipped into the pass."""
+def _ranges(facts: Sequence[ProposedFact], events: Sequence[Event]) -> list[tuple[int, int]]:
+    """Clipped into the pass. Without one a fact has the event that shares most words with it, of several the last."""
     first, last = events[0].seq, events[-1].seq
-    if fact.seq_from is None and fact.seq_to is None:
-        at = _most_alike(fact.text, events)
-        return (at, at) if at is not None else (first, last)
-    stated = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
-    return min(stated), max(stated)
-
-
-def _most_alike(text: str, events: Sequence[Event]) -> int | None:
-    """The event that shares most words with a statement; of several the last."""
-    wanted = content_words(text) - _SUBJECT
-    shared = [(len(wanted & content_words(event_text(event))), event.seq) for event in events]
-    most, at = max(shared)
-    return at if most else None
+    words: list[tuple[int, frozenset[str]]] = []
+    ranges = []
+    for fact in facts:
+        stated = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
+        if not stated:
+            words = words or [(event.seq, content_words(event_text(event))) for event in events]
+            wanted = content_words(fact.text) - _SUBJECT
+            most, at = max((len(wanted & held), seq) for seq, held in words)
+            stated = [at] if most else [first, last]
+        ranges.append((min(stated), max(stated)))
+    return ranges
 
 
 def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Sequence[Event]) -> StatedFact:
