@@ -41,7 +41,8 @@ from neve.usecases.recall.stages.rerank import considered
 from neve.usecases.recall.time_budget import TimeBudget
 
 Matrix = NDArray[np.float64]
-NAMES = tuple(LINEAR)
+NAMES = tuple(name for name, weight in LINEAR._asdict().items() if weight)
+"""A candidate of RRF has no late-interaction score."""
 L2 = 30.0
 STEPS, RATE = 400, 0.05
 PATIENT_MS = 60_000
@@ -73,7 +74,9 @@ def main(arguments: Sequence[str]) -> int:
     chats = load_sets(options.data, options.sets.split(","), f"1-{TUNED_ON}")
     asked = ask_all(options.keep, chats)
     fitted = fit([one for one in asked if one.usable], options.l2)
-    result = _result(asked, {"fitted": fitted, "product": np.array(list(LINEAR.values()), np.float64)}) | {
+    result = _result(
+        asked, {"fitted": fitted, "product": np.array([getattr(LINEAR, name) for name in NAMES], np.float64)}
+    ) | {
         "chats": [chat.id for chat in chats],
         "candidates": f"RRF, {RERANK_DEPTH} deep, rerank off",
         "l2": options.l2,
@@ -105,7 +108,7 @@ def _ask(scope: UserScope, chat: Chat, question: Question) -> Asked:
     candidates = [considered(one, cosines[one.row.id]) for one in found.ranked]
     by_id = features(question.text, candidates, floor)
     evidence = {event_id(m.session, m.seq) for m in chat.messages if m.id in question.evidence}
-    x = np.array([[by_id[one.id][name] for name in NAMES] for one in candidates], np.float64)
+    x = np.array([[getattr(by_id[one.id], name) for name in NAMES] for one in candidates], np.float64)
     return Asked(chat, x.reshape(-1, len(NAMES)), np.array([one.id in evidence for one in candidates], np.bool_))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.recall.lending import Range
-from neve.domain.recall.rerank import Considered, features, rerank_scores
+from neve.domain.recall.rerank import Considered, Features, features, rerank_scores
 
 FLOOR = 0.2
 PLAIN = Considered("a", ("s1", 10), None, "we talked", 2, bm25=2.0, cosine=0.6)
@@ -79,13 +79,13 @@ def test_of_a_long_message_only_the_matches_count(text: str) -> None:
     around = OTHER._replace(place=("s1", 9), cosine=0.9)
     page = PLAIN._replace(text=text, length=LONG)
     found = features("When was it?", [page, around], FLOOR)["a"]
-    assert all(abs(found[name]) < 0.011 for name in ("previous", "following", "session", "time", "question"))
-    assert found["keyword"] == 1.0
+    assert all(abs(value) < 0.011 for value in (*found[3:6], found.time, found.question))
+    assert found.keyword == 1.0
 
 
 def test_what_the_vector_leg_did_not_find_is_no_nearer_than_its_worst() -> None:
     found = [PLAIN, OTHER._replace(cosine=0.3), OTHER._replace(id="c", place=("s1", 30), cosine=None)]
-    similarity = {i: values["similarity"] for i, values in features("q", found, 0.3).items()}
+    similarity = {i: values.similarity for i, values in features("q", found, 0.3).items()}
     assert similarity["c"] == similarity["b"] < similarity["a"]
 
 
@@ -93,12 +93,12 @@ def test_to_be_short_is_no_merit_by_itself() -> None:
     """What surrounds every candidate alike moves none of them."""
     pages = [PLAIN._replace(id=f"p{n}", place=("s1", 2 * n), length=LONG) for n in range(3)]
     found = features("q", [*pages, PLAIN._replace(place=("s1", 100))], FLOOR)
-    assert found["a"]["session"] == pytest.approx(0.0)
+    assert found["a"].session == pytest.approx(0.0)
 
 
 def test_without_the_vector_leg_words_and_surroundings_decide() -> None:
     unseen = [one._replace(cosine=None) for one in (PLAIN, OTHER._replace(bm25=3.0))]
-    assert {v["similarity"] for v in features("q", unseen, 0.0).values()} == {0.0}
+    assert {v.similarity for v in features("q", unseen, 0.0).values()} == {0.0}
     assert order("q", *unseen) == "ba"
 
 
@@ -133,8 +133,7 @@ def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:
     assert order("q", PLAIN, OTHER, memory) == "mab"
     assert order("q", PLAIN, OTHER, memory._replace(made_from=None)) == "mab"
     found = features("When did Ann talk last week?", [PLAIN, memory], FLOOR)["m"]
-    surroundings = ("previous", "following", "session", "time", "question")
-    assert [found[name] for name in surroundings] == [0.0] * 5 and found["speaker"] == 0.5
+    assert found._replace(keyword=0.0, similarity=0.0) == Features(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
 
 
 # --- late interaction -----------------------------------------------------------------------------

@@ -16,41 +16,63 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
+from operator import mul
 from typing import NamedTuple
 
 from neve.domain.recall.lending import RERANK_TERMS, Place, Range, best_lent, lenders
 from neve.domain.recall.weighted_counts import gate
 
-Weights = Mapping[str, float]
+_product: Callable[[float, float], float] = mul
 
-LINEAR: Weights = {
-    "keyword": 3.3,
-    "similarity": 0.45,
-    "previous": 0.9,
-    "following": 0.5,
-    "session": 0.75,
-    "speaker": 1.8,
-    "time": 1.7,
-    "question": -0.8,
-}
-LATE: Weights = {
-    "keyword": 2.6,
-    "similarity": 0.3,
-    "late": 0.7,
-    "previous": 0.7,
-    "following": 0.5,
-    "session": 0.6,
-    "speaker": 1.8,
-    "time": 1.4,
-    "question": -0.8,
-}
+
+class Features(NamedTuple):
+    """Of a candidate; or what each of them weighs. First the matches, by which a memory is weighed when it lends."""
+
+    keyword: float
+    similarity: float
+    late: float
+    previous: float
+    following: float
+    session: float
+    speaker: float
+    time: float
+    question: float
+
+    def weighed(self, values: Features) -> float:
+        return sum(map(_product, self, values))
+
+    def weighed_matches(self, values: Features) -> float:
+        return sum(map(_product, self[:MATCHES], values))
+
+
+MATCHES = 3
+LINEAR = Features(
+    keyword=3.3,
+    similarity=0.45,
+    late=0.0,
+    previous=0.9,
+    following=0.5,
+    session=0.75,
+    speaker=1.8,
+    time=1.7,
+    question=-0.8,
+)
+LATE = Features(
+    keyword=2.6,
+    similarity=0.3,
+    late=0.7,
+    previous=0.7,
+    following=0.5,
+    session=0.6,
+    speaker=1.8,
+    time=1.4,
+    question=-0.8,
+)
 """Where candidates have a late-interaction score and are short: between people it tells much, of a page that an
 assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
 (docs/retrieval.md)."""
-MATCHES = frozenset({"keyword", "similarity", "late"})
-"""What a memory is weighed by when it lends."""
 MAX_KEYWORD_SCORE = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
@@ -98,37 +120,33 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         {one.id: one.place for one in candidates if one.place is not None},
     )
     taking_part = {*lending, *chain.from_iterable(lending.values())}
-    matching = {identifier: _weighed(found[identifier], weights, MATCHES) for identifier in taking_part}
+    matching = {identifier: weights.weighed_matches(found[identifier]) for identifier in taking_part}
     lent = best_lent(lending, matching, RERANK_TERMS)
     return {
-        one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
+        one.id: round(weights.weighed(found[one.id]) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
         for one in candidates
         if one.id not in lending
     }
 
 
-def _weights(candidates: Sequence[Considered]) -> Weights:
+def _weights(candidates: Sequence[Considered]) -> Features:
     """LATE between people and LINEAR where half of the utterances are pages, as with an assistant; between them by how
     many are short. So late interaction cannot cost anything where it does not tell much."""
     if all(one.late is None for one in candidates):
         return LINEAR
     short = _mean([gate(one.length) for one in candidates if one.place is not None])
     part = max(0.0, 2 * short - 1)
-    return {name: part * weight + (1 - part) * LINEAR.get(name, 0.0) for name, weight in LATE.items()}
+    return Features(*(part * late + (1 - part) * linear for late, linear in zip(LATE, LINEAR, strict=True)))
 
 
-def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
-    return sum(weight * values[name] for name, weight in weights.items() if names is None or name in names)
+def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, Features]:
+    """What the weights weigh, by id."""
+    others = _Candidates(question, candidates, floor)
+    return {one.id: others.of(one) for one in candidates}
 
 
-def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, dict[str, float]]:
-    """What the weights weigh, by id and name."""
-    by_name = _Features(question, candidates, floor)
-    return {one.id: by_name.of(one) for one in candidates}
-
-
-class _Features:
-    """What the features of one candidate need to know of the others. Similarities are standardised over all of them;
+class _Candidates:
+    """What the features of one need to know of the others. Similarities are standardised over all of them;
     everything else is compared with the utterances."""
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
@@ -145,35 +163,35 @@ class _Features:
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in utterances})
         self._at = {place: identifier for identifier, place in utterances.items()}
         self._asking = {one.place for one in candidates if one.place is not None and _asks(one.text)}
-        self._around = self._surroundings(utterances)
-        self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
+        self._around = [(values, _mean(values.values())) for values in self._surroundings(utterances)]
 
-    def of(self, one: Considered) -> dict[str, float]:
-        short = gate(one.length)
-        matches = {
-            "keyword": self._keyword[one.id],
-            "similarity": self._similarity[one.id],
-            "late": short * self._late[one.id],
-        }
+    def of(self, one: Considered) -> Features:
+        identifier, short = one.id, gate(one.length)
+        keyword, similarity = self._keyword[identifier], self._similarity[identifier]
+        late = short * self._late[identifier]
         if one.place is None:
-            return {**matches, **_OF_A_MEMORY}
-        around = {name: short * (values[one.id] - self._mean[name]) for name, values in self._around.items()}
-        return {
-            **matches,
-            **around,
-            "speaker": self._speaker(one),
-            "time": short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
-            "question": short * one.text.rstrip().endswith("?"),
-        }
+            return Features(keyword, similarity, late, 0.0, 0.0, 0.0, _NEUTRAL, 0.0, 0.0)
+        previous, following, session = (values[identifier] - mean for values, mean in self._around)
+        return Features(
+            keyword=keyword,
+            similarity=similarity,
+            late=late,
+            previous=short * previous,
+            following=short * following,
+            session=short * session,
+            speaker=self._speaker(one),
+            time=short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
+            question=short * one.text.rstrip().endswith("?"),
+        )
 
-    def _surroundings(self, utterances: Mapping[str, Place]) -> dict[str, dict[str, float]]:
-        """What stands around each utterance, by feature and id."""
+    def _surroundings(self, utterances: Mapping[str, Place]) -> tuple[dict[str, float], ...]:
+        """What stands before and behind each utterance, and in its session, by id."""
         sessions = self._best_of_sessions(utterances)
-        return {
-            "previous": {i: self._asked((session, seq - 1)) for i, (session, seq) in utterances.items()},
-            "following": {i: self._near((session, seq + 1)) for i, (session, seq) in utterances.items()},
-            "session": {i: sessions[session] for i, (session, _) in utterances.items()},
-        }
+        return (
+            {i: self._asked((session, seq - 1)) for i, (session, seq) in utterances.items()},
+            {i: self._near((session, seq + 1)) for i, (session, seq) in utterances.items()},
+            {i: sessions[session] for i, (session, _) in utterances.items()},
+        )
 
     def _asked(self, place: Place) -> float:
         """The nearness of a question that was asked there; 0 where nothing was asked."""
@@ -197,16 +215,6 @@ class _Features:
         if len(self._named) != 1 or one.speaker is None:
             return _NEUTRAL
         return float(one.speaker in self._named)
-
-
-_OF_A_MEMORY = {
-    "previous": 0.0,
-    "following": 0.0,
-    "session": 0.0,
-    "speaker": _NEUTRAL,
-    "time": 0.0,
-    "question": 0.0,
-}
 
 
 def _asks(text: str) -> bool:
