@@ -1,13 +1,13 @@
 """``python -m evals.bench.long_session``: a session of 500 turns, with a prompt (E8) asked for before each answer.
 
-One service on embedded engines; compactions, passes and reflections run beside it as they come. The turns follow each
-other at once, so that the embedding of what was said keeps two cores busy throughout; ``--pause-s`` leaves room for it.
-A prompt must never exceed its budget, the last ones must be answered about as fast as the first, what was decided in
-the first turn must still be found, and the log must hold every event once. Beside each prompt another one is asked for
-in the session of another user, which stays at 25 turns: a machine that became slower meanwhile, or has more to do
-behind the requests, makes both slower. Its message is as long and is its own, because the vector of one that was asked
-about already is remembered. Writes ``evals/results/long_session.json`` and its part of docs/benchmark.md; exits with 1
-when one of these does not hold."""
+One service on embedded engines; compactions, passes and reflections run beside it as they come. Between two turns the
+chat waits for its model, for half a second at least; with ``--pause-s 0`` the turns follow each other at once, so that
+the embedding of what was said keeps two cores busy throughout. A prompt must never exceed its budget, the last ones
+must be answered about as fast as the first, what was decided in the first turn must still be found, and the log must
+hold every event once. Beside each prompt another one is asked for in the session of another user, which stays at 25
+turns: a machine that became slower meanwhile, or has more to do behind the requests, makes both slower. Its message is
+as long and is its own, because the vector of one that was asked about already is remembered. Writes
+``evals/results/long_session.json`` and its part of docs/benchmark.md; exits with 1 when one of these does not hold."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ MARKERS = ("<!-- long-session:begin -->", "<!-- long-session:end -->")
 USER, BESIDE = "ann", "bob"
 SESSION = "long"
 TURNS = 500
+PAUSE_S = 0.5
 ENDS = 50
 """Prompts of the two parts that are compared."""
 FLAT = 1.2
@@ -119,7 +120,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.bench.long_session", description=__doc__)
     parser.add_argument("--turns", type=int, default=TURNS)
-    parser.add_argument("--pause-s", type=float, default=0.0, help="between two turns; default: none")
+    parser.add_argument("--pause-s", type=float, default=PAUSE_S, help="between two turns; default: %(default)s")
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small")
     parser.add_argument("--out", type=Path, default=RESULT, help=f"default: {RESULT}")
     parser.add_argument("--quick", action="store_true", help="nothing is kept")
