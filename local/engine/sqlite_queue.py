@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
@@ -29,8 +30,10 @@ CREATE TABLE IF NOT EXISTS messages (
     receives INTEGER NOT NULL DEFAULT 0, first_received_ms INTEGER, receipt TEXT, source TEXT
 );
 CREATE INDEX IF NOT EXISTS messages_queue ON messages (queue);
-CREATE INDEX IF NOT EXISTS messages_group ON messages (queue, group_id);
-CREATE INDEX IF NOT EXISTS messages_received ON messages (queue, group_id) WHERE receipt IS NOT NULL;
+CREATE INDEX IF NOT EXISTS messages_of_group ON messages (queue, group_id, seq, visible_ms);
+CREATE INDEX IF NOT EXISTS messages_in_flight ON messages (queue, group_id, visible_ms) WHERE receipt IS NOT NULL;
+DROP INDEX IF EXISTS messages_group;
+DROP INDEX IF EXISTS messages_received;
 CREATE UNIQUE INDEX IF NOT EXISTS messages_receipt ON messages (receipt) WHERE receipt IS NOT NULL;
 CREATE TABLE IF NOT EXISTS dedup_ids (
     queue TEXT NOT NULL, dedup_id TEXT NOT NULL, sent_ms INTEGER NOT NULL, PRIMARY KEY (queue, dedup_id)
@@ -41,25 +44,38 @@ CREATE TABLE IF NOT EXISTS traces (id TEXT PRIMARY KEY, header TEXT NOT NULL) WI
 
 COLUMNS = "seq, queue, id, body, group_id, dedup_id, sent_ms, visible_ms, receives, first_received_ms, receipt, source"
 
-DELIVERABLE = f"""
-SELECT {COLUMNS} FROM (
-    SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY seq) + (
-        SELECT count(*) FROM messages AS flying WHERE flying.queue = :queue AND flying.group_id = waiting.group_id
-        AND flying.visible_ms > :now AND flying.receipt IS NOT NULL
-    ) AS place FROM messages AS waiting WHERE queue = :queue AND visible_ms <= :now
-) ORDER BY place, seq LIMIT :limit
+GROUPS = """
+WITH RECURSIVE groups (name) AS (
+    SELECT min(group_id) FROM messages WHERE queue = :queue
+    UNION ALL
+    SELECT (SELECT min(group_id) FROM messages WHERE queue = :queue AND group_id > name) FROM groups
+    WHERE name IS NOT NULL
+)"""
+"""Of a queue, one look into the index for each: a backlog of thousands of messages of one group is passed over."""
+IN_FLIGHT = """(
+    SELECT count(*) FROM messages AS flying INDEXED BY messages_in_flight
+    WHERE queue = :queue AND group_id = name AND visible_ms > :now AND receipt IS NOT NULL
+)"""
+DELIVERABLE_GROUPS = f"""{GROUPS}
+SELECT name, in_flight, head FROM (
+    SELECT name, {IN_FLIGHT} AS in_flight, (
+        SELECT seq FROM messages WHERE queue = :queue AND group_id = name AND visible_ms <= :now ORDER BY seq LIMIT 1
+    ) AS head FROM groups WHERE name IS NOT NULL
+) WHERE head IS NOT NULL ORDER BY in_flight, head LIMIT :limit
 """  # noqa: S608
-"""As a fair queue of SQS: a group that has less in flight goes first, so that the backlog of one holds up no other."""
-DELIVERABLE_GROUP = """
-SELECT group_id FROM messages AS head WHERE queue = :queue AND visible_ms <= :now AND NOT EXISTS (
-    SELECT 1 FROM messages AS flying WHERE flying.queue = :queue AND flying.group_id = head.group_id
-    AND flying.visible_ms > :now AND flying.receipt IS NOT NULL
-) AND NOT EXISTS (
-    SELECT 1 FROM messages AS older WHERE older.queue = :queue AND older.group_id = head.group_id
-    AND older.visible_ms > :now AND older.seq < head.seq
-) ORDER BY seq LIMIT 1
-"""
-"""A FIFO group waits while one of its messages is in flight, or while an older one is delayed."""
+"""As a fair queue of SQS: a group that has less in flight goes first, so that the backlog of one holds up no other.
+Whatever is among the first ``limit`` messages is of one of the first ``limit`` groups."""
+DELIVERABLE_OF_GROUP = f"""
+SELECT {COLUMNS} FROM messages WHERE queue = ? AND group_id = ? AND visible_ms <= ? ORDER BY seq LIMIT ?
+"""  # noqa: S608
+DELIVERABLE_FIFO_GROUP = f"""{GROUPS}
+SELECT name FROM (
+    SELECT name, (
+        SELECT seq FROM messages WHERE queue = :queue AND group_id = name ORDER BY seq LIMIT 1
+    ) AS head FROM groups WHERE name IS NOT NULL AND {IN_FLIGHT} = 0
+) WHERE (SELECT visible_ms <= :now FROM messages WHERE seq = head) ORDER BY head LIMIT 1
+"""  # noqa: S608
+"""A FIFO group waits while one of its messages is in flight, or while the oldest one is delayed."""
 GROUP = f"SELECT {COLUMNS} FROM messages WHERE queue = ? AND group_id = ? ORDER BY seq LIMIT ?"  # noqa: S608
 COUNTS = """
 SELECT coalesce(sum(queue = :queue AND visible_ms <= :now), 0),
@@ -295,9 +311,10 @@ def _first_of_its_kind(connection: Connection, queue: str, dedup_id: str | None,
 
 
 def _next(connection: Connection, queue: str, fifo: bool, limit: int, now_ms: int) -> list[_Row]:
+    asked = {"queue": queue, "now": now_ms, "limit": limit}
     if not fifo:
-        return [_Row(*row) for row in connection.execute(DELIVERABLE, {"queue": queue, "now": now_ms, "limit": limit})]
-    group = connection.execute(DELIVERABLE_GROUP, {"queue": queue, "now": now_ms}).fetchone()
+        return _fairly(connection, queue, limit, now_ms, connection.execute(DELIVERABLE_GROUPS, asked).fetchall())
+    group = connection.execute(DELIVERABLE_FIFO_GROUP, asked).fetchone()
     if group is None:
         return []
     found: list[_Row] = []
@@ -305,6 +322,26 @@ def _next(connection: Connection, queue: str, fifo: bool, limit: int, now_ms: in
         if row.visible_ms > now_ms:
             break
         found.append(row)
+    return found
+
+
+def _fairly(
+    connection: Connection, queue: str, limit: int, now_ms: int, groups: Sequence[tuple[str, int, int]]
+) -> list[_Row]:
+    """``groups``: the name, how many of its messages are in flight, and the seq of the first one that is not. What is
+    taken counts as in flight for what follows."""
+    heads = [(in_flight, seq, name, 0) for name, in_flight, seq in groups]
+    heapify(heads)
+    waiting: dict[str, list[_Row]] = {}
+    found: list[_Row] = []
+    while heads and len(found) < limit:
+        in_flight, _, name, at = heappop(heads)
+        if name not in waiting:
+            rows = connection.execute(DELIVERABLE_OF_GROUP, (queue, name, now_ms, limit - len(found)))
+            waiting[name] = [_Row(*row) for row in rows]
+        found.append(waiting[name][at])
+        if at + 1 < len(waiting[name]):
+            heappush(heads, (in_flight + 1, waiting[name][at + 1].seq, name, at + 1))
     return found
 
 

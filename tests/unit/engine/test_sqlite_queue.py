@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from local.engine.sqlite_queue import Counts, QueueDefinition, Received, SqliteQueue
+from local.engine.sqlite_queue import (
+    DELIVERABLE_FIFO_GROUP,
+    DELIVERABLE_GROUPS,
+    DELIVERABLE_OF_GROUP,
+    Counts,
+    QueueDefinition,
+    Received,
+    SqliteQueue,
+)
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from tests.contract.engines.patience import answers_at_once
@@ -289,3 +302,57 @@ def test_the_backlog_of_one_group_holds_up_no_other(queue: SqliteQueue, clock: M
     assert bodies(queue.receive(STANDARD, 4, clock.now())) == ['{"n":0}', '{"n":100}', '{"n":1}', '{"n":101}']
     queue.send(STANDARD, [message(200, group="new")])
     assert bodies(queue.receive(STANDARD, 2, clock.now())) == ['{"n":200}', '{"n":2}'], "nothing of it is in flight"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("send"), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)),
+            st.tuples(st.just("receive"), st.integers(1, 6)),
+            st.tuples(st.just("delete"), st.integers(0, 20)),
+        ),
+        max_size=20,
+    )
+)
+def test_whoever_has_less_in_flight_goes_first(history: list[tuple[str, list[str] | int]]) -> None:
+    """Of each group the oldest first; what is taken counts as in flight for what follows."""
+    clock = ManualClock()
+    with TemporaryDirectory() as folder, closing(SqliteQueue(Path(folder) / "q.db", clock, DEFINITIONS)) as queue:
+        waiting: list[tuple[int, str]] = []
+        flying: list[tuple[str, str]] = []
+        sent = 0
+        for what, given_ in history:
+            if what == "send" and isinstance(given_, list):
+                messages = list(enumerate(given_, start=sent))
+                sent += len(messages)
+                waiting += messages
+                queue.send(STANDARD, [message(n, group) for n, group in messages])
+            elif what == "receive" and isinstance(given_, int):
+                batch = queue.receive(STANDARD, given_, clock.now())
+                expected = _fairest(waiting, Counter(group for group, _ in flying), given_)
+                assert bodies(batch) == [f'{{"n":{n}}}' for n, _ in expected]
+                flying += [(group, one.receipt) for (_, group), one in zip(expected, batch, strict=True)]
+                waiting = [one for one in waiting if one not in expected]
+            elif flying and isinstance(given_, int):
+                _, receipt = flying.pop(given_ % len(flying))
+                assert queue.delete(STANDARD, receipt)
+
+
+def _fairest(waiting: list[tuple[int, str]], flying: Counter[str], limit: int) -> list[tuple[int, str]]:
+    placed = []
+    for n, group in waiting:
+        flying[group] += 1
+        placed.append((flying[group], n, group))
+    return [(n, group) for _, n, group in sorted(placed)[:limit]]
+
+
+@pytest.mark.parametrize("statement", [DELIVERABLE_GROUPS, DELIVERABLE_OF_GROUP, DELIVERABLE_FIFO_GROUP])
+def test_no_receive_reads_a_backlog(statement: str, queue: SqliteQueue, tmp_path: Path) -> None:
+    """It looks each group up in an index, and no message that it does not take."""
+    queue.send(STANDARD, [message(n) for n in range(3)])
+    asked = dict.fromkeys(("queue", "now", "limit"), 1) if ":queue" in statement else (1, 1, 1, 1)
+    with closing(sqlite3.connect(tmp_path / "queue.db")) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", asked)]
+    assert any("messages_of_group" in step for step in plan), plan
+    assert [step for step in plan if step.startswith("SCAN messages")] == [], plan
