@@ -3,6 +3,7 @@
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval DATA=folder   retrieval on sets of chats
 # make eval-cost DATA=folder: what a conversation costs turn by turn, with Neve and without
+# make peers   recalls beside searches of mem0
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
 # make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
@@ -36,7 +37,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench soak eval eval-cost openapi encoder late tokens servers lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi encoder late tokens servers lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -99,6 +100,10 @@ emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)
 
+# Recalls beside searches of mem0, on this machine and with the same encoder.
+peers: .venv/run.stamp .venv-mem0/stamp encoder
+	@$(BIN)/python -m evals.peers $(ARGS)
+
 soak: .venv/run.stamp servers
 	@$(BIN)/python -m evals.soak $(ARGS)
 
@@ -144,7 +149,7 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
 lock: .venv/dev.stamp
-	@for set in run dev sam emulate audit plot; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam emulate audit plot mem0; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
 	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
 	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
@@ -191,6 +196,13 @@ lock: .venv/dev.stamp
 	@echo "Installing parliament and checkov into .venv-audit (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-audit
 	@$(BIN)/uv pip install --quiet --python .venv-audit/bin/python --require-hashes -r requirements/audit.txt
+	@touch $@
+
+# What is measured beside Neve.
+.venv-mem0/stamp: requirements/mem0.txt .venv/dev.stamp
+	@echo "Installing mem0 into .venv-mem0 (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-mem0
+	@$(BIN)/uv pip install --quiet --python .venv-mem0/bin/python --require-hashes -r requirements/mem0.txt
 	@touch $@
 
 # What draws plots, which nothing else needs.
