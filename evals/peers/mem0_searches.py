@@ -1,4 +1,4 @@
-"""The other side of ``evals/bench/beside_mem0.py``, in an environment of its own: mem0 as a library, on its embedded
+"""The other side of ``evals/peers/__main__.py``, in an environment of its own: mem0 as a library, on its embedded
 store, with Neve's encoder. Keeps the texts of a file as memories of one user, without a model; then answers each line
 of standard input, a question as JSON, by the milliseconds that its search took and how much it found."""
 

@@ -18,6 +18,7 @@ SKIPPED = {
     ".venv-emulate",
     ".venv-audit",
     ".venv-plot",
+    ".venv-mem0",
     ".aws-sam",
     ".neve",
     ".cache",
