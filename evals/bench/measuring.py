@@ -48,6 +48,10 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(int(rank), 1) - 1]
 
 
+def median_and_p95(times_ms: Sequence[float], digits: int = 1) -> dict[str, float]:
+    return {name: round(percentile(times_ms, share), digits) for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95))}
+
+
 def degradation(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Of recalls with the time budget of a prompt: how many were answered with less than everything."""
     flags = Counter(flag for answer in answers for flag in answer["degraded"])

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evals.bench import machine
-from evals.bench.measuring import percentile
+from evals.bench.measuring import median_and_p95
 from evals.bench.texts import memory_texts, questions
 from evals.in_process import BASE_URL, InProcess
 from evals.progress import tracked
@@ -206,10 +206,7 @@ def _asked(client: InProcess, count: int) -> dict[str, Any]:
                 weighed += rerank == "late" and any("late" in hit["components"] for hit in answer["hits"])
     if weighed < count:
         raise RuntimeError(f"{count - weighed} of {count} recalls weighed no token vectors")
-    found = {
-        rerank: {f"p{round(100 * at)}_ms": round(percentile(took, at), 1) for at in (0.5, 0.95)}
-        for rerank, took in times.items()
-    }
+    found = {rerank: median_and_p95(took) for rerank, took in times.items()}
     ratios = {f"{at}_ratio": round(found["late"][f"{at}_ms"] / found["linear"][f"{at}_ms"], 2) for at in ("p50", "p95")}
     return {"questions": count, **found, **ratios}
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from evals.bench import machine, report
 from evals.bench.filling import fill, wait_until_embedded
-from evals.bench.measuring import percentile
+from evals.bench.measuring import median_and_p95
 from evals.bench.texts import memory_texts, questions
 from evals.progress import tracked
 from local.api_client import ApiClient
@@ -129,11 +129,7 @@ def _asked(client: ApiClient, mem0: Mem0, count: int) -> dict[str, Any]:
         turns = [(ours, lambda q=question: _recall_ms(client, q)), (theirs, lambda q=question: mem0.search_ms(q))]
         for into, ask in turns if number % 2 else reversed(turns):
             into.append(ask())
-    of = {"neve": ours[WARM_UP:], "mem0": theirs[WARM_UP:]}
-    found = {
-        name: {f"p{round(100 * at)}_ms": round(percentile(took, at), 1) for at in (0.5, 0.95)}
-        for name, took in of.items()
-    }
+    found = {"neve": median_and_p95(ours[WARM_UP:]), "mem0": median_and_p95(theirs[WARM_UP:])}
     return {**found, "ratio": round(found["neve"]["p50_ms"] / found["mem0"]["p50_ms"], 2)}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from opensearchpy import OpenSearch
 
-from evals.bench.measuring import percentile
+from evals.bench.measuring import median_and_p95
 from evals.search_bench.passages import FEW, FEW_PASSAGES, MANY, Filling
 from neve.adapters.clock import SystemClock, ThreadTasks
 from neve.adapters.opensearch.documents import floats, routing
@@ -49,10 +49,7 @@ class Legs:
                 call(owner, query)
                 if number >= WARM_UP:
                     taken[kind].append((time.perf_counter() - began) * 1000)
-        return {
-            kind: {f"p{round(100 * share)}_ms": round(percentile(times, share), 2) for share in (0.5, 0.95)}
-            for kind, times in taken.items()
-        }
+        return {kind: median_and_p95(times, digits=2) for kind, times in taken.items()}
 
     def _both(self, owner: Owner, query: Query) -> None:
         keyword = self._tasks.start(lambda: self._keyword(owner, query))
