@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,25 @@ def test_a_large_file_rests_between_two_wipes(
     monkeypatch.setattr("time.monotonic", lambda: 1e9)
     assert file.wipe()
     assert raw_marks(tmp_path) == left
+
+
+@pytest.mark.parametrize(("commits", "wiped"), [(600, True), (601, False)])
+def test_a_large_file_that_many_write_to_rests_longer(
+    file: SqliteFile, monkeypatch: pytest.MonkeyPatch, commits: int, wiped: bool
+) -> None:
+    """Ten minutes between two sweeps, each reading of the clock a second later: the first rewriting took a second."""
+    clock = count(1000.0)
+    monkeypatch.setattr(sqlite_file, "SMALL_FILE", 1024)
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    keyed_rows(file, 0)
+    assert file.wipe()
+    for number in range(commits):
+        with file.writing(durable=False) as connection:
+            connection.execute("REPLACE INTO keyed VALUES (?, 'again')", (str(number),))
+    clock = count(1600.0)
+    assert file.wipe() == wiped
+    clock = count(3100.0)
+    assert file.wipe()
 
 
 def test_who_reads_in_the_log_puts_a_wipe_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
