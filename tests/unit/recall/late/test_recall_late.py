@@ -103,10 +103,11 @@ def test_an_encoder_that_fails_leaves_the_linear_order_and_is_said(world: Recall
     assert order(answer) == order(ask(world, "linear"))
 
 
-def test_without_an_encoder_it_is_the_linear_order(world: RecallWorld) -> None:
+def test_without_an_encoder_it_is_the_linear_order_and_is_said(world: RecallWorld) -> None:
     world.inner_tokens = None
     assert order(ask(world)) == order(ask(world, "linear"))
-    assert ask(world).degraded == []
+    assert ask(world).degraded == ["late:no_encoder"]
+    assert ask(world, "linear").degraded == []
 
 
 def test_the_same_question_is_encoded_once_for_a_tenant(world: RecallWorld) -> None:

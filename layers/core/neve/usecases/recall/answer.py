@@ -47,6 +47,7 @@ _DEGRADATIONS = {
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
     "documents:error": "The texts of long documents could not be read: they are missing here.",
     "late:error": "The token vectors could not be compared: ranked without them.",
+    "late:no_encoder": "This stage has no token encoder: ranked without token vectors.",
     "late:timeout": "The token vectors were not compared in time: ranked without them.",
     INDEX_BEHIND: "Some of what was said or kept is not in the index yet: it may be missing here.",
     "ledger:error": "This recall was not recorded.",

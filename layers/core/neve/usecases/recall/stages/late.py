@@ -22,11 +22,12 @@ QUERY_TOKENS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query tokens",
 """By model, tenant and text, as ``legs.QUERY_VECTORS``: 1 MB at 20 tokens a question."""
 LATE_ERROR = "late:error"
 LATE_TIMEOUT = "late:timeout"
+NO_ENCODER = "late:no_encoder"
 
 
 @dataclass
 class Late:
-    """Of one search. Does nothing unless the request is reranked late, and there is an encoder."""
+    """Of one search. Does nothing unless the request is reranked late."""
 
     scope: UserScope
     request: ResolvedRequest
@@ -39,7 +40,10 @@ class Late:
     def start(self) -> None:
         """The query, at the beginning of the search."""
         encoder = self.scope.ports.token_encoder
-        if encoder is None or self.request.rerank != "late" or not self.request.vector:
+        if self.request.rerank != "late" or not self.request.vector:
+            return
+        if encoder is None:
+            self.degraded.append(NO_ENCODER)
             return
         cache, text = self.scope.ports.caches.of(QUERY_TOKENS), self.request.vector_text
         key = (encoder.model, self.scope.tenant.id, text)
