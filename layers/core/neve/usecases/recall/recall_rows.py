@@ -3,6 +3,7 @@ it be seen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -35,9 +36,10 @@ NOT_YET = "not_yet_visible"
 FILTERED = "filtered"
 """Another status than asked for, or outside the filters: the index lags behind the row."""
 CACHED_ROWS = 2_000
-"""Of utterances: some 10 MB. One message after the other of a conversation finds much the same hundred."""
+"""Of utterances, and of memories: some 10 MB each. One message after the other of a conversation finds much the same
+hundred."""
 CACHED_CHARACTERS = 4_000
-"""Of an utterance that is cached (*chosen*): about twice a passage."""
+"""Of a row that is cached (*chosen*): about twice a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,10 @@ def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRo
         row = document_row(read_document(item)) if "text" in item else None
     elif not born(item["born_gen"], head.gen):
         return Hidden(NOT_YET)
+    elif len(item["text"]) > CACHED_CHARACTERS:
+        row = _row_of_memory(item, head.gen)
     else:
-        memory = rows.read_memory(item)
-        passages = memory_passages(memory, status_at(memory, head.gen))
-        row = RecallRow(passages, memory=memory) if passages else None
+        row = _cached_row_of_memory(rows.json_bytes(item), head.gen)
     return allowed(row, where)
 
 
@@ -133,6 +135,18 @@ def document_row(document: Document) -> RecallRow | None:
     """With its text; None for one without a passage."""
     passages = document_passages(document)
     return RecallRow(passages, document=document) if passages else None
+
+
+def _row_of_memory(item: Item, gen: int) -> RecallRow | None:
+    memory = rows.read_memory(item)
+    passages = memory_passages(memory, status_at(memory, gen))
+    return RecallRow(passages, memory=memory) if passages else None
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def _cached_row_of_memory(stored: bytes, gen: int) -> RecallRow | None:
+    """By all that is stored: the row was read now, and nothing in it has changed since it was taken apart."""
+    return _row_of_memory(json.loads(stored), gen)
 
 
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
