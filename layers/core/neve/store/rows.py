@@ -465,7 +465,7 @@ def put_job(keys: Keys, job: Job) -> Put:
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)
     attributes["expires_at"] = int(expires.timestamp())
     item = _item(keys.job(job.id), "job", attributes)
-    if job.due_at is not None and job.user_id is not None and job.status in ("queued", "running"):
+    if job.due_at is not None and job.user_id is not None and not job.ended:
         user, at = UserKeys(keys.tenant, job.user_id), datetime.fromisoformat(job.due_at)
         item |= {"type": QUEUED_JOB, "tenant_id": keys.tenant} | due_keys(QUEUED, user, job.id, at)
     return Put(item, expectation(job.version))

@@ -24,3 +24,7 @@ class Job:
     due_at: str | None = None
     incarnation: int | None = None
     version: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("done", "failed")

@@ -16,14 +16,14 @@ from neve.usecases.observe.request_observation import request_observation
 
 def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
     """200 for a job that has ended, 202 for one that has not."""
-    status = 200 if job.status in ("done", "failed") else 202
+    status = 200 if job.ended else 202
     return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
 
 
 def observation_answer(scope: SessionScope, wait: bool) -> Answer:
     """E3: and why it has not ended, where the language model is the reason."""
     job = request_observation(scope, wait)
-    return job_answer(job, () if job.status in ("done", "failed") else queued_of(scope))
+    return job_answer(job, () if job.ended else queued_of(scope))
 
 
 def staged_job(scope: UserScope, job_id: str) -> Answer:

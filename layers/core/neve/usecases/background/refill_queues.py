@@ -154,7 +154,7 @@ def _send_jobs_again(data: TenantData[Ports]) -> int:
     ports, keys = data.ports, data.keys
     now = ports.clock.now()
     live = (item for item in all_rows(ports.table, keys.jobs) if rows.live(item, now))
-    open_jobs = [job for job in map(rows.read_job, live) if job.status in ("queued", "running")]
+    open_jobs = [job for job in map(rows.read_job, live) if not job.ended]
     observe = _messages(data, [job for job in open_jobs if job.kind == "observe"], _observation_of)
     compact = _messages(data, [job for job in open_jobs if job.kind in (COMPACT, RETRACT)], _work_of)
     if observe:

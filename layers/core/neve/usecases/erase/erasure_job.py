@@ -111,7 +111,7 @@ def _take_up(data: UserData[Ports], job_id: str, token: str) -> Erasing | None:
     found, now = ports.table.get_many([keys.head, keys.job(job_id)]), ports.clock.now()
     head, item = rows.read_head(found.get(keys.head)), found.get(keys.job(job_id))
     job = rows.read_job(item) if item else None
-    if job is None or job.kind != ERASURE or job.status not in ("queued", "running"):
+    if job is None or job.kind != ERASURE or job.ended:
         return None
     if job.state["due_at"] > iso(now) or head.erasure_job != job_id:
         return None

@@ -66,7 +66,7 @@ def _without_their_name(data: UserData[Ports], fence: Check | None) -> int:
     ended = 0
     fenced = [] if fence is None else [fence]
     for some in _pieces(item for item in _jobs_of(data) if item["kind"] == KIND):
-        jobs = [job for job in map(rows.read_job, some) if job.status in ("done", "failed") and "run" in job.state]
+        jobs = [job for job in map(rows.read_job, some) if job.ended and "run" in job.state]
         nameless = [rows.put_job(data.keys, replace(job, user_id=None, state={}, result={})) for job in jobs]
         if nameless:
             data.ports.table.write([*fenced, *nameless])

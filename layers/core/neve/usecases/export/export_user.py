@@ -53,7 +53,7 @@ def _take_up(scope: UserScope, job_id: str, token: str) -> Job | None:
     """None when it is done, or another worker may be at it."""
     item, now = scope.ports.table.get(scope.keys.job(job_id)), scope.ports.clock.now()
     job = rows.read_job(item) if item else None
-    if job is None or job.kind != EXPORT or job.status not in ("queued", "running"):
+    if job is None or job.kind != EXPORT or job.ended:
         return None
     if job.state.get("worker") == token:  # what seemed lost was written
         return job

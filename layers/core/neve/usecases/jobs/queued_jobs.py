@@ -35,7 +35,7 @@ def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: 
     put = rows.put_job(keys, job)
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=retention_days)
     item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
-    if job.status in ("queued", "running"):
+    if not job.ended:
         item |= rows.due_keys(job.kind, keys, job.id, datetime.fromisoformat(job.state["due_at"]))
     if new:
         item = carried(item | {"type": rows.QUEUED_JOB, "incarnation": job.state["incarnation"]})
@@ -47,7 +47,7 @@ def send_again(ports: Ports, item: Item) -> None:
     and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
     row = ports.table.get(key_of(item))
     job = rows.read_job(row) if row else None
-    if job is None or job.user_id is None or job.status not in ("queued", "running"):
+    if job is None or job.user_id is None or job.ended:
         return
     if job.state["due_at"] <= iso(ports.clock.now()):
         keys = UserKeys(item["tenant_id"], job.user_id)

@@ -40,7 +40,7 @@ def wait_for_job(scope: TenantScope, job: Job) -> Job:
     second."""
     clock, pause_s = scope.ports.clock, _FIRST_PAUSE_S
     ends_ms = clock.monotonic_ms() + WAIT_S * 1000
-    while job.status in ("queued", "running") and clock.monotonic_ms() < ends_ms:
+    while not job.ended and clock.monotonic_ms() < ends_ms:
         clock.sleep(pause_s)
         pause_s = min(pause_s * 2, _MAX_PAUSE_S)
         job = find_job(scope, job.id) or job

@@ -36,7 +36,7 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
         job = _stored(scope, _nothing_to_do(scope, job_id, marker.observed_seq))
     # a job that has not ended is sent whatever is new: another pass, which ends no job but its own, may have observed
     # everything since
-    elif job is None or job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
+    elif job is None or not job.ended or (job.status == "failed" and not nothing_new):
         job = _send(scope, job_id, job, observation_message(keys, head.incarnation, last_seq), wait)
     return wait_for_job(scope, job) if wait else job
 

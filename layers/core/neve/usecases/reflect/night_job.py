@@ -136,7 +136,7 @@ def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob
     due = rows.read_reflect_due(found.get(keys.reflect_due))
     item = found.get(keys.job(asked.job_id))
     job = rows.read_job(item) if item else Job(asked.job_id, KIND, "queued", iso(now), user_id=scope.user)
-    if job.status in ("done", "failed"):
+    if job.ended:
         return None
     if head.version == 0 or head.state != "active":
         # without the user's id, which nobody would remove any more

@@ -100,10 +100,10 @@ def _plan(ports: Ports, night: _Night, found: Mapping[Key, Item], now: datetime,
         planned.begun += _begin(scope, night.began, now)
     for began in nights:
         job = jobs[began]
-        if job is not None and job.status in ("queued", "running"):
+        if job is not None and not job.ended:
             job = _looked_after(scope, job, now)
             planned.finished += job.status == "done"
-        if job is not None and job.status in ("done", "failed"):
+        if job is not None and job.ended:
             return
         planned.unfinished_s = max(planned.unfinished_s, (now - began).total_seconds())
 

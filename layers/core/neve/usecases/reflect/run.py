@@ -51,7 +51,7 @@ def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
 def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
     """Who is to be told of next; None when everybody was."""
     job = _run(scope, asked)
-    if job.status in ("done", "failed") or job.state.get("planned"):
+    if job.ended or job.state.get("planned"):
         return None
     if "telling" in job.state:
         return list(job.state["telling"])
@@ -95,7 +95,7 @@ def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> t
 
 
 def is_open_run(job: Job) -> bool:
-    return job.kind == KIND and job.user_id is None and job.status in ("queued", "running")
+    return job.kind == KIND and job.user_id is None and not job.ended
 
 
 def as_it_stands(scope: TenantScope, job: Job) -> Job:
