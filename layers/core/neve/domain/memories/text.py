@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from neve.domain.records.memories import Priority
@@ -13,6 +14,8 @@ from neve.domain.zones import local_time, zone
 
 LINE_CHARACTERS = 10_000
 """Longest line of a stored row (docs/rules/observe.md#answer)."""
+CACHED_STATEMENTS = 2_000
+"""Some 1 MB. One message after the other of a conversation finds much the same memories."""
 
 TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
 
@@ -83,6 +86,7 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@lru_cache(maxsize=CACHED_STATEMENTS)
 def statement_fingerprint(line: str) -> str:
     """The fingerprint of what a line says, without its mark and its final stop."""
     return fingerprint(_MARK.sub("", line).rstrip(" .!"))

@@ -1,7 +1,7 @@
 """One search: three steps of port calls, each run in parallel (docs/rules/recall.md).
 
 1. read: the query's vector, the user and session rows, the rows that are too new for the index
-2. BM25, the search by vector; the pack's manifest, unless this process knows it
+2. the search by vector, once the query has one; BM25; the pack's manifest, unless this process knows it
 3. hydrate: every candidate's row and the user row again
 
 The utterances that BM25 found are read at once, while the query is still being embedded; step 3 reads the others.
@@ -124,7 +124,7 @@ class _Search:
 
     def run(self) -> Found:
         depth = self.request.index_depth + self._pack_allowance()
-        self.legs.start()
+        self.legs.start(self.request.where, depth)
         reads = start_reads(self.scope, self.request)
         self.late.start()
         user_state, aside = reads.collect(self.budget.legs_end_ms)
@@ -135,7 +135,7 @@ class _Search:
         self.legs.start_words(self.request.where, depth)
         hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
         ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, user_state, aside))
-        reading = self.legs.read(self.request.where, depth)
+        reading = self.legs.read(depth)
         pack, new_items = aside.collect(self.budget.legs_end_ms)
         out = _left_out(user_state, pack, self.request)
         new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
@@ -39,6 +40,20 @@ NEW_ROWS = 200
 (docs/rules/recall.md#new-rows)."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[T]):
+    """A ``ports.Task`` for what nobody has to read: no thread is asked for it."""
+
+    value: T
+    elapsed_ms: float = 0.0
+
+    def result(self, deadline_ms: float | None = None) -> T:  # noqa: ARG002  (of the port)
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +121,10 @@ class Reads:
         unindexed = [item for item in tail if item["seq"] > user_state.indexed_seq]
         unindexed = [item for item in unindexed if not holds(user_state.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
+        lacking = new_rows.items
         return user_state, Aside(
-            tasks.start(lambda: _contents(self.scope, self.request, user_state.pack)),
-            tasks.start(lambda: with_texts(table, keys, new_rows.items) + unindexed),
+            _start_contents(self.scope, self.request, user_state.pack),
+            tasks.start(lambda: with_texts(table, keys, lacking) + unindexed) if lacking else Known(unindexed),
             IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 
@@ -153,16 +169,20 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     return UserState(head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted)
 
 
-def _contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> PackContents | None:
+def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
     """Read where this process has not seen it."""
     if request.command.session_id is None or pack is None:
-        return None
+        return Known(None)
     keys, cache = scope.keys.of_session(request.command.session_id), scope.ports.caches.of(PACK_CONTENTS)
     known = cache.get(keys)
     if known is not None and known.served_by(pack):
-        return known
-    item = scope.ports.table.get(keys.pack(pack.pack_version))
-    return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
+        return Known(known)
+
+    def read() -> PackContents | None:
+        item = scope.ports.table.get(keys.pack(pack.pack_version))
+        return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
+
+    return scope.ports.tasks.start(read)
 
 
 def _new_rows(scope: UserScope) -> Page:
