@@ -8,8 +8,10 @@ import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from boto3 import Session
 
 from neve.adapters.aws import clients as aws_clients
 from neve.adapters.aws.clients import PATIENCE, Service, aws_client
@@ -44,6 +46,14 @@ def test_uploads_are_signed_with_version_4() -> None:
     with closing(aws_client("s3", session=SESSION)) as client:
         config: Any = client.meta.config
         assert config.signature_version == "s3v4"
+
+
+def test_a_signed_address_names_the_region_of_its_bucket() -> None:
+    """The global endpoint sends callers of a new bucket to another host, for which the signature is not good."""
+    session = Session("id", "secret", region_name="eu-central-1")
+    with closing(aws_client("s3", session=session)) as client:
+        address = client.generate_presigned_url("put_object", Params={"Bucket": "neve-dev", "Key": "uploads/a/b"})
+    assert urlsplit(address).netloc == "neve-dev.s3.eu-central-1.amazonaws.com"
 
 
 def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,9 @@ def aws_client(service: Service, *, endpoint_url: str | None = None, session: Se
         tcp_keepalive=True,
         # only this version signs the content type of an upload
         signature_version="s3v4" if service == "s3" else None,
+        # a signed address names the global endpoint otherwise, which sends a new bucket's callers elsewhere for hours
+        # and those of a newer region for ever: the signature then fits no host
+        s3={"addressing_style": "virtual"} if service == "s3" else None,
     )
     with _making:  # making clients, unlike using them, is not safe in threads
         if session is None:
