@@ -14,6 +14,7 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
+from tests.http.driving.images import IMAGE
 from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, user_message
 from tests.http.driving.stage import Stage
 
@@ -337,6 +338,11 @@ NOT_THERE = (
     Bad("tool call", "POST", "/tools/drop_tables", {}, status=404, code="route_not_found"),
 )  # fmt: skip
 
+TOO_MANY_IMAGES = (
+    Bad("images of an event", "POST", EVENTS, an_event(content=[IMAGE] * 21), at="events[0].content"),
+    Bad("images of an append", "POST", EVENTS, {"events": [user_message([IMAGE] * 17)] * 3}, at="events"),
+)
+
 TOO_LARGE = (
     Bad("body", "POST", EVENTS, raw=raw(json.dumps(an_event()).ljust(MIB + 1)), status=413, code="payload_too_large"),
     Bad("import", "POST", "/memories/import", raw=b"{}".ljust(MIB + 1), status=413, code="payload_too_large"),
@@ -360,6 +366,7 @@ GROUPS = {
     "times": TIMES,
     "records": RECORDS,
     "missing": NOT_THERE,
+    "images": TOO_MANY_IMAGES,
     "size": TOO_LARGE,
 }
 

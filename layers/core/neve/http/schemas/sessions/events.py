@@ -7,7 +7,7 @@ import binascii
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
@@ -25,6 +25,9 @@ EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"
 MAX_EVENTS = 48
 MAX_EVENT_BYTES = 256 * 1024
+MAX_EVENT_IMAGES, MAX_IMAGES = 20, 48
+"""Of an event (*chosen*: with 5 MiB of base64 each, an export holds one event in 100 MB), and of all of one append:
+four calls to the object store for each, one after the other, have to end within the function's 28 s."""
 
 MediaType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
 
@@ -68,8 +71,18 @@ def _shape(content: object) -> str | None:
     return "text" if isinstance(content, str) else "blocks" if isinstance(content, list) else None
 
 
+def _images_in(blocks: list[TextBlock | ImageBlock]) -> int:
+    return sum(isinstance(block, ImageBlock) for block in blocks)
+
+
+def _few_images(blocks: list[TextBlock | ImageBlock]) -> list[TextBlock | ImageBlock]:
+    if _images_in(blocks) > MAX_EVENT_IMAGES:
+        raise ValueError(f"must have at most {MAX_EVENT_IMAGES} images")
+    return blocks
+
+
 _CONTENT = Discriminator(_shape, custom_error_type="content", custom_error_message="must be text or a list of blocks")
-Blocks = Annotated[list[Block], Field(min_length=1), Tag("blocks")]
+Blocks = Annotated[list[Block], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
 MessageContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
 Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
 """What a tool was given or returned may be empty; what somebody said may not."""
@@ -149,7 +162,9 @@ NewEventBody = Annotated[
 
 class AppendBody(Body):
     events: list[NewEventBody] = Field(
-        min_length=1, max_length=MAX_EVENTS, description="In order. Each has at most 256 KiB as JSON in UTF-8."
+        min_length=1,
+        max_length=MAX_EVENTS,
+        description="In order. Each has at most 256 KiB as JSON in UTF-8 and 20 images, all together 48 images.",
     )
 
     @field_validator("events", mode="before")
@@ -162,6 +177,13 @@ class AppendBody(Body):
                 message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted"
                 error = FieldError(f"events[{n}]", message)
                 raise NeveError("event_too_large", f"events[{n}] {message}.", errors=[error])
+        return events
+
+    @field_validator("events")
+    @classmethod
+    def _images(cls, events: list[NewEventBody]) -> list[NewEventBody]:
+        if sum(_images_in(event.content) for event in events if isinstance(event.content, list)) > MAX_IMAGES:
+            raise ValueError(f"must have at most {MAX_IMAGES} images together")
         return events
 
     def commands(self) -> list[NewEvent]:
