@@ -13,7 +13,7 @@ from typing import Any
 from local.http.message import Request, Response
 from local.http.proxy_event import MalformedAnswer, allows, authorizer_event, http_response, method_arn, proxy_event
 from local.http.routing import Match, Router
-from local.limits.payloads import AnswerTooLarge, RequestTooLarge
+from local.limits.payloads import RequestTooLarge
 from local.limits.points import API_GATEWAY, Points, Series
 from local.template import Template
 from local.workers.failure_log import report
@@ -67,9 +67,6 @@ class Gateway:
             answer = self._invoke(match.route.function, event)
         except RequestTooLarge:
             raise Refused("REQUEST_TOO_LARGE") from None
-        except AnswerTooLarge as error:
-            _report(request, request_id, error)
-            raise Refused("INTEGRATION_FAILURE") from None
         try:
             return http_response(answer)
         except MalformedAnswer as error:
