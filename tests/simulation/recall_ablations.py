@@ -20,10 +20,9 @@ def searches_before_it_looks() -> list[Patch]:
     """BM25 beside the reading of what the index may not have."""
     start, search = Legs.start, Legs._search_text
 
-    def at_once(legs: Legs) -> None:
-        start(legs)
+    def at_once(legs: Legs, where: SearchFilter, depth: int) -> None:
+        start(legs, where, depth)
         if legs.request.lexical:
-            where, depth = legs.request.where, legs.request.depth
             vars(legs)["early"] = legs.ports.tasks.start(lambda: search(legs, where, depth))
 
     def found_before(legs: Legs, where: SearchFilter, depth: int) -> Any:
