@@ -19,6 +19,8 @@ ALARMS = {
     for resources in (WATCHED, written(SERVICE)["Resources"])
     for logical_id, alarm in of_type(resources, "AWS::CloudWatch::Alarm")
 }
+METRICS_OF_AN_ALARM = 10
+"""CloudWatch, *Service quotas*: metrics of an alarm by metric math."""
 SOURCES = [*(ROOT / "layers" / "core" / "neve").rglob("*.py"), *(ROOT / "functions").rglob("*.py")]
 
 
@@ -33,6 +35,12 @@ def test_an_alarm_tells_somebody_and_says_when_it_is_over(logical_id: str) -> No
     alarm = ALARMS[logical_id]
     assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "AlarmTopic"}]
     assert alarm["TreatMissingData"] in ("notBreaching", "breaching")
+
+
+@pytest.mark.parametrize("logical_id", sorted(ALARMS))
+def test_an_alarm_looks_at_no_more_metrics_than_cloudwatch_takes(logical_id: str) -> None:
+    """One more is refused, but only by a deployment."""
+    assert sum("MetricStat" in it for it in ALARMS[logical_id].get("Metrics", ())) <= METRICS_OF_AN_ALARM
 
 
 def test_what_the_service_must_not_do_unnoticed_has_an_alarm() -> None:
