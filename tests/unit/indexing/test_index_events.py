@@ -18,9 +18,12 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.store import rows
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.indexing.index_events import BATCH_SIZE
 from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.lag.memory_lag import user_lag
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
@@ -297,10 +300,38 @@ def test_vectors_are_noted_when_they_stand_beside_the_newest_words(
 def test_a_poison_utterance_does_not_keep_the_others_out(world: RecallWorld) -> None:
     world.say("POISON one", "tea two")
     fail(world, {"fault": "error", "match": "POISON"})
-    assert world.embed(world.dispatch()) == {}
-    assert (indexed_seq(world), lacking_from(world)) == (2, 1)
+    messages = world.dispatch()
+    assert list(world.embed(messages)) == [0]
+    assert (indexed_seq(world), embedded(world), lacking_from(world)) == (2, ((2, 2),), None)
     assert world.found("poison")[0] == "evt:s1:1", "by its words"
     assert world.found("tea two", legs=("vector",)) == ["evt:s1:2"]
+    world.say(*(f"line {n}" for n in range(3, 2 * BATCH_SIZE)))
+    messages += world.dispatch()
+    assert world.embed(messages)
+    assert embedded(world) == ((2, 2 * BATCH_SIZE - 1),), "neither steps nor messages behind it"
+    before = len(embed_calls(world))
+    world.embed(messages)
+    assert [call["texts"] for call in embed_calls(world)[before:]] == [["user: POISON one"]] * 3
+
+
+def test_texts_that_an_embedder_had_no_time_for_are_embedded_when_it_has(world: RecallWorld) -> None:
+    """Their message comes again; once it is a dead letter the sweep sends another."""
+    world.say("tea one", *(f"busy {n}" for n in range(2, 7)))
+    fail(world, {"fault": "status:429", "match": "busy"})
+    messages = world.dispatch()
+    assert list(world.embed(messages)) == [0]
+    assert (embedded(world), user_lag(world.user()).unembedded) == (((1, 1),), 5)
+    world.clock.move(minutes=30)
+    for _ in range(2):
+        sweep_due(world)
+        sent = world.taken(QueueName.EMBED)
+        assert [(m.body["seq_from"], m.body["seq_to"]) for m in sent] == [(2, 6)]
+        assert list(embed_rows(world, delivered(sent))) == [0]
+    fail(world)
+    assert embed_rows(world, delivered(sent)) == {}
+    assert (embedded(world), user_lag(world.user()).unembedded, usage(world)[0]) == (((1, 6),), 0, 6)
+    assert set(world.found("busy", legs=("vector",))) >= {event_id("s1", seq) for seq in range(2, 7)}
+    assert embed_rows(world, delivered(messages)) == {}, "the first message has nothing left to do"
 
 
 def test_a_refusing_embedder_leaves_words_and_a_drain_heals_it(world: RecallWorld) -> None:
@@ -343,6 +374,25 @@ def test_a_drain_over_several_steps_can_break_off(world: RecallWorld) -> None:
     drain_embeddings(world.scope, "ann", wait_s=0)
     assert world.embed(sent(world)) == {}
     assert lacking_from(world) is None
+
+
+def test_a_drain_goes_on_behind_a_text_that_fails_for_now(world: RecallWorld) -> None:
+    """One that it was asked for, and one that came in meanwhile."""
+    fail(world, {"fault": "status:403"})
+    world.say("tea one", "BUSY two", "tea three")
+    world.pump()
+    assert (embedded(world), lacking_from(world)) == (((1, 3),), 1)
+    fail(world, {"fault": "error", "match": "BUSY"})
+    world.say("BUSY four")
+    assert list(world.embed(world.dispatch())) == [0]
+    drain_embeddings(world.scope, "ann", wait_s=0)
+    messages = sent(world)
+    assert list(world.embed(messages)) == [0]
+    assert (embedded(world), lacking_from(world)) == (((1, 3),), 2)
+    assert set(world.found("tea", legs=("vector",))) == {"evt:s1:1", "evt:s1:3"}
+    fail(world)
+    assert world.embed(messages) == {}
+    assert (embedded(world), lacking_from(world)) == (((1, 4),), None)
 
 
 def test_nothing_is_indexed_for_a_user_who_was_erased(world: RecallWorld, written: list[Passage]) -> None:

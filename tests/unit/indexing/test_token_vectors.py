@@ -187,6 +187,16 @@ def test_what_fails_for_now_is_told_again_and_vectors_are_not_held_up(world: Rec
     assert encoded(world) == {memory}
 
 
+def test_an_utterance_without_a_vector_does_not_keep_the_others_from_being_encoded(world: RecallWorld) -> None:
+    """Its message may never succeed, and the one that the sweep sends names what is left."""
+    world.open()
+    world.say("POISON one", "tea two", "tea three")
+    world.faults.replace([{"target": "embed", "fault": "error", "match": "POISON"}])
+    assert list(world.embed(world.dispatch())) == [0]
+    assert worker.embed_rows(world, delivered(world.taken(QueueName.EMBED))) == {}
+    assert encoded(world) == {"evt:s1:2", "evt:s1:3"}
+
+
 def test_an_encoder_that_somebody_has_to_mend_is_said_by_health_and_a_drain_makes_up_for_it(
     world: RecallWorld,
 ) -> None:

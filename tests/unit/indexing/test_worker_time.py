@@ -11,7 +11,7 @@ from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.indexing.vectors.embed_texts import BATCH
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
-from tests.unit.indexing.test_embed_rows import embed_calls, usage
+from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, delivered
 
 TIMEOUT_S = 60.0
@@ -62,6 +62,28 @@ def test_memories_and_sessions_of_several_users_come_to_their_end(world: RecallW
         "all is done: there is nothing to have time for"
     )
     assert world.taken(QueueName.EMBED) == []
+
+
+def test_whoever_only_fails_does_not_go_round_without_a_pause(world: RecallWorld) -> None:
+    """There is no time left behind the first step, but another worker would not get on at once either."""
+    for start in range(0, 96, 48):
+        world.say(*(f"BUSY {n}" for n in range(start, start + 48)))
+    fail(world, {"fault": "error", "match": "BUSY"})
+    messages = waiting(world)
+    assert list(embed_rows(world, delivered(messages), time_for(world, 4 * 3 + 50))) == [0, 1]
+    assert world.taken(QueueName.EMBED) == []
+
+
+def test_a_text_that_fails_does_not_keep_a_long_log_from_going_on(world: RecallWorld) -> None:
+    world.say("BUSY one", *(f"utterance number {n}" for n in range(47)))
+    world.say(*(f"utterance number {n}" for n in range(47, 95)))
+    fail(world, {"fault": "error", "match": "BUSY"})
+    messages = waiting(world)
+    assert embed_rows(world, delivered(messages), time_for(world, 3 + 16 + 2 + 1)) == {}
+    messages = world.taken(QueueName.EMBED)
+    assert messages, "sent again at once"
+    assert list(embed_rows(world, delivered(messages))) == list(range(len(messages)))
+    assert usage(world)[0] == 95
 
 
 def test_what_is_sent_again_stands_in_its_users_group(world: RecallWorld) -> None:

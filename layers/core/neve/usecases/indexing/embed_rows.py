@@ -8,6 +8,7 @@ from typing import Any
 from neve.correlation import correlated
 from neve.domain.ids import event_id
 from neve.domain.records.sessions import Span
+from neve.domain.sessions.spans import common
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, Ports
 from neve.ports.errors import StoreUnavailable
@@ -40,10 +41,10 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
     at = [position for position, one in enumerate(received) if one.body["kind"] in ROWS]
     failed = by_kind([received[position] for position in at], _vectors(WithinTime.of(ports, seconds_left)))
     failures: Failures = {at[n]: error for n, error in failed.items()}
-    embedded = [position for position in at if position not in failures]
+    embedded = {n: ids for n in at if (ids := _embedded(received[n].body, failures.get(n)))}
     failures = put_off(ports.queue, QueueName.EMBED, received, failures)
     try:
-        _queue_tokens(ports, [body for body in (received[n].body for n in embedded) if body["kind"] in ENCODED])
+        _queue_tokens(ports, [(received[position].body, ids) for position, ids in embedded.items()])
     except StoreUnavailable as error:
         failures |= dict.fromkeys(embedded, error)
     ends_ms = ports.clock.monotonic_ms() + ENCODING_MS
@@ -71,12 +72,23 @@ def _vectors(ports: IndexingPorts) -> Work:
 # --- token vectors --------------------------------------------------------------------------------
 
 
-def _queue_tokens(ports: Ports, bodies: Sequence[Mapping[str, Any]]) -> None:
+def _embedded(body: Mapping[str, Any], failure: Exception | None) -> list[str]:
+    """What a message names and has its vectors. A message that comes again for some of its events may never succeed:
+    the others do not wait for it."""
+    if body["kind"] == "events":
+        named = [(body["seq_from"], body["seq_to"])]
+        if failure is not None:
+            named = list(common(named, failure.embedded)) if isinstance(failure, EmbedAgain) else []
+        return [event_id(body["session"], seq) for first, last in named for seq in range(first, last + 1)]
+    return [body["id"]] if failure is None and body["kind"] in ENCODED else []
+
+
+def _queue_tokens(ports: Ports, embedded: Sequence[tuple[Mapping[str, Any], list[str]]]) -> None:
     """Raises StoreUnavailable."""
-    if ports.token_encoder is None or not bodies:
+    if ports.token_encoder is None or not embedded:
         return
-    late = _late_tenants(ports, {body["tenant"] for body in bodies})
-    messages = [message for body in bodies if body["tenant"] in late for message in _tokens_messages(body)]
+    late = _late_tenants(ports, {body["tenant"] for body, _ in embedded})
+    messages = [m for body, ids in embedded if body["tenant"] in late for m in _tokens_messages(body, ids)]
     if messages:
         ports.queue.send(QueueName.EMBED, messages)
 
@@ -88,16 +100,11 @@ def _late_tenants(ports: Ports, tenants: set[str]) -> set[str]:
     return {row.id for row in map(read_tenant, found.values()) if row.policy.rerank == "late"}
 
 
-def _tokens_messages(body: Mapping[str, Any]) -> list[Message]:
+def _tokens_messages(body: Mapping[str, Any], ids: list[str]) -> list[Message]:
     keys = UserKeys(body["tenant"], body["user"])
-    ids = _event_ids(body) if body["kind"] == "events" else [body["id"]]
     with correlated(body):
         parts = (ids[start : start + ITEMS] for start in range(0, len(ids), ITEMS))
         return [tokens_message(keys, body["incarnation"], part) for part in parts]
-
-
-def _event_ids(body: Mapping[str, Any]) -> list[str]:
-    return [event_id(body["session"], seq) for seq in range(body["seq_from"], body["seq_to"] + 1)]
 
 
 def _encode(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> None:

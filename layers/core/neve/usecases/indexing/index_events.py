@@ -14,8 +14,9 @@ from itertools import islice
 
 from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
-from neve.domain.records.sessions import Span
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.records.users import UserHead
+from neve.domain.sessions.spans import joined, without
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.queue import QueueName
@@ -27,7 +28,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows, all_rows_backwards
 from neve.store.transact import transact
-from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
+from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import events_message
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
@@ -47,7 +48,11 @@ CONTEXTS = 5
 
 
 class EmbedAgain(Exception):
-    """The texts could not be embedded for now."""
+    """Texts could not be embedded for now. ``embedded``: what of the log is done with all the same."""
+
+    def __init__(self, embedded: Spans = ()) -> None:
+        super().__init__()
+        self.embedded = embedded
 
 
 class OutOfTime(EmbedAgain):
@@ -77,23 +82,37 @@ def index_words(
 
 
 def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
-    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded
-    for now, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
+    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be embedded
+    for now, behind the others, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
-    row = read_indexed(keys.session, found.get(keys.indexed))
-    lacking = [part for first, last in spans for part in row.not_embedded((first, min(last, row.indexed_seq)))]
-    failed_from = row.without_vectors_from
-    if not lacking and failed_from is not None:
-        lacking = [(failed_from, last) for first, last in spans if first <= failed_from <= last]
-    head = rows.read_head(found.get(keys.head))
+    read = row = read_indexed(keys.session, found.get(keys.indexed))
+    lacking = [step for span in spans for part in _to_embed(row, span) for step in steps(part)]
+    head, failed = rows.read_head(found.get(keys.head)), False
     try:
         still_there(head, incarnation)
-        for span in lacking:
-            for step in steps(span):
-                row = _Vectors(data, head).index(step, row)
+        for step in lacking:
+            row, again = _Vectors(data, head).index(step, row)
+            failed = failed or again
     except UserErased:
         return
+    except OutOfTime:
+        # Whoever only fails must not go round without a pause.
+        if not failed or row != read:
+            raise
+    if failed:
+        raise EmbedAgain(row.embedded)
+
+
+def _to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
+    """What of a span was not embedded yet, and whatever lies behind an event that could not be."""
+    first, last = span[0], min(span[1], row.indexed_seq)
+    failed_from = row.without_vectors_from
+    if failed_from is None or not first <= failed_from <= last:
+        yield from row.not_embedded((first, last))
+    else:
+        yield from row.not_embedded((first, failed_from - 1))
+        yield failed_from, last
 
 
 def reindex_events(data: SessionData[IndexingPorts], incarnation: int, seqs: Span) -> int | None:
@@ -106,7 +125,9 @@ def reindex_events(data: SessionData[IndexingPorts], incarnation: int, seqs: Spa
     try:
         still_there(head, incarnation)
         for step in steps(seqs):
-            row = _Vectors(data, head, reindexing=True).index(step, row)
+            row, again = _Vectors(data, head, reindexing=True).index(step, row)
+            if again:
+                raise EmbedAgain
     except UserErased:
         return None
     return row.without_vectors_from
@@ -272,6 +293,16 @@ def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Itera
 
 
 @dataclass(frozen=True, slots=True)
+class _Written:
+    """``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first of those that have no
+    vector and will have none for now."""
+
+    passages: Sequence[Passage]
+    again: frozenset[int] = frozenset()
+    lacking_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Vectors:
     """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted."""
 
@@ -279,45 +310,50 @@ class _Vectors:
     head: UserHead
     reindexing: bool = False
 
-    def index(self, span: Span, row: IndexedRow) -> IndexedRow:
-        """``row`` was read before; the row as it is left. Words that come in meanwhile belong to the context of what is
-        written here, and their own write found no vectors to take along: it is written again. Raises EmbedAgain,
-        UserErased."""
+    def index(self, span: Span, row: IndexedRow) -> tuple[IndexedRow, bool]:
+        """``row`` was read before; the row as it is left, and whether some texts are to be tried again. Words that come
+        in meanwhile belong to the context of what is written here, and their own write found no vectors to take along:
+        it is written again. Raises OutOfTime, UserErased."""
         for _ in range(CONTEXTS):
-            step = _step_passages(self.data.ports.table, self.data.keys, self.head.incarnation, span)
-            written, lacking_from = self._write(step)
-            noted = self._note(span, row, written, lacking_from)
+            written = self._write(_step_passages(self.data.ports.table, self.data.keys, self.head.incarnation, span))
+            if written is None:
+                return row, True
+            noted = self._note(span, row, written)
             if noted.after is not None:
-                return noted.after
+                return noted.after, bool(written.again)
             row = noted.before
-        raise EmbedAgain
+        return row, True
 
-    def _write(self, step: _StepPassages) -> tuple[list[Passage], int | None]:
-        """What was written, and the first seq of a text that has no vector and will have none for now."""
-        found = self._vectors(passage_texts(step.new), passage_texts(step.before))
+    def _write(self, step: _StepPassages) -> _Written | None:
+        """None when not one text could be embedded and a later attempt may do better. Raises OutOfTime."""
+        found = vectors_for(self.data, self.head, passage_texts(step.new), passage_texts(step.before))
+        if found.late:
+            raise OutOfTime
+        if step.new and found.failed >= {p.text for p in step.new}:
+            return None
         passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*step.before, *step.new)]
         written = passages if self.reindexing else [p for p in passages if p.vector is not None]
         if written:
             self.data.ports.search.upsert(self.data.keys.owner, written)
-        lacking = [p.seq_from for p in step.new if found.wanted and p.text not in found.vectors]
-        return written, min((seq for seq in lacking if seq is not None), default=None)
+        lacking = [p for p in step.new if found.wanted and p.text not in found.vectors]
+        if self.reindexing or found.unavailable is not None:
+            return _Written(written, lacking_from=min(_seqs(lacking), default=None))
+        return _Written(written, again=_seqs(lacking))
 
-    def _vectors(self, new: Sequence[str], before: Sequence[str]) -> VectorsFound:
-        """Raises EmbedAgain when not one text could be embedded and a later attempt may do better, OutOfTime."""
-        found = vectors_for(self.data, self.head, new, before)
-        if found.late:
-            raise OutOfTime
-        if new and found.failed >= set(new):
-            raise EmbedAgain
-        return found
-
-    def _note(self, span: Span, seen: IndexedRow, written: Sequence[Passage], lacking_from: int | None) -> _Noted:
+    def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
         """``seen``: read before what was written. Nothing is noted where further words came in since."""
+        done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:
             if row.indexed_seq != seen.indexed_seq:
                 return None
             moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.reindexing else row
-            return moved.with_vectors(span, lacking_from)
+            for part in done:
+                moved = moved.with_vectors(part, written.lacking_from)
+            return moved
 
-        return _noted(self.data, self.head.incarnation, written, noted)
+        return _noted(self.data, self.head.incarnation, written.passages, noted)
+
+
+def _seqs(passages: Iterable[Passage]) -> frozenset[int]:
+    return frozenset(p.seq_from for p in passages if p.seq_from is not None)
