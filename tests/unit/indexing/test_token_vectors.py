@@ -17,13 +17,14 @@ from neve.scope import Tenant, TenantScope, UserData
 from neve.store.keys import UserKeys, leg_health
 from neve.store.partitions import due_rows
 from neve.store.tenants.leg_health import read_leg_troubles
-from neve.store.token_vectors import LATE, TokenVectors, read_late_progress, read_token_vectors
+from neve.store.token_vectors import LATE, LateProgress, TokenVectors, read_late_progress, read_token_vectors
 from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.erase.erase_user import begin_erasure, erase_user
 from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES
+from neve.usecases.indexing.late.look_again import look_again
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.read_policy import read_policy
@@ -214,6 +215,47 @@ def test_an_encoder_that_somebody_has_to_mend_is_said_by_health_and_a_drain_make
     assert late_troubles(world) == []
 
 
+def reopened(world: RecallWorld, progress: LateProgress | None) -> LateProgress | None:
+    """How far a user is said to be, who was so far when something could not be encoded."""
+    if progress is not None:
+        world.rows.write([progress.put(ANN)])
+    world.remember("User lives in Lisbon")
+    world.broken("late=status:403")
+    world.pump()
+    return read_late_progress(world.rows.get(ANN.late_progress))
+
+
+@pytest.mark.parametrize("progress", [LateProgress("policy 1", "a", 9, done=True), LateProgress("policy 1", "a", 9)])
+def test_who_has_something_that_could_not_be_encoded_is_looked_at_again(
+    world: RecallWorld, progress: LateProgress
+) -> None:
+    """From the beginning: it may lie before what was looked at."""
+    found = reopened(world, progress)
+    assert found is not None and (found.round, found.after, found.items, found.done) == ("policy 1", "", 0, False)
+    assert read_policy(world.scope).encoding_users == 1
+
+
+def test_who_was_never_told_counts_too_once_something_could_not_be_encoded(world: RecallWorld) -> None:
+    """A user who came when the policy was late already. It is written once."""
+    found = reopened(world, None)
+    assert found is not None and read_policy(world.scope).encoding_users == 1
+    world.remember("User lives in Porto")
+    world.pump()
+    assert read_late_progress(world.rows.get(ANN.late_progress)) == found
+
+
+def test_a_user_who_is_erased_meanwhile_is_not_looked_at_again(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def erased(data: UserData[RecallWorld], incarnation: int) -> None:
+        begin_erasure(world.rows, ANN)
+        erase_user(data)
+        look_again(data, incarnation)
+
+    monkeypatch.setattr(worker, "look_again", erased)
+    assert reopened(world, None) is None
+
+
 def test_a_batch_without_time_sends_the_rest_again(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.open()
     world.say(*(f"line {n}" for n in range(10)))
@@ -273,6 +315,24 @@ def test_what_could_not_be_encoded_is_not_said_to_be(full: RecallWorld) -> None:
     full.pump()
     assert len(encoded(full)) == EVERYTHING
     assert [read_drain(full.scope, one.id).status for one in (job, again)] == ["done", "done"]
+
+
+def test_what_could_not_be_encoded_as_it_came_in_is_not_said_to_be(full: RecallWorld) -> None:
+    """Of a user whose items were all encoded before."""
+    full.with_policy(rerank="late")
+    full.pump()
+    full.broken("late=status:403")
+    full.say("I moved to Porto")
+    full.pump()
+    full.broken()
+    full.say("And I like it")
+    full.pump()
+    assert len(encoded(full)) == EVERYTHING + 1
+    assert read_policy(full.scope).encoding_users == 1
+    job = drain_embeddings(full.scope, None, wait_s=0)
+    full.pump()
+    assert len(encoded(full)) == EVERYTHING + 2
+    assert (read_policy(full.scope).encoding_users, read_drain(full.scope, job.id).status) == (0, "done")
 
 
 def test_how_far_it_is_can_be_read(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:

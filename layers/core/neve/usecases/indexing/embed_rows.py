@@ -22,6 +22,7 @@ from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.late.encode_user import encode_user
+from neve.usecases.indexing.late.look_again import look_again
 from neve.usecases.indexing.vectors.worker_time import WithinTime
 from neve.usecases.jobs.begin_encoding import begin_tenant
 from neve.usecases.jobs.messages.indexing import tokens_message
@@ -123,4 +124,6 @@ def _encoded(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> Message |
     if body["kind"] == "late_user":
         return encode_user(data, ends_ms)
     left = encode_items(data, body["ids"], body["incarnation"], ends_ms)
+    if left is None:
+        look_again(data, body["incarnation"])
     return tokens_message(data.keys, body["incarnation"], left) if left else None
