@@ -65,6 +65,11 @@ def images_left_out(queue: str, correlation_id: str, seqs: Sequence[int]) -> Non
     logger.warning("images left out", extra={"component": queue, "correlation_id": correlation_id, "seqs": list(seqs)})
 
 
+def lines_left_out(queue: str, correlation_id: str, count: int) -> None:
+    """Lines of the first turn of a pass for which, as a whole, it had no room; no later pass says them."""
+    logger.warning("lines left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})
+
+
 def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     """Facts of one event for which their pass had no room; its lines have what they say."""
     logger.warning("facts left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})

@@ -65,7 +65,8 @@ class Observed:
     """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
     ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
     ``prompt_version`` None: no model was asked. ``facts_not_read``: how many more facts the answer had, which were
-    not of the form."""
+    not of the form. ``lines_left_out``: seq of the event at which each line begins, of those up to ``covered_to``, that
+    had no room as a whole."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -80,6 +81,7 @@ class Observed:
     covered_to: int | None = None
     prompt_version: str | None = None
     facts_not_read: int = 0
+    lines_left_out: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport, jo
         observability.reflection_skipped(queue, correlation_id, report.not_reflected)
     if report.reflection_left_out:
         observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
+    if lines := report.unreported_lines():
+        observability.lines_left_out(queue, correlation_id, lines)
     facts = report.unreported_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
@@ -129,6 +131,7 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport, jo
         "SummariesRefused": int(report.summary_refused),
         "ReflectionsSkipped": int(report.not_reflected is not None),
         "ReflectionRowsLeftOut": report.reflection_left_out,
+        "LinesLeftOut": lines,
         "FactsLeftOut": facts["left_out"],
         "FactsMalformed": facts["not_read"],
         "FactsInInbox": facts.get("inbox", 0),

@@ -39,8 +39,8 @@ SILENT = (
         "health_issue",
         "emit_metrics",
     ),
-    *("librarian_actions_rejected", "documents_not_shown", "facts_left_out", "malformed_facts_dropped"),
-    *("reflection_skipped", "reflection_left_out", "job_sent_again"),
+    *("librarian_actions_rejected", "documents_not_shown", "lines_left_out", "facts_left_out"),
+    *("malformed_facts_dropped", "reflection_skipped", "reflection_left_out", "job_sent_again"),
 )
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.observe.lines import ObservedLine, room_for, up_to, within_tokens
+from neve.domain.observe.lines import LineRoom, ObservedLine, room_for, up_to, within_tokens
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
-from neve.observing import Observed, PassInput
+from neve.observing import Observed, PassInput, ProposedFact
 from neve.ports.models import ModelAnswer, ModelRequest
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
@@ -280,14 +280,13 @@ def line(seq_from: int, seq_to: int, characters: int) -> ObservedLine:
 
 def test_a_trim_ends_the_pass_before_the_first_line_that_has_no_room() -> None:
     lines = (line(3, 5, 32), line(5, 8, 32), line(8, 9, 320))
-    assert within_tokens(lines, 30, EVENTS) == ((*lines[:1], line(5, 7, 32)), 7)
-    assert within_tokens(lines, 500, EVENTS) == (lines, None)
+    assert within_tokens(lines, 30, EVENTS) == LineRoom((*lines[:1], line(5, 7, 32)), 7)
+    assert within_tokens(lines, 500, EVENTS) == LineRoom(lines)
 
 
 def test_a_trim_covers_the_first_turn_whatever_its_length() -> None:
-    assert within_tokens((line(3, 3, 320), line(4, 5, 32), line(6, 6, 32)), 10, EVENTS) == (
-        (ObservedLine("x" * 31 + "…", 3, 3),),
-        5,
+    assert within_tokens((line(3, 3, 320), line(4, 5, 32), line(6, 6, 32)), 10, EVENTS) == LineRoom(
+        (ObservedLine("x" * 31 + "…", 3, 3),), 5, left_out=(3, 4)
     )
 
 
@@ -297,20 +296,59 @@ def test_a_trim_covers_the_first_turn_whatever_its_length() -> None:
 )
 def test_what_a_trim_leaves_out_lies_behind_the_marker(given_: list[tuple[int, int, int]], cap: int) -> None:
     lines = [line(min(a, b), max(a, b), size) for a, b, size in given_]
-    fitting, covered_to = within_tokens(lines, cap, EVENTS)
+    room = within_tokens(lines, cap, EVENTS)
+    fitting, covered_to = room.lines, room.covered_to
     assert estimate("\n".join(one.text for one in fitting)) <= cap
     if covered_to is None:
-        assert list(fitting) == lines
+        assert (list(fitting), room.left_out) == (lines, ())
         return
     assert covered_to >= 5, "the first turn is always covered"
     assert all(one.seq_to <= covered_to for one in fitting)
     behind_the_first_turn = [one for one in lines if 5 < one.seq_from <= covered_to]
     texts = [one.text for one in fitting]
     assert all(one.text in texts for one in behind_the_first_turn)
+    whole = sum(not one.text.endswith("…") for one in fitting)
+    assert whole + len(room.left_out) == sum(one.seq_from <= covered_to for one in lines), "each is kept or counted"
 
 
 def test_lines_are_clipped_to_what_is_covered() -> None:
     assert up_to((line(3, 9, 1), line(6, 6, 2), line(7, 7, 3)), 6) == (line(3, 6, 1), line(6, 6, 2))
+
+
+def test_lines_of_one_event_that_have_no_room_are_counted(world: World) -> None:
+    world.with_policy(observer_output_cap=80)
+    lines = [{"text": f"🟡 {n} " + "x" * 60, "seq_from": 1, "seq_to": 1} for n in range(10)]
+    too_much = {"has_memory": True, "observations": lines}
+    world.observer = PromptedObserver(Model(too_much, too_much), "m")  # type: ignore[assignment]
+    tell(world, FACTS[0])
+    report = observe(world)
+    [memory] = world.memories()
+    assert [line.text[:3] for line in memory.passages] == ["🟡 0", "🟡 1", "🟡 2", "🟡 3"]
+    assert memory.passages[-1].text.endswith("…")
+    assert report.result()["lines_left_out"] == 7, "six have no room, and one is cut"
+    going_on = ObservationReport.going_on(report.result())
+    assert (report.unreported_lines(), going_on.lines_left_out, going_on.unreported_lines()) == (7, 7, 0)
+
+
+def test_the_rules_count_lines_that_have_no_room(world: World) -> None:
+    world.with_policy(observer_output_cap=30)
+    world.observer = ExtractiveObserver()  # type: ignore[assignment]
+    tell(world, " ".join(FACTS))
+    report = observe(world)
+    whole = [line for line in lines_of(world) if not line.endswith("…")]
+    assert len(whole) + report.lines_left_out == len(FACTS)
+    assert report.lines_left_out > 0
+
+
+def test_lines_that_the_next_pass_says_are_not_counted(world: World) -> None:
+    """The facts end the pass before the lines do."""
+    tell(world, FACTS[0], FACTS[1])
+    facts = tuple(
+        ProposedFact(f"User ate {food}.", "PREFERENCE", 3, "user_stated", "new", None, 1, 1) for food in FOODS[:11]
+    )
+    answer = replace(observed((1, 1), (2, 2)), facts=facts, lines_left_out=(1, 2, 2))
+    world.observer.answers = [answer, replace(observed((2, 2)), lines_left_out=(2,))]
+    assert observe(world).lines_left_out == 2
 
 
 # --- the prompted observer --------------------------------------------------------------------------

@@ -258,6 +258,14 @@ def test_a_pass_covers_its_first_event_even_where_that_has_more_than_fits() -> N
     assert answer.covered_to == 4
 
 
+def test_lines_of_one_event_beyond_its_room_are_counted() -> None:
+    friend = "old" * 30  # lines too long to be joined
+    said = (f"I visited place number {n} yesterday with my {friend} friend number {n}." for n in range(80))
+    answer = passed(" ".join(said), max_lines=1)
+    assert len(answer.lines) == 60
+    assert answer.lines_left_out == (4,) * 20
+
+
 def test_only_neighbours_of_one_event_are_joined() -> None:
     events = [event(n, USER, f"I visited place number {n} yesterday with Tom.") for n in range(1, 9)]
     answer = observed(*events)

@@ -133,23 +133,35 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     assert (line["Function"], line["EventsUnobservable"]) == ("extract", [1.0])
 
 
-def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
-    capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("left_out", "warning", "metric"),
+    [
+        ({"facts_not_read": 2}, "malformed_facts_dropped", "FactsMalformed"),
+        ({"lines_left_out": (1, 1)}, "lines_left_out", "LinesLeftOut"),
+    ],
+)
+def test_what_of_an_answer_is_not_kept_is_one_warning_and_counted(
+    capsys: pytest.CaptureFixture[str],
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    left_out: dict[str, Any],
+    warning: str,
+    metric: str,
 ) -> None:
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    world.observer.answers = [observed_line("🟡 one", 1, 2, facts_not_read=2)]
+    world.observer.answers = [observed_line("🟡 one", 1, 2, **left_out)]
     world.open()
     world.say("the words of a person", "an answer")
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "malformed_facts_dropped", lambda *reported: warned.append(reported))
+    monkeypatch.setattr(observability, warning, lambda *reported: warned.append(reported))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
     assert warned == [("extract", "req-3", 2)]
-    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsMalformed" in line]
-    assert (line["Function"], line["FactsMalformed"]) == ("extract", [2.0])
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if metric in line]
+    assert (line["Function"], line[metric]) == ("extract", [2.0])
 
 
 def written(code: str) -> Iterator[str]:

@@ -442,6 +442,15 @@ def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
     assert job_of(world, message).result["facts_left_out"] == 2
 
 
+def test_lines_without_room_are_told(world: World) -> None:
+    observe(world, "one", "two", "three")
+    message = retract(world, 3)
+    world.observer.answers.append(observed_line("🟡 islands", 1, 2, lines_left_out=(1, 1)))
+    report = run_retraction(scope_of(world), message)
+    assert report is not None and report.unreported_lines() == 2
+    assert job_of(world, message).result["lines_left_out"] == 2
+
+
 def test_an_answer_passes_the_gate(world: World) -> None:
     observe(world, "one", "two")
     message = retract(world, 2)

@@ -278,7 +278,7 @@ def _size(answer: ReadAnswer) -> int:
 
 def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
     lines_given = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
-    lines, trimmed_to = within_tokens(lines_given, given.output_cap, given.events)
+    room = within_tokens(lines_given, given.output_cap, given.events)
     facts = (
         ProposedFact(
             fact.text,
@@ -293,8 +293,8 @@ def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswe
         for fact in answer.facts
     )
     return Observed(
-        has_memory=answer.has_memory and bool(lines),
-        lines=lines,
+        has_memory=answer.has_memory and bool(room.lines),
+        lines=room.lines,
         model=answers[-1].model,
         used_memory_ids=tuple(answer.used_memory_ids),
         current_task=answer.current_task,
@@ -303,9 +303,10 @@ def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswe
         facts=tuple(facts),
         usage=usage_sum(*(part.usage for part in answers)),
         calls=len(answers),
-        covered_to=earlier(answer.covered_to, trimmed_to),
+        covered_to=earlier(answer.covered_to, room.covered_to),
         prompt_version=observation_prompt.PROMPT_VERSION,
         facts_not_read=answer.facts_not_read,
+        lines_left_out=room.left_out,
     )
 
 

@@ -22,6 +22,17 @@ class ObservedLine:
     seq_to: int
 
 
+@dataclass(frozen=True, slots=True)
+class LineRoom:
+    """``lines``: those that are kept. ``covered_to``: the last event that they do justice to (None = the last of the
+    pass). ``left_out``: seq of the event at which each line begins, of those up to there, that is not kept as a
+    whole."""
+
+    lines: tuple[ObservedLine, ...]
+    covered_to: int | None = None
+    left_out: tuple[int, ...] = ()
+
+
 def room_for(events: Sequence[Event]) -> int:
     """How many lines the answer to these events may hold: one for each user message, 5 to 60; 60 for a single
     event."""
@@ -36,29 +47,28 @@ def up_to(lines: Sequence[ObservedLine], covered_to: int) -> tuple[ObservedLine,
     return tuple(replace(line, seq_to=min(line.seq_to, covered_to)) for line in lines if line.seq_from <= covered_to)
 
 
-def within_tokens(
-    lines: Sequence[ObservedLine], cap: int, events: Sequence[Event]
-) -> tuple[tuple[ObservedLine, ...], int | None]:
-    """The lines that make a text of at most ``cap`` tokens, and the last event that they do justice to (None = the last
-    of ``events``, whose lines they are).
+def within_tokens(lines: Sequence[ObservedLine], cap: int, events: Sequence[Event]) -> LineRoom:
+    """The lines of ``events`` that make a text of at most ``cap`` tokens.
 
-    That is the event before the first line that has no room, but at least the first turn, so that the next pass begins
-    behind this one: of that turn's lines the last is trimmed, and what then has no room is lost."""
+    They do justice to the event before the first line that has no room, but at least to the first turn, so that the
+    next pass begins behind this one: of that turn's lines the last is trimmed, and what then has no room is lost."""
     fitting: list[ObservedLine] = []
     text = ""
     if estimate("\n".join(line.text for line in lines)) <= cap:
-        return tuple(lines), None
-    for line in sorted(lines, key=lambda line: (line.seq_from, line.seq_to)):
+        return LineRoom(tuple(lines))
+    ordered = sorted(lines, key=lambda line: (line.seq_from, line.seq_to))
+    for line in ordered:
         longer = f"{text}\n{line.text}" if fitting else line.text
         if estimate(longer) > cap:
             covered_to = max(line.seq_from - 1, _end_of_first_turn(events))
+            lost = tuple(one.seq_from for one in ordered[len(fitting) :] if one.seq_from <= covered_to)
             trimmed = trim_to(longer, cap)[len(text) :].strip()
             if line.seq_from <= covered_to and len(trimmed) > _MIN_TRIMMED:
                 fitting.append(replace(line, text=trimmed))
-            return up_to(fitting, covered_to), covered_to
+            return LineRoom(up_to(fitting, covered_to), covered_to, lost)
         fitting.append(line)
         text = longer
-    return tuple(fitting), None
+    return LineRoom(tuple(fitting))
 
 
 def earlier(*covered_to: int | None) -> int | None:

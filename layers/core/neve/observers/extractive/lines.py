@@ -45,11 +45,13 @@ LEFT_S = 2.0
 @dataclass(frozen=True, slots=True)
 class PassLines:
     """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
-    (None = the last of the pass)."""
+    (None = the last of the pass). ``left_out``: seq of the event at which each line begins, of those up to there, that
+    had no room."""
 
     lines: tuple[Line, ...]
     restated: tuple[str, ...]
     covered_to: int | None
+    left_out: tuple[int, ...] = ()
 
 
 def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
@@ -64,8 +66,8 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
             break
         for line in _of_moment(moment, spoken, notes):
             notes.take(line)
-    lines, covered_to = _within(notes.lines, given)
-    return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
+    lines, covered_to, left_out = _within(notes.lines, given)
+    return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to, left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +180,21 @@ def _solved(sentence: Sentence, moment: Moment, notes: _Notes, at: int | None) -
 _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
-def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None]:
+def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None, tuple[int, ...]]:
     """All lines if they are few enough; else neighbours are joined, and the pass ends before the first event that has
-    no room. Its first event has that of a pass of one event, and where even that is not enough, the best are kept."""
+    no room. Its first event has that of a pass of one event, and where even that is not enough, the best are kept; at
+    last, where those begin that are not."""
     room = given.max_lines
     if len(lines) > room:
         lines = _joined(lines)
     if len(lines) <= room:
-        return lines, None
-    left_out = sorted(line.seq_from for line in lines)[room]
+        return lines, None, ()
+    without_room = sorted(line.seq_from for line in lines)[room]
     first = given.events[0].seq
-    covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
+    covered_to = max((event.seq for event in given.events if event.seq < without_room), default=first)
     covered = [line for line in lines if line.seq_from <= covered_to]
-    return _best(covered, max(room, MAX_LINES) if covered_to == first else room), covered_to
+    best = _best(covered, max(room, MAX_LINES) if covered_to == first else room)
+    return best, covered_to, (first,) * (len(covered) - len(best))
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

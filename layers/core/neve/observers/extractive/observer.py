@@ -59,17 +59,18 @@ class ExtractiveObserver:
         people = among_people(given.events)
         found = lines_of_pass(given, among_people=people)
         observed = [ObservedLine(line.shown, line.seq_from, line.seq_to) for line in found.lines]
-        lines, trimmed_to = within_tokens(observed, given.output_cap, given.events)
+        room = within_tokens(observed, given.output_cap, given.events)
         return Observed(
-            has_memory=bool(lines),
-            lines=lines,
+            has_memory=bool(room.lines),
+            lines=room.lines,
             model=NAME,
             used_memory_ids=found.restated,
             facts=() if people else tuple(facts_of(found.lines, given.prior, found.restated)),
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
-            covered_to=earlier(found.covered_to, trimmed_to),
+            covered_to=earlier(found.covered_to, room.covered_to),
+            lines_left_out=(*found.left_out, *room.left_out),
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:

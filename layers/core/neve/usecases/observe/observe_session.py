@@ -114,7 +114,8 @@ def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Ob
     if covered_to == last:
         return observed, read
     covered = [event for event in read.events if event.seq <= covered_to]
-    return replace(observed, lines=up_to(observed.lines, covered_to)), replace(
+    left_out = tuple(seq for seq in observed.lines_left_out if seq <= covered_to)
+    return replace(observed, lines=up_to(observed.lines, covered_to), lines_left_out=left_out), replace(
         read, covered_to=covered_to, events=covered, facts=tuple(facts_up_to(room.facts, covered_to))
     )
 
@@ -162,9 +163,11 @@ class _Pass:
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
         read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
+        observed, read = done_justice(observed, read, room)
         with contextlib.suppress(InputRetracted):  # asked again without it
-            self._commit(*done_justice(observed, read, room))
+            self._commit(observed, read)
             self.report.passes += 1
+            self.report.lines_left_out += len(observed.lines_left_out)
             self.report.facts_left_out += room.left_out
             self.report.facts_not_read += observed.facts_not_read
             self.report.images_left_out += [n for n in pictured.left_out if n not in self.report.images_left_out]
