@@ -34,7 +34,7 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
-Work = Callable[[SessionScope, dict[str, Any], SecondsLeft], ObservationReport | None]
+Work = Callable[[SessionScope, dict[str, Any], SecondsLeft, ObservationReport], object]
 
 PROGRESS = "stands"
 """In a message that was sent again: where its session stood, and since when."""
@@ -48,7 +48,8 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
     its message delivered again, LeaseHeld and ReplacementBusy to have it postponed: it is sent to ``queue``, where it
     came from, once more, ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job
-    goes on in another worker. ``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
+    goes on in another worker. What else the report says is told, whether ``work`` raises or not. ``context``: Lambda's,
+    which knows how long the worker may still run; None: for ever."""
     seconds_left = time_of(context)
 
     def handle(record: SQSRecord) -> None:
@@ -62,21 +63,28 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
                 raise
         observability.message_processed(queue, body.get(FIELD, record.message_id))
 
-    def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
-        user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
+    def told(record: SQSRecord, body: dict[str, Any]) -> ObservationReport:
+        user, report = tenant_scope(ports, body["tenant"]).of_user(body["user"]), ObservationReport()
         try:
-            report = work(user.of_session(body["session"]), body, seconds_left)
+            work(user.of_session(body["session"]), body, seconds_left, report)
+        except Exception:
+            report.failure = None  # what is raised is told instead
+            raise
+        finally:
+            _report(queue, body.get(FIELD, record.message_id), report, body.get("job_id"))
+        return report
+
+    def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
+        try:
+            report = told(record, body)
         except (LeaseHeld, ReplacementBusy) as held:
             progress = _with_progress(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
             _send_again(ports, queue, record, progress)
             observability.message_postponed(queue, body.get(FIELD, record.message_id), held)
             return
-        if report is None:
-            return
         if report.left_off_at is not None:
             _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
-        _report(queue, body.get(FIELD, record.message_id), report, body.get("job_id"))
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)

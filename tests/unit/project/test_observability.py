@@ -28,6 +28,7 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
@@ -219,7 +220,7 @@ def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(observability, "failed", lambda where, identifier, *_: logged.append((where, identifier)))
 
-    def breaks(scope: SessionScope, body: dict[str, object], seconds_left: SecondsLeft) -> None:
+    def breaks(scope: SessionScope, body: dict[str, object], left: SecondsLeft, report: ObservationReport) -> None:
         raise StoreUnavailable("table", "down")
 
     create_tenant(world, "acme")

@@ -451,6 +451,20 @@ def test_lines_without_room_are_told(world: World) -> None:
     assert job_of(world, message).result["lines_left_out"] == 2
 
 
+def test_what_was_not_kept_is_told_also_where_the_worker_then_fails(world: World) -> None:
+    observe(world, "one", "two")
+    observe(world, "three", "four")
+    message = retract(world, 2, 3)
+    world.observer.answers += [observed_line("🟡 one", 1, 1, facts_not_read=2), ModelUnavailable("status 529")]
+    report = ObservationReport()
+    with pytest.raises(ModelUnavailable):
+        run_retraction(scope_of(world), message, report=report)
+    assert report.unreported_facts()["not_read"] == job_of(world, message).result["facts_not_read"] == 2
+    later = ObservationReport()
+    run_retraction(scope_of(world), message, report=later)
+    assert (job_of(world, message).status, later.unreported_facts()["not_read"]) == ("done", 0)
+
+
 def test_an_answer_passes_the_gate(world: World) -> None:
     observe(world, "one", "two")
     message = retract(world, 2)

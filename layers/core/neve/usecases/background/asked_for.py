@@ -16,8 +16,10 @@ from neve.usecases.retract.run_retraction import run_retraction
 _WORK = {"observe": extract_session, RETRACT: run_retraction}
 
 
-def asked_for(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> ObservationReport | None:
+def asked_for(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, report: ObservationReport | None = None
+) -> ObservationReport | None:
     """As ``compact_session``; as ``extract_session`` for a message of E3, as ``run_retraction`` for one of a
     retraction."""
     work = _WORK.get(body.get("work", ""), compact_session)
-    return work(scope, body, seconds_left)
+    return work(scope, body, seconds_left, report)

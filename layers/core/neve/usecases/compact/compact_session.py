@@ -19,7 +19,7 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.messages.compaction import COMPACT
 from neve.usecases.jobs.messages.filing import filing_job, filing_message
 from neve.usecases.lag.memory_lag import leave_if_caught_up
-from neve.usecases.observe.extract_session import refused, report_so_far
+from neve.usecases.observe.extract_session import keep_committed, refused, report_so_far
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
@@ -28,12 +28,16 @@ from neve.usecases.reflect.replace_rows import ReplacementBusy
 
 
 def compact_session(
-    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
+    scope: SessionScope,
+    body: dict[str, Any],
+    seconds_left: SecondsLeft = for_ever,
+    report: ObservationReport | None = None,
 ) -> ObservationReport | None:
     """One message of the compact queue: what its passes did, None for a user who was erased. Where the report says
-    ``left_off_at``, the message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure.
-    Every step may be repeated: a message that was handled before finds its own commit, and finishes what is left."""
-    report = report_so_far(scope, body["job_id"])
+    ``left_off_at``, the message is to be sent again. ``report``: hears of it also where this raises: LeaseHeld, which
+    postpones the message, and what a retry may cure. Every step may be repeated: a message that was handled before
+    finds its own commit, and finishes what is left."""
+    report = report_so_far(scope, body["job_id"], report)
     try:
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
         if report.left_off_at is None:
@@ -51,6 +55,9 @@ def compact_session(
         report.failure = refusal
         finish_job(scope, body["job_id"], COMPACT, "failed", report.result() | refused(refusal))
         return report
+    except Exception:
+        keep_committed(scope, body["job_id"], COMPACT, report)
+        raise
     if report.left_off_at is not None:
         carry_on_job(scope, body["job_id"], COMPACT, report.result())
         return report

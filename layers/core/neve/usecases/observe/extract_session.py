@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
+from neve.domain.errors import NeveError
 from neve.observing import SecondsLeft, for_ever
-from neve.ports.errors import ModelRefused
+from neve.ports.errors import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
@@ -17,14 +19,17 @@ from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_sessi
 
 
 def extract_session(
-    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
+    scope: SessionScope,
+    body: dict[str, Any],
+    seconds_left: SecondsLeft = for_ever,
+    report: ObservationReport | None = None,
 ) -> ObservationReport | None:
     """One message: what its passes did, None for a user who was erased. Replaying it is a no-op. Where the report says
-    ``left_off_at``, the message is to be sent again.
+    ``left_off_at``, the message is to be sent again. ``report``: hears of it also where this raises.
 
     Raises LeaseHeld and ReplacementBusy, which postpone the message, and what a retry may cure (LeaseLost,
     ModelUnavailable, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
-    report = report_so_far(scope, body["job_id"])
+    report = report_so_far(scope, body["job_id"], report)
     reflections: list[str] = []
     try:
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
@@ -39,6 +44,9 @@ def extract_session(
         report.failure = refusal
         finish_job(scope, body["job_id"], "observe", "failed", report.result() | refused(refusal))
         return report
+    except Exception:
+        keep_committed(scope, body["job_id"], "observe", report)
+        raise
     result = report.result() | report.reflection() | ({"reflections": reflections} if reflections else {})
     if report.left_off_at is None:
         finish_job(scope, body["job_id"], "observe", "done", result)
@@ -47,10 +55,20 @@ def extract_session(
     return report
 
 
-def report_so_far(scope: SessionScope, job_id: str) -> ObservationReport:
-    """Of the job's earlier workers."""
-    job = find_job(scope, job_id)
-    return ObservationReport.going_on(job.result if job and job.status == "running" else {})
+def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | None = None) -> ObservationReport:
+    """Of the job's earlier workers. ``report``: a new one, which is to say it."""
+    job, report = find_job(scope, job_id), report or ObservationReport()
+    report.go_on(job.result if job and job.status == "running" else {})
+    return report
+
+
+def keep_committed(scope: SessionScope, job_id: str, kind: str, report: ObservationReport) -> None:
+    """Before a worker fails: what it has committed is in the job's result, and the next worker goes on from there. Best
+    effort, because it fails for another reason: what was committed by one that is killed, or that cannot reach the
+    store any more, is not in the result."""
+    if report.committed:
+        with contextlib.suppress(NeveError, StoreUnavailable):
+            carry_on_job(scope, job_id, kind, report.result())
 
 
 def refused(refusal: ModelRefused) -> dict[str, Any]:

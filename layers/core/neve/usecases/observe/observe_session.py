@@ -6,7 +6,6 @@ redone from fresh rows; the observer is never asked twice for what it has answer
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -154,11 +153,11 @@ class _Pass:
         given = replace(self._input(head, marker, plan.events), events=pictured.events)
         try:
             with noting_what_waits(self.scope):
-                answer = self._ask(given)
-            observed = self._screened(answer)
+                answer, unseen = self._ask(given)
         except ContentRefused as refusal:
             self._narrow(marker, plan.events, refusal)
             return True
+        observed, found = screen_observed(self.scope, answer)
         room = facts_with_room(stated_facts(observed.facts, plan.events), plan.events[0].seq)
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
@@ -167,10 +166,15 @@ class _Pass:
         with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(observed, read)
             self.report.passes += 1
-            self.report.lines_left_out += len(observed.lines_left_out)
-            self.report.facts_left_out += room.left_out
-            self.report.facts_not_read += observed.facts_not_read
-            self.report.images_left_out += [n for n in pictured.left_out if n not in self.report.images_left_out]
+            self.report.also_left_out(
+                ObservationReport(
+                    images_left_out=self._not_told((*unseen, *pictured.left_out)),
+                    lines_left_out=len(observed.lines_left_out),
+                    facts_left_out=room.left_out,
+                    facts_not_read=observed.facts_not_read,
+                    redacted=dict(found.removed),
+                )
+            )
         return True
 
     def left_off_at(self) -> str | None:
@@ -233,23 +237,21 @@ class _Pass:
 
     # --- asking ---------------------------------------------------------------------------------
 
-    def _ask(self, given: PassInput) -> Observed:
-        """Raises ContentRefused for what is refused without its images, too, and OutOfTime before that is asked."""
+    def _ask(self, given: PassInput) -> tuple[Observed, Sequence[int]]:
+        """The answer, and the seqs of the events that it was given without their images. Raises ContentRefused for what
+        is refused without its images, too, and OutOfTime before that is asked."""
         try:
-            return self.scope.ports.observer.observe(given)
+            return self.scope.ports.observer.observe(given), ()
         except ContentRefused:
             pictured = [event.seq for event in given.events if images_of(event)]
             if not pictured:
                 raise
         self._need_time()
-        observed = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
-        self.report.images_left_out += pictured
-        return observed
+        return self.scope.ports.observer.observe(replace(given, events=without_images(given.events))), pictured
 
-    def _screened(self, observed: Observed) -> Observed:
-        screened, found = screen_observed(self.scope, observed)
-        self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
-        return screened
+    def _not_told(self, seqs: Sequence[int]) -> list[int]:
+        """Events that are shown again, because nothing was found in them, are told once."""
+        return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]
 
     def _narrow(self, marker: SessionMarker, events: Sequence[Event], refusal: ContentRefused) -> None:
         """Ask for less the next time, or note an event that was refused alone."""
@@ -270,6 +272,7 @@ class _Pass:
 
     def _commit(self, observed: Observed | None, read: PassRead) -> None:
         done = PassCommit(self.scope, self.incarnation, self.token, observed, read).write()
+        self.report.committed = True
         self.report.observed_seq = done.marker.observed_seq
         self.report.reinforced += done.reinforced
         self.report.unobservable += [{"seq": one.seq, "reason": one.reason} for one in read.refused]

@@ -17,18 +17,20 @@ _COUNTED = ("lines_left_out", "facts_left_out", "facts_not_read")
 
 @dataclass(slots=True)
 class ObservationReport:
-    """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
-    ``images_left_out``: seqs of the events that were read without their images; ``lines_left_out``: how many lines had
-    no room as a whole; ``facts``: what became of each, as ``fact_result`` says it; ``facts_left_out``: how many had no
-    room; ``facts_not_read``: how many an answer had that were not of the form. ``left_off_at``: where the worker had no
-    time for one more pass, as a name for that place; None when nothing is left to read. ``failure``: why the job has
-    failed for good. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a reflection was due
-    and not done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal data in the
-    observer's answers, by class. ``reported_so_far``: how many of both lists an earlier worker of the job has logged;
-    ``lines_reported``: the same of the lines left out; ``facts_reported``: of the facts left out, of those decided, and
-    of those not read; ``counted``: so much of ``redacted``."""
+    """It becomes the job's result. ``committed``: whether this worker has written a pass. ``unobservable``: ``{seq,
+    reason}`` of the events that were refused alone; ``images_left_out``: seqs of the events that were read without
+    their images; ``lines_left_out``: how many lines had no room as a whole; ``facts``: what became of each, as
+    ``fact_result`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that
+    were not of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place;
+    None when nothing is left to read. ``failure``: why the job has failed for good. ``summary_refused``: of the
+    compaction that followed; ``not_reflected``: why a reflection was due and not done; ``reflection_left_out``: how
+    many rows of one had no room. ``redacted``: personal data in the observer's answers, by class. ``reported_so_far``:
+    how many of both lists an earlier worker of the job has logged; ``lines_reported``: the same of the lines left out;
+    ``facts_reported``: of the facts left out, of those decided, and of those not read; ``counted``: so much of
+    ``redacted``."""
 
     passes: int = 0
+    committed: bool = False
     written: list[str] = field(default_factory=list)
     reinforced: list[str] = field(default_factory=list)
     unobservable: list[dict[str, Any]] = field(default_factory=list)
@@ -53,24 +55,22 @@ class ObservationReport:
     @classmethod
     def going_on(cls, result: Mapping[str, Any]) -> ObservationReport:
         """From where the last worker of the job stopped."""
-        report = cls(
-            passes=result.get("passes", 0),
-            lines_left_out=result.get("lines_left_out", 0),
-            facts_left_out=result.get("facts_left_out", 0),
-            facts_not_read=result.get("facts_not_read", 0),
-            redacted=dict(result.get("redacted", {})),
-            counted=dict(result.get("redacted", {})),
-            reported_so_far=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
-            lines_reported=result.get("lines_left_out", 0),
-            facts_reported=(
-                result.get("facts_left_out", 0),
-                len(result.get("facts", ())),
-                result.get("facts_not_read", 0),
-            ),
-        )
-        for name in (*_DONE, *_LEFT_OUT):
-            getattr(report, name).extend(result.get(name, ()))
+        report = cls()
+        report.go_on(result)
         return report
+
+    def go_on(self, result: Mapping[str, Any]) -> None:
+        """The same of a report that says nothing yet."""
+        self.passes = result.get("passes", 0)
+        self.reason = result.get("reason")
+        for name in (*_DONE, *_LEFT_OUT):
+            getattr(self, name).extend(result.get(name, ()))
+        for name in _COUNTED:
+            setattr(self, name, result.get(name, 0))
+        self.redacted, self.counted = dict(result.get("redacted", {})), dict(result.get("redacted", {}))
+        self.reported_so_far = len(self.unobservable), len(self.images_left_out)
+        self.lines_reported = self.lines_left_out
+        self.facts_reported = self.facts_left_out, len(self.facts), self.facts_not_read
 
     def result(self) -> dict[str, Any]:
         return {

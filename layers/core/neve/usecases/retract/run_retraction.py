@@ -40,11 +40,15 @@ ERASE_S = 30.0
 
 
 def run_retraction(
-    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
+    scope: SessionScope,
+    body: dict[str, Any],
+    seconds_left: SecondsLeft = for_ever,
+    report: ObservationReport | None = None,
 ) -> ObservationReport | None:
     """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
-    message is to be sent again. Raises LeaseHeld and ReplacementBusy, which postpone it, and what a retry may cure."""
-    report = ObservationReport()
+    message is to be sent again. ``report``: hears of what was done also where this raises LeaseHeld or ReplacementBusy,
+    which postpone the message, or what a retry may cure."""
+    report = report or ObservationReport()
     work = _Retracting(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
         work.go_on(body["retraction"])
