@@ -229,10 +229,10 @@ def _notes_first() -> list[Patch]:
     cls = index_events._Vectors
     note = cls._note
 
-    def first(self: Any, span: Any, seen: Any, written: Any, lacking_from: Any) -> Any:
-        noted = note(self, span, seen, written, lacking_from)
+    def first(self: Any, span: Any, seen: Any, written: Any) -> Any:
+        noted = note(self, span, seen, written)
         if noted.after is None:
-            note(self, span, noted.before, written, lacking_from)
+            note(self, span, noted.before, written)
         return noted
 
     return [(cls, "_note", first)]
