@@ -372,6 +372,42 @@ def test_of_two_images_without_words_both_are_asked_about(world: RecallWorld) ->
     assert images_asked_about(compiled(world, [image("b")])) == [image("a")["data"], image("b")["data"]]
 
 
+def test_a_message_that_the_log_has_without_a_secret_is_not_repeated(world: RecallWorld) -> None:
+    world.say("hello", "hi")
+    said = "My password is hunter2xyz9, please note it."
+    append_events(session(world), [NewEvent(EventType.USER_MESSAGE, said)])
+    sent = json.dumps(compiled(world, said).request)
+    assert sent.count("please note it") == 1
+    assert "hunter2xyz9" not in sent
+
+
+def test_the_prefix_is_that_of_the_instructions_that_are_sent(world: RecallWorld) -> None:
+    """A long message leaves them less room, and the provider reads its cache no further than to what changed."""
+    tight = CustomBudget(total=600, output=0, system=100, memories=0, history=500)
+    given: dict[str, Any] = {"profile": tight, "instructions": ("a" * 300, "b" * 300)}
+    whole, cut, again = (compiled(world, message, **given) for message in ("short", "long " * 250, "short"))
+    assert [len(one.plan.prompt.instructions) for one in (whole, cut, again)] == [602, 300, 602]
+    assert whole.prefix_sha == again.prefix_sha != cut.prefix_sha
+    assert [one.prefix_changed for one in (whole, cut, again)] == [False, True, True]
+
+
+def test_a_hit_that_no_retrieved_text_has_room_for_is_named(world: RecallWorld) -> None:
+    """And told as an update, where it is one."""
+    world.with_policy(recall_k=20, prompt_share=0.0, recall_threshold=0.0)
+    compiled(world)
+    world.clock.move(minutes=1)
+    notes = {world.remember(f"Falcon note {n}: " + " ".join(f"f{n}w{m}" for m in range(250))) for n in range(20)}
+    world.pump()
+    made = compiled(world, "Tell me about the falcon", retrieval="auto")
+    assert made.recalled is not None and {hit.id for hit in made.recalled.hits} == notes
+    shown = set(made.plan.shown_hits)
+    left_out, not_told = (set(one.items) for one in made.plan.pruned)
+    assert (shown | left_out, shown & left_out) == (notes, set())
+    assert [one.section for one in made.plan.pruned] == ["retrieved", "updates"]
+    assert made.transparency[0].startswith(f"Loaded {len(shown)} relevant entries")
+    assert 0 < len(left_out - not_told) < len(left_out), "some are updates instead"
+
+
 def test_an_image_that_the_log_has_already_is_not_repeated(world: RecallWorld) -> None:
     append_events(session(world), [NewEvent(EventType.USER_MESSAGE, [image("a")])])
     assert images_asked_about(compiled(world, [image("a")])) == [image("a")["data"]]

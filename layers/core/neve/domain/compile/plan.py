@@ -37,8 +37,9 @@ _BEHIND_THE_HIDDEN = 1_000_000
 @dataclass(frozen=True, slots=True)
 class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
-    answered. ``retrieved``: the text of the first n hits, by n, and their ids. ``images`` of the history, and
-    ``last_images`` of what waits for an answer: base64 by object key."""
+    answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
+    retrieved text has room for, whatever the budget. ``images`` of the history, and ``last_images`` of what waits for
+    an answer: base64 by object key."""
 
     static: str = ""
     boundaries: str = ""
@@ -54,6 +55,7 @@ class PromptInput:
     updates: Sequence[Update] = ()
     retrieved: Callable[[int], str] = lambda _: ""
     hits: Sequence[str] = ()
+    too_long: Sequence[str] = ()
     task: TaskState | None = None
     images: Mapping[str, str] = field(default_factory=dict)
     last_images: Mapping[str, str] = field(default_factory=dict)
@@ -373,6 +375,8 @@ class _Fitted:
         if self.hits < len(prompt_input.hits):
             dropped = tuple(prompt_input.hits[self.hits :])
             found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
+        if prompt_input.too_long:
+            found.append(Pruned("retrieved", tuple(prompt_input.too_long), "more than one retrieved text holds"))
         if self.updates.left_out:
             found.append(Pruned("updates", self.updates.left_out, self._why_updates()))
         if len(self.instructions) < len(prompt_input.instructions):

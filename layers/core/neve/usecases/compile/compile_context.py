@@ -23,6 +23,7 @@ from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.new_event import NewEvent
 from neve.domain.sessions.transcript import content_text, event_text, images_of
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tenants.policy import budget_of
@@ -37,6 +38,7 @@ from neve.usecases.compile.reads import Material, start_reads
 from neve.usecases.compile.recalls import Recalls
 from neve.usecases.images.event_images import name_images
 from neve.usecases.observe.model_down import QUEUED
+from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
 from neve.usecases.recall.tool import tools
 
@@ -112,7 +114,7 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             work = replace(work, recalled=recalls.answer)
         made = work.plan()
         try:
-            new_epoch = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
+            new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(work.shas(made)))
         except Conflict:
             if attempt + 1 < READINGS:
                 material = start_reads(scope, beside=command.bytes).collect()
@@ -138,7 +140,7 @@ def _check(scope: SessionScope, command: CompileCommand) -> None:
 @dataclass(frozen=True, slots=True)
 class _Compilation:
     """One attempt over what was read. ``events``: the log without the message; ``asked``: the message. ``tools``: as
-    the provider takes them; ``shas``: of what stands before the pack, by part."""
+    the provider takes them."""
 
     scope: SessionScope
     command: CompileCommand
@@ -147,7 +149,6 @@ class _Compilation:
     events: tuple[Event, ...]
     asked: Content | None
     tools: list[dict[str, Any]]
-    shas: Mapping[str, str]
     flags: tuple[str, ...] = ()
 
     @classmethod
@@ -160,8 +161,7 @@ class _Compilation:
             why = "is required: the log does not end with a message or a tool's result that waits for an answer"
             raise invalid("message", why)
         offered: list[dict[str, Any]] = tools()[command.format] if command.offers_tools else []
-        shas = _shas(offered, _static(scope), command.instructions)
-        return cls(scope, command, material, recalled, tuple(events), asked, offered, shas)
+        return cls(scope, command, material, recalled, tuple(events), asked, offered)
 
     @property
     def asked_text(self) -> str:
@@ -187,9 +187,14 @@ class _Compilation:
             return policy.budget
         return budget_of(self.command.profile, policy.effective_window)
 
-    @property
-    def prefix(self) -> str:
-        return " ".join(f"{name}:{sha[:16]}" for name, sha in self.shas.items())
+    def shas(self, plan: Plan) -> dict[str, str]:
+        """Of what stands before the pack, by part: as it is sent."""
+        parts = {
+            "tools": compact_json(self.tools) if self.tools else "",
+            "static": plan.prompt.static,
+            "instructions": plan.prompt.instructions,
+        }
+        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in parts.items() if text}
 
     def flagged(self, flag: str) -> _Compilation:
         return replace(self, flags=(*self.flags, flag))
@@ -211,7 +216,8 @@ class _Compilation:
     def prompt_input(self) -> PromptInput:
         material, policy = self.material, self.scope.policy
         session_state, pack, log = material.session_state, material.pack, material.log
-        hits = self.recalled.hits if self.recalled else []
+        recalled = self.recalled.hits if self.recalled else []
+        hits = injected(recalled)[1]
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
         return PromptInput(
             static=_static(self.scope),
@@ -228,6 +234,7 @@ class _Compilation:
             updates=[one for one in material.updates if one.id not in found],
             retrieved=lambda n: injected(hits[:n])[0],
             hits=[hit.id for hit in hits],
+            too_long=[hit.id for hit in recalled if hit not in hits],
             task=self.command.task,
             images=material.images.history,
             last_images=material.images.last,
@@ -248,7 +255,7 @@ class _Compilation:
         self, plan: Plan, request: Mapping[str, Any] | None, new_epoch: SessionEpoch | None, began_ms: float
     ) -> Compiled:
         session_state = self.material.session_state
-        before = session_state.epoch.prefix if session_state else None
+        before, shas = session_state.epoch.prefix if session_state else None, self.shas(plan)
         recall_flags = self.recalled.degraded if self.recalled else []
         return Compiled(
             command=self.command,
@@ -256,12 +263,12 @@ class _Compilation:
             plan=plan,
             material=self.material,
             epoch=new_epoch or (session_state.epoch if session_state else None),
-            prefix_changed=before is not None and before != self.prefix,
+            prefix_changed=before is not None and before != _prefix(shas),
             recalled=self.recalled,
             request=request,
             degraded=list(dict.fromkeys((*self.material.degraded, *recall_flags, *self.flags))),
             elapsed_ms=round(self.scope.ports.clock.monotonic_ms() - began_ms, 3),
-            prefix_sha=self.shas,
+            prefix_sha=shas,
         )
 
 
@@ -270,13 +277,9 @@ def _static(scope: SessionScope) -> str:
     return prefix.rendered if prefix else ""
 
 
-def _shas(offered: Sequence[Mapping[str, Any]], static: str, instructions: Sequence[str]) -> dict[str, str]:
-    parts = {
-        "tools": compact_json(offered) if offered else "",
-        "static": static,
-        "instructions": "\n\n".join(instructions),
-    }
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in parts.items() if text}
+def _prefix(shas: Mapping[str, str]) -> str:
+    """As the epoch keeps it."""
+    return " ".join(f"{name}:{sha[:16]}" for name, sha in shas.items())
 
 
 # --- the message ------------------------------------------------------------------------------------
@@ -296,11 +299,12 @@ def _parted(
 
 
 def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
-    """Whether the event has the words of the message and each of its images. An upload is called by its id and not by
-    its bytes, so it may be any of them."""
-    if content_text(message).strip() != event_text(event).strip():
+    """Whether the event has the words of the message, without what the gate takes out of them, and each of its images.
+    An upload is called by its id and not by its bytes, so it may be any of them."""
+    screened, _ = screen_event(NewEvent(EventType.USER_MESSAGE, message), scope.policy.pii.actions)
+    if content_text(screened.content).strip() != event_text(event).strip():
         return False
-    named, _ = name_images(scope, message, "message")
+    named, _ = name_images(scope, screened.content, "message")
     if isinstance(named, str):
         return True
     there = images_of(event)
