@@ -19,6 +19,7 @@ from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row
@@ -360,8 +361,39 @@ def test_other_sessions_get_a_pack_when_the_model_refuses_to_read_what_is_left(w
     report = run_retraction(scope_of(world), message)
     assert report is not None and str(report.failure) == "status 401"
     job = job_of(world, message)
-    assert (job.status, job.result["erased"]["rebuilt_packs"]) == ("failed", ["s2"])
+    assert (job.status, job.result["erased"]["rebuilt_packs"]) == ("running", ["s2"])
     assert "one thing" in text_of(world, "s2") and "MARKER" not in text_of(world, "s2")
+    world.observer.answers.append(observed_line("🔴 User said two", 3, 3))
+    assert work(world, message).result["erased"]["rebuilt_packs"] == ["s2"]
+    assert "User said two" in text_of(world, "s2"), "its pack is built again with what is left"
+
+
+def test_a_model_that_refuses_every_request_is_waited_for_and_told_once(world: World) -> None:
+    """Nobody took back what is left: it is read when the key is right again."""
+    observe(world, "one", "two", "three", "four")
+    message = retract(world, 4)
+    world.observer.answers.append(ModelRefused("status 401"))
+    report = run_retraction(scope_of(world), message)
+    job = job_of(world, message)
+    assert report is not None and str(report.failure) == "status 401"
+    assert (job.status, job.finished_at) == ("running", None)
+    assert "status 401" in job.result["reason"], "whoever polls sees why it waits"
+    sent: list[str] = []
+    for _ in range(2):  # ten minutes later, and twenty
+        world.clock.move(minutes=30)
+        sweep_due(world, lost=lambda one: sent.append(one.id))
+    assert sent == [message["job_id"]] * 2
+    world.observer.answers.append(ModelRefused("status 401"))
+    report = run_retraction(scope_of(world), message)
+    assert report is not None and report.failure is None
+    world.observer.answers.append(ModelRefused("status 403"))
+    report = run_retraction(scope_of(world), message)
+    assert report is not None and str(report.failure) == "status 403"
+    job = work(world, message)
+    assert (job.status, job.result["reason"], len(job.result["written"])) == ("done", "edited", 1)
+    assert ranges(seen(world)) == [(1, 3)]
+    pack = read_pack(scope_of(world))
+    assert "said 1 to 3" in str(pack.text)
 
 
 def test_a_worker_that_dies_behind_the_purge_is_followed_to_the_packs(world: World) -> None:
@@ -489,6 +521,19 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
     result = job_of(world, message).result
     assert (result["summary"], result["summary_reason"]) == ("rewritten", "the observer refused to read these events")
     assert report is not None and report.summary_refused
+
+
+def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
+    world.with_policy(window=2_000)
+    for _ in range(12):
+        world.say("u" * 320, "a" * 320)
+    request_compaction(scope_of(world), "manual", wait=False)
+    compact_session(scope_of(world), world.queue.sent[-1][1].body)
+    message = retract(world, 5, 6)
+    world.observer.summaries.append(ModelRefused("status 401"))
+    assert work(world, message).status == "running"
+    job = work(world, message)
+    assert (job.status, job.result["summary"], job.result["reason"]) == ("done", "rewritten", "edited")
 
 
 def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:

@@ -14,6 +14,8 @@ from neve.store.transact import transact
 
 REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
+MEANWHILE = "pack meanwhile"
+"""The pack without what the model refuses to read. It is built again behind that."""
 
 
 class JobEnded(Exception):

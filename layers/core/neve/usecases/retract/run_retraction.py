@@ -31,7 +31,7 @@ from neve.usecases.retract.deleted_before import deleted_before
 from neve.usecases.retract.erase_retracted import DerivedRows, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
-from neve.usecases.retract.retract_job import ERASED, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.retract_job import ERASED, MEANWHILE, PACK, SUMMARY, JobEnded, after, is_done, note, read
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
@@ -73,12 +73,22 @@ class _Retracting:
         try:
             self._run(self._retraction(retraction_id))
         except ModelRefused as refusal:
-            self.report.failure = refusal
-            result = read(self.scope, self.job_id).result | refused(refusal)
-            finish_job(self.scope, self.job_id, RETRACT, "failed", result)
+            self._wait(refusal)
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+
+    def _wait(self, refusal: ModelRefused) -> None:
+        """What is left of the session's memories is to be made again when the model answers: the job goes on, and stays
+        due. Why it waits is told once, however often it is sent."""
+        why = refused(refusal)
+
+        def waiting(job: Job) -> Job:
+            return replace(job, status="running", finished_at=None, result=job.result | why)
+
+        if read(self.scope, self.job_id).result.get("reason") != why["reason"]:
+            self.report.failure = refusal
+        note(self.scope, self.job_id, waiting)
 
     def _retraction(self, retraction_id: str) -> Retraction:
         """Raises UserErased."""
@@ -99,10 +109,10 @@ class _Retracting:
             leave_if_caught_up(self.scope.data, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
-            self._packs()
+            self._packs(MEANWHILE)
             raise
-        self._packs()
-        result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
+        self._packs(PACK)
+        result = {**read(self.scope, self.job_id).result, "reason": retraction.reason}
         finish_job(self.scope, self.job_id, RETRACT, "done", result)
 
     def _leave_index(self, retraction_id: str) -> None:
@@ -150,12 +160,12 @@ class _Retracting:
 
         note(self.scope, self.job_id, noted)
 
-    def _packs(self) -> None:
+    def _packs(self, step: str) -> None:
         """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
         own. Behind all that is written, also where a reader has built a pack since the purge. What a build has stored
         since then that had read the deleted goes first: it can point to it no more."""
         job = read(self.scope, self.job_id)
-        if is_done(job, PACK):
+        if is_done(job, step):
             return
         result: dict[str, Any] = {}
         if is_done(job, ERASED):
@@ -166,7 +176,7 @@ class _Retracting:
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
-        self._note(PACK, result)
+        self._note(step, result)
 
     def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
