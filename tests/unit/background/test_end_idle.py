@@ -8,14 +8,18 @@ import pytest
 
 from neve.domain.records.sessions import SessionHead
 from neve.domain.sessions.idle import due_of
+from neve.ports.errors import ModelRefused
 from neve.ports.queue import QueueName
 from neve.ports.table import Delete
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change
 from neve.usecases.background import end_idle as sweeping
 from neve.usecases.background.end_idle import end_idle
+from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.erase.erase_user import begin_erasure
+from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.sessions.note_open import note_open
 from neve.usecases.sessions.read_sessions import get_session
@@ -86,6 +90,27 @@ def test_a_session_that_was_ended_is_looked_at_until_it_is_extracted(world: Libr
     assert after(world, 31) == NOTHING and watched(world) == 1
     assert after(world, 31)["orphans"] == 1, "the same job, once more"
     assert len(list(all_rows(world.table, world.user().keys.jobs))) == 1
+
+
+def test_an_end_that_the_model_refuses_is_tried_again_every_hour_until_it_works(world: LibraryWorld) -> None:
+    """Nothing else would read the session to its end."""
+    world.observer.answers = [ModelRefused("status 401"), ModelRefused("status 401")]
+    assert (after(world, 61)["orphans"], work_on_the_end(world)) == (1, "failed")
+    for then in ("failed", "running"):
+        counts = after(world, 61)
+        assert (counts["orphans"], counts["idle_failed"], watched(world)) == (0, 1, 1)
+        assert work_on_the_end(world) == then
+    file_session(world.session, world.last_message())
+    assert (status(world), world.observer.passes[-1].events[-1].seq) == ("extracted", 2)
+    assert after(world, 61) == NOTHING and watched(world) == 0
+
+
+def work_on_the_end(world: LibraryWorld) -> str:
+    """How the session's one job stands behind it."""
+    [row] = all_rows(world.table, world.user().keys.jobs)
+    message = message_of_row(row).body
+    compact_session(world.session, message)
+    return get_job(world.user(), message["job_id"]).status
 
 
 def test_a_session_without_an_event_is_closed_and_forgotten(world: LibraryWorld) -> None:

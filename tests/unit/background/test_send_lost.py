@@ -140,6 +140,17 @@ def test_a_job_from_before_it_was_due_is_sent_when_it_is_asked_for_again(world: 
         assert sweep_after(world, 60) == []
 
 
+@for_both
+def test_a_job_that_failed_is_sent_when_it_is_asked_for_again(world: RecallWorld, ask: Ask, work: str) -> None:
+    job_id = ask(world)
+    finish_job(world.session, job_id, work, "failed", {"passes": 1, "reason": "the model refused"})
+    assert sweep_after(world, 60) == []
+    assert ask(world) == job_id
+    job = job_of(world, job_id)
+    assert (job.status, job.finished_at, job.result) == ("queued", None, {"passes": 1})
+    assert [one["job_id"] for one in sweep_after(world, 0)] == [job_id]
+
+
 def test_the_sweep_counts_and_names_it(
     world: RecallWorld, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

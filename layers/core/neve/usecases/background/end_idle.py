@@ -18,7 +18,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import put_open_session
 from neve.store.partitions import due_rows
-from neve.usecases.compact.end_session import end_session
+from neve.usecases.compact.end_session import end_session, has_failed_to_end
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 MAX_SESSIONS = 500
@@ -36,7 +36,8 @@ def ignore_failure(_kind: str, _error: Exception) -> None:
 
 def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure) -> dict[str, int]:
     """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again, of which
-    ``on_failure`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
+    ``on_failure`` hears why, and sessions whose end a model refused, which are ended once more; ``idle_left``: 1 when
+    more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
     for item in share.of(islice(due, MAX_SESSIONS)):
@@ -75,10 +76,12 @@ def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) 
             ops: list[WriteOp] = [rows.check_head(keys, user), rows.put_session(keys, closed)]
             ports.table.write([*ops, put_open_session(keys, looked_at_next(closed))])
             return "closed"
-        case "end" if head.last_seq and end_session(session).status != "failed":
+        case "end" if head.last_seq:
+            failed = has_failed_to_end(session, rows.read_head(found.get(keys.head)).incarnation, head)
+            end_session(session)
             # looked at again until the librarian is done with it
             ports.table.write([put_open_session(keys, now + ORPHAN_AFTER)])
-            return "orphans"
+            return "idle_failed" if failed else "orphans"
         case "wait":
             ports.table.write([put_open_session(keys, looked_at_next(head))])
             return NOTHING

@@ -18,9 +18,9 @@ from neve.usecases.jobs.read_jobs import find_job
 
 def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
     """The job, one for each state of the log and of what was said of its outcome: who ends a session again that nothing
-    was added to, and of which nothing was taken back since, gets the same one. Another outcome is told to the job that
-    waits, and is a job of its own behind one that a worker has taken up. Session and job are one transaction. Raises
-    session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
+    was added to, and of which nothing was taken back since, gets the same one, queued again where it had failed.
+    Another outcome is told to the job that waits, and is a job of its own behind one that a worker has taken up.
+    Session and job are one transaction. Raises session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
     ports, keys = scope.ports, scope.keys
 
     def attempt() -> Job:
@@ -31,21 +31,25 @@ def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
         rows.writable(user)
         job = find_job(scope, _job_id(scope, user.incarnation, head))
         if job is not None and outcome in (None, head.outcome) and head.status != "open":
-            note_lost(scope, job)
-            return job
+            return note_lost(scope, job)
         closed = replace(head, status="closed", outcome=outcome or head.outcome)
         if job is not None and closed.outcome != head.outcome and job.status != "queued":
             closed, job = replace(closed, corrected=(head.corrected or 0) + 1), None
         if job is not None:
             ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
-            note_lost(scope, job)
-            return job
+            return note_lost(scope, job)
         job = compaction_job(scope, "end", None, _job_id(scope, user.incarnation, closed))
         queued = rows.put_queued_job(keys, job, user.incarnation)
         ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed), queued])
         return job
 
     return transact(ports, attempt)
+
+
+def has_failed_to_end(scope: SessionScope, incarnation: int, head: SessionHead) -> bool:
+    """Whether the job of a session's end has. Raises StoreUnavailable."""
+    job = find_job(scope, _job_id(scope, incarnation, head))
+    return job is not None and job.status == "failed"
 
 
 def _job_id(scope: SessionScope, incarnation: int, head: SessionHead) -> str:

@@ -1,23 +1,38 @@
-"""Jobs that were written before the index of due work named them (docs/rules/jobs.md#lost)."""
+"""Jobs that the next sweep sends because their call is repeated: those that have failed, and those that were written
+before the index of due work named them (docs/rules/jobs.md#lost)."""
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
+from datetime import datetime
 
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso, parse
 from neve.ports.errors import Conflict
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.usecases.jobs.read_jobs import find_job
 
 
-def note_lost(scope: SessionScope, job: Job | None) -> None:
-    """For who asks again for what such a job does: where nobody has taken it up in ten minutes, the next sweep sends
-    it. Nothing for a job that says itself when it is due. At most one write. Raises StoreUnavailable."""
-    now = scope.ports.clock.now()
-    if job is None or job.status != "queued" or job.due_at is not None or job.incarnation is None:
-        return
-    if now - parse(job.created_at) >= rows.SENT_WITHIN:
-        with contextlib.suppress(Conflict):  # a worker has just taken it up
-            scope.ports.table.write([rows.put_job(scope.keys, replace(job, due_at=iso(now)))])
+def note_lost(scope: SessionScope, job: Job) -> Job:
+    """For who asks again for what such a job does: one that has failed is queued once more, and one that nobody has
+    taken up in ten minutes is due. The job as it is then. At most one write. Raises StoreUnavailable."""
+    noted = _noted(job, scope.ports.clock.now())
+    if noted is None:
+        return job
+    try:
+        scope.ports.table.write([rows.put_job(scope.keys, noted)])
+    except Conflict:  # a worker has just taken it up
+        return find_job(scope, job.id) or job
+    return replace(noted, version=job.version + 1)
+
+
+def _noted(job: Job, now: datetime) -> Job | None:
+    """None for a job that has ended well, or says itself when it is due, or whose row is no message."""
+    if job.incarnation is None:
+        return None
+    if job.status == "failed":
+        result = {name: value for name, value in job.result.items() if name != "reason"}
+        return replace(job, status="queued", finished_at=None, result=result, due_at=iso(now))
+    waits = job.status == "queued" and job.due_at is None and now - parse(job.created_at) >= rows.SENT_WITHIN
+    return replace(job, due_at=iso(now)) if waits else None

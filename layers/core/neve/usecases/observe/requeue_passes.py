@@ -15,7 +15,8 @@ from neve.usecases.lag.memory_lag import Progress
 
 def requeue_passes(ports: Ports, waiting: Iterable[tuple[SessionKeys, Progress]]) -> int:
     """Of those of the sessions that are not observed up to their last complete turn. Where the job has failed, it waits
-    for somebody to ask, or to say more. How many were sent. Raises StoreUnavailable."""
+    for somebody to ask, or to say more, or for the session's end, which is tried again until it works. How many were
+    sent. Raises StoreUnavailable."""
     messages = []
     for keys, progress in waiting:
         if progress.lag(ports.clock.now()).unobserved:

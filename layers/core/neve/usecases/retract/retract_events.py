@@ -56,8 +56,8 @@ def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: Idempo
         raise invalid("to_seq", f"is before from_seq ({wanted.from_seq})")
     retract = _Retract(scope, wanted, idempotency_key, new_job_id(scope.ports))
     answer = transact(scope.ports, retract.attempt)
-    if answer.job_id != retract.job_id:
-        note_lost(scope, find_job(scope, answer.job_id))
+    if answer.job_id != retract.job_id and (job := find_job(scope, answer.job_id)) is not None:
+        note_lost(scope, job)
     return answer
 
 
