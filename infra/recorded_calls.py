@@ -54,6 +54,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("dynamodb:ConditionCheckItem", "table"): "finishes or undoes the replacement of a worker that died",
         ("dynamodb:DeleteItem", "table"): "as above",
         ("dynamodb:Query", "table"): "as above",
+        ("sqs:SendMessage", "queue/librarian"): "only where the message of a session that is filed again was lost",
         ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
     },
     "recall": {
@@ -94,6 +95,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
     },
     "outbox": {
         ("sqs:SendMessage", "queue/embed"): "only for a tenant that begins to rerank late",
+        ("sqs:SendMessage", "queue/librarian"): "only where something that was filed is taken back",
         ("dynamodb:DescribeStream", "table/stream"): "the event source mapping reads with the function's role",
         ("dynamodb:GetRecords", "table/stream"): "as above",
         ("dynamodb:GetShardIterator", "table/stream"): "as above",

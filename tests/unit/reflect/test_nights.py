@@ -17,6 +17,7 @@ from neve.ports.table import Put, Version
 from neve.scope import Tenant, TenantScope, UserData
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS
+from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
 from neve.usecases.erase.user_stores import left_in_stores
 from neve.usecases.jobs.messages.reflection import ReflectionRequest
@@ -419,3 +420,14 @@ def test_erasing_and_closed_users_are_refused(world: NightWorld) -> None:
     finish_erasure(UserData(world, keys), close=True)
     with pytest.raises(Exception, match="erased and closed"):
         request_reflection(world.scope, "ann", None)
+
+
+def test_queues_that_are_lost_are_filled_with_the_jobs_of_users_and_of_everybody(world: NightWorld) -> None:
+    world.fill(3)
+    request_reflection(world.user(), "ann", 1.0)
+    request_reflection(world.user(), None, None)
+    asked = [message.body for message in world.messages()]
+    assert [body["work"] for body in asked] == ["user", "tenant"]
+    refill_queues(world, lambda _: None)
+    again = [message.body for message in world.messages()]
+    assert sorted(again, key=str) == sorted(asked, key=str)

@@ -17,6 +17,10 @@ from neve.ports.queue import QueueName
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
 from neve.store.rows import read_retraction
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.refill_queues import refill_queues
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.write_document import write_document
@@ -32,6 +36,7 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.tenants.create_tenant import create_tenant
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, proposals
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
@@ -77,7 +82,16 @@ def shown(world: LibraryWorld) -> list[list[int]]:
 
 def work(world: LibraryWorld, message: Any) -> Job:
     run_retraction(world.session, message)
+    told_by_the_outbox(world)
     return get_job(world.user(), message["job_id"])
+
+
+def told_by_the_outbox(world: LibraryWorld) -> list[str]:
+    """Sessions that are to be filed again, of which nobody has been told."""
+    jobs = [row for row in all_rows(world.table, world.user().keys.jobs) if row["kind"] == "librarian"]
+    asked = [row for row in jobs if row["status"] == "queued"]
+    dispatch_changes(world, [Change("", None, row) for row in asked])
+    return [row["session_id"] for row in asked]
 
 
 def filed(world: LibraryWorld, *actions: Any, account: Account = ACCOUNT) -> None:
@@ -204,6 +218,51 @@ def test_what_another_session_wrote_onto_it_is_filed_again_too(world: LibraryWor
     assert read_filing("s2", world.table.get(other.keys.filing)).filed_seq == 0
 
 
+def test_sessions_whose_message_is_lost_are_filed_again_by_the_sweep(world: LibraryWorld) -> None:
+    """They are over, and their documents are gone: nothing else would ask a librarian."""
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+    assert get_session(world.session).head.status == "extracted"
+    world.open(session="s2")
+    world.say("Sarah sings.", "Oh.", session="s2")
+    other = world.user().of_session("s2")
+    world.observer.filings = [answer(change("append", SARAH, "Sings.", base_rev=1, seqs=(1,)))]
+    file_session(other, {"incarnation": 1, "job_id": "job_1", "kind": "librarian"})
+    message = retract(world, 3)
+    for _ in range(2):
+        run_retraction(world.session, message)  # what the outbox was to send of it is lost
+    [(one, first), (two, second)] = sent_by_the_sweep(world, 20)
+    assert ((one, two), first["job_id"]) == (("s1", "s2"), job_of(world, message).result["librarian_job_id"])
+    assert [session for session, _ in sent_by_the_sweep(world, 30)] == ["s1", "s2"], "a dead letter is sent again, too"
+    file_session(world.session, first)
+    file_session(other, second)
+    assert (filing(world).filed_seq, filing_of(world, "s2").filed_seq) == (4, 2)
+    assert sent_by_the_sweep(world, 1_000) == []
+
+
+def job_of(world: LibraryWorld, message: Any) -> Job:
+    return get_job(world.user(), message["job_id"])
+
+
+def sent_by_the_sweep(world: LibraryWorld, minutes: float) -> list[tuple[str, Any]]:
+    """Session and message of each that a librarian is told of."""
+    world.clock.move(minutes=minutes)
+    before = len(world.queue.sent)
+    sweep_due(world)
+    bodies = [dict(one.body) for queue, one in world.queue.sent[before:] if queue is QueueName.LIBRARIAN]
+    return sorted((body["session"], body) for body in bodies)
+
+
+def test_queues_that_are_lost_are_filled_with_sessions_that_are_filed_again(world: LibraryWorld) -> None:
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+    job = work(world, retract(world, 3))
+    [sent] = [one.body for queue, one in world.queue.sent if queue is QueueName.LIBRARIAN][-1:]
+    create_tenant(world, "acme")
+    world.queue.sent.clear()
+    refill_queues(world, lambda _: None)
+    again = [one.body for queue, one in world.queue.sent if queue is QueueName.LIBRARIAN]
+    assert (again, sent["job_id"]) == ([sent], job.result["librarian_job_id"])
+
+
 def test_a_session_that_two_retractions_move_back_keeps_its_account(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,7 +385,7 @@ def test_a_filing_waits_for_the_job_of_what_is_taken_back(world: LibraryWorld) -
     job = work(world, message)
     assert (job.state["waiting"], filing(world).waiting) == ([[ended.id, "compact"]], ())
     assert get_job(world.user(), job.result["librarian_job_id"]).status == "queued"
-    again, waited = [one.body for queue, one in world.queue.sent if queue is QueueName.LIBRARIAN][-2:]
+    waited, again = [one.body for queue, one in world.queue.sent if queue is QueueName.LIBRARIAN][-2:]
     assert (again["kind"], waited["job_id"], waited["kind"]) == ("librarian", ended.id, "compact")
     world.observer.filings = [answer(change("create", SARAH, "Travels along.", seqs=(1,)))]
     file_session(world.session, again)
@@ -354,11 +413,12 @@ def test_a_session_that_is_ended_again_after_a_retraction_is_another_job(world: 
     first = end_session(world.session)
     message = retract(world, 3)
     second = world.end()
+    waiting = world.last_message()
     assert (first.status, second.id != first.id, second.status) == ("done", True, "running")
     world.file()
     assert get_job(world.user(), second.id).status == "running"
     work(world, message)
-    world.file()
+    file_session(world.session, waiting)
     assert get_job(world.user(), second.id).status == "done"
     assert (shown(world)[-1], end_session(world.session).id) == ([1, 2], second.id)
 

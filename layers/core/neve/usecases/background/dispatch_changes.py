@@ -22,7 +22,7 @@ from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.token_vectors import round_of_policy
 from neve.usecases.jobs import queued_jobs
-from neve.usecases.jobs.messages import compaction
+from neve.usecases.jobs.messages import compaction, filing
 from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
@@ -61,17 +61,24 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
 
 
 def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
-    """The jobs that somebody wrote to have them sent: compactions, retractions, and work on all that is kept of a
-    user."""
+    """The jobs that somebody wrote to have them sent: compactions, retractions, sessions that are filed again, and
+    work on all that is kept of a user."""
     messages: defaultdict[QueueName, list[Message]] = defaultdict(list)
     for item in (change.item for change in changes if change.old is None):
         if item.get("type") == rows.QUEUED_JOB:
+            queue, message_of_row = _QUEUES.get(item["kind"], _COMPACT)
             with correlated(item):
-                if item["kind"] in queued_jobs.KINDS:
-                    messages[QueueName.JOBS].append(queued_jobs.message_of_row(item))
-                else:
-                    messages[QueueName.COMPACT].append(compaction.message_of_row(item))
+                messages[queue].append(message_of_row(item))
     return messages
+
+
+_QUEUES = {
+    **dict.fromkeys(queued_jobs.KINDS, (QueueName.JOBS, queued_jobs.message_of_row)),
+    filing.KIND: (QueueName.LIBRARIAN, filing.message_of_row),
+}
+"""By the kind of the job."""
+_COMPACT = (QueueName.COMPACT, compaction.message_of_row)
+"""Of every other one."""
 
 
 def _retractions(changes: Sequence[Change]) -> list[Message]:

@@ -36,6 +36,7 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.requeue import requeue_logs
 from neve.usecases.jobs.begin_encoding import encode_again
+from neve.usecases.jobs.messages import filing, reflection
 from neve.usecases.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
@@ -157,14 +158,20 @@ def _send_jobs_again(data: TenantData[Ports]) -> int:
     open_jobs = [job for job in map(rows.read_job, live) if not job.ended]
     observe = _messages(data, [job for job in open_jobs if job.kind == "observe"], _observation_of)
     compact = _messages(data, [job for job in open_jobs if job.kind in (COMPACT, RETRACT)], _work_of)
-    if observe:
-        ports.queue.send(QueueName.EXTRACT, observe)
-    if compact:
-        ports.queue.send(QueueName.COMPACT, compact)
+    files = _messages(data, [job for job in open_jobs if job.kind == filing.KIND], _filing_of)
+    nights = [_night_of(keys, job) for job in open_jobs if job.kind == reflection.KIND]
     whole = [job_message(keys.of_user(j.user_id), j.kind, j.id) for j in open_jobs if j.kind in KINDS and j.user_id]
-    if whole:
-        ports.queue.send(QueueName.JOBS, whole)
-    return len(observe) + len(compact) + len(whole)
+    queued = {
+        QueueName.EXTRACT: observe,
+        QueueName.COMPACT: compact,
+        QueueName.LIBRARIAN: files,
+        QueueName.REFLECT: nights,
+        QueueName.JOBS: whole,
+    }
+    for queue, messages in queued.items():
+        if messages:
+            ports.queue.send(queue, messages)
+    return sum(map(len, queued.values()))
 
 
 Again = Callable[[SessionData[Ports], int, Job], Message | None]
@@ -193,3 +200,15 @@ def _observation_of(data: SessionData[Ports], incarnation: int, job: Job) -> Mes
 
 def _work_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
     return compact_message(data.keys, incarnation, job)
+
+
+def _filing_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
+    return filing.filing_message(data.keys, incarnation, job.id, job.kind)
+
+
+def _night_of(keys: Keys, job: Job) -> Message:
+    """Of one user, or of all."""
+    asked = reflection.reflection_request(job)
+    if job.user_id is None:
+        return reflection.tenant_message(keys, asked)
+    return reflection.user_message(keys.of_user(job.user_id), asked)

@@ -53,13 +53,24 @@ def revert_documents(scope: SessionScope, incarnation: int, retraction: Retracti
 
 
 def _file_again(scope: SessionScope, incarnation: int, retraction: Retraction, job: Job) -> None:
-    """May be repeated: a librarian finds its cursor moved, and its job done."""
-    logs = [scope.of_session(session) for session in job.state.get("file_again", ())]
-    jobs = [(log.keys, refiling_job(log, retraction.id)) for log in logs]
-    messages = [filing_message(keys, incarnation, one.id, one.kind) for keys, one in jobs]
-    messages += [filing_message(scope.keys, incarnation, *one) for one in job.state.get("waiting", ())]
+    """May be repeated: a librarian finds its cursor moved, and its job done. The rows of the jobs are their messages:
+    nothing else would file a session that is over."""
+    for session in job.state.get("file_again", ()):
+        log = scope.of_session(session)
+        transact(scope.ports, partial(_ask_to_file, log, incarnation, refiling_job(log, retraction.id)))
+    messages = [filing_message(scope.keys, incarnation, *one) for one in job.state.get("waiting", ())]
     if messages:
         scope.ports.queue.send(QueueName.LIBRARIAN, messages)
+
+
+def _ask_to_file(log: SessionScope, incarnation: int, job: Job) -> None:
+    """Once. Raises Conflict, UserErased."""
+    keys, table = log.keys, log.ports.table
+    found = table.get_many([keys.head, keys.job(job.id)])
+    user = rows.read_head(found.get(keys.head))
+    still_there(user, incarnation)
+    if keys.job(job.id) not in found:
+        table.write([rows.check_head(keys, user), rows.put_queued_job(keys, job, incarnation)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +288,7 @@ class _Reverting:
         if moved is not None:
             refiling = refiling_job(scope, self.retraction.id)
             again, result = {*again, session}, {"librarian_job_id": refiling.id}
-            ops.append(rows.put_job(scope.keys, refiling))
+            ops.append(rows.put_queued_job(scope.keys, refiling, self.incarnation))
         counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
         result |= {name: count for name, count in counted.items() if count}
         flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)

@@ -11,7 +11,9 @@ from neve.domain.ids import ulid_named
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.queue import Message
+from neve.ports.table import Item
 from neve.scope import SessionScope
+from neve.store import rows
 from neve.store.keys import SessionKeys
 
 KIND = "librarian"
@@ -53,3 +55,10 @@ def filing_message(keys: SessionKeys, incarnation: int, job_id: str, kind: str) 
         "kind": kind,
     }
     return Message(carried(body), group=f"{keys.tenant}#{keys.user}")
+
+
+def message_of_row(item: Item) -> Message:
+    """Of a job that ``rows.put_queued_job`` has stored."""
+    job = rows.read_job(item)
+    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+    return filing_message(keys, item["incarnation"], job.id, job.kind)
