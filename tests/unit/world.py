@@ -19,6 +19,7 @@ from neve.caching import Caches
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
+from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
@@ -45,6 +46,7 @@ from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import leg_health
 from neve.store.tenants.leg_health import OBSERVER
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
 
@@ -255,6 +257,12 @@ class World:
 
     def user(self, user: str = "ann") -> UserScope:
         return self.scope.of_user(user)
+
+    def queued(self, job: Job) -> dict[str, Any]:
+        """The message that the outbox makes of the job's row."""
+        item = self.table.get(self.tenant.keys.job(job.id))
+        assert item is not None and item["type"] == rows.QUEUED_JOB
+        return dict(message_of_row(item).body)
 
     def forget(self) -> None:
         """As in a process that has served nothing yet."""

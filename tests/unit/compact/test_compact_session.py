@@ -10,9 +10,12 @@ import pytest
 
 from local.template import read_template
 from neve.domain.records.jobs import Job
-from neve.ports.errors import ModelUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.store.partitions import all_rows, due_rows
+from neve.store.rows import QUEUED
 from neve.usecases.background.asked_for import asked_for
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
@@ -42,7 +45,7 @@ def turns(world: World, count: int, tokens: int = 200) -> None:
 
 def ask(world: World) -> tuple[Job, dict[str, Any]]:
     job = request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
-    return job, world.queue.sent[-1][1].body
+    return job, world.queued(job)
 
 
 def compact(world: World) -> Job:
@@ -51,30 +54,39 @@ def compact(world: World) -> Job:
     return get_job(world.user("ann"), job.id)
 
 
-def test_a_call_that_could_not_be_sent_leaves_no_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_needs_no_queue_and_its_message_is_never_lost(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row is the message, which the sweep sends again until the job has ended."""
+
     def refuse(queue: QueueName, messages: Sequence[Message]) -> None:
         raise StoreUnavailable("queue", f"cannot take {len(messages)} for {queue}")
 
-    turns(world, 1)
+    turns(world, 12)
     with monkeypatch.context() as broken:
         broken.setattr(world.queue, "send", refuse)
-        with pytest.raises(StoreUnavailable):
-            ask(world)
-    assert world.table.query(world.tenant.keys.jobs, limit=10).items == []
+        job, _ = ask(world)
+    assert job.status == "queued"
+    for _ in range(2):  # a dead letter is sent once more
+        world.clock.move(minutes=30)
+        sweep_due(world)
+    sent = [message.body for queue, message in world.queue.sent if queue is QueueName.COMPACT]
+    assert [body for body in sent if body["job_id"] == job.id] == [world.queued(job)] * 2
+    asked_for(world.user("ann").of_session("s1"), world.queued(job), lambda: 60.0)
+    assert get_job(world.user("ann"), job.id).result["outcome"] == "covered"
+    assert job.id not in {item["id"] for item in due_rows(world.table, QUEUED)}
 
 
-def test_a_worker_that_is_faster_than_the_call_makes_its_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns(world, 12)
-    scope = world.user("ann").of_session("s1")
+def test_a_call_whose_answer_was_lost_makes_one_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns(world, 1)
+    write = world.table.write
 
-    def work_at_once(queue: QueueName, messages: Sequence[Message]) -> None:
-        for message in messages if queue is QueueName.COMPACT else ():
-            asked_for(scope, message.body, lambda: 60.0)
+    def lost(ops: Any) -> None:
+        write(ops)
+        monkeypatch.undo()
+        raise Conflict([0])
 
-    monkeypatch.setattr(world.queue, "send", work_at_once)
-    job = request_compaction(scope, "manual", wait=False)
-    assert (job.status, job.result["outcome"]) == ("done", "covered")
-    assert get_job(world.user("ann"), job.id) == job
+    monkeypatch.setattr(world.table, "write", lost)
+    job, _ = ask(world)
+    assert [item["sk"] for item in all_rows(world.table, world.tenant.keys.jobs)] == [job.id.removeprefix("job_")]
 
 
 @pytest.mark.parametrize("wait", [True, False])

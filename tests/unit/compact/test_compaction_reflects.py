@@ -50,8 +50,7 @@ def grown(world: World, tokens: int = 120) -> None:
 
 
 def ask(world: World) -> dict[str, Any]:
-    request_compaction(scope_of(world), "manual", wait=False)
-    return dict(world.queue.sent[-1][1].body)
+    return world.queued(request_compaction(scope_of(world), "manual", wait=False))
 
 
 def compact(world: World) -> Job:

@@ -18,7 +18,6 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
 from neve.observing import Summarised
 from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
-from neve.ports.queue import Message
 from neve.ports.table import Delete, Expect, key_of
 from neve.scope import SessionScope, UserData
 from neve.store import rows
@@ -79,9 +78,7 @@ def moved(job: Job) -> dict[str, Any]:
 
 
 def ask(world: World, verbosity: Any = None) -> dict[str, Any]:
-    request_compaction(scope_of(world), "manual", wait=False, verbosity=verbosity)
-    message: Message = world.queue.sent[-1][1]
-    return dict(message.body)
+    return world.queued(request_compaction(scope_of(world), "manual", wait=False, verbosity=verbosity))
 
 
 def compact(world: World, verbosity: Any = None) -> Job:

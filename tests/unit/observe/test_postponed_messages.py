@@ -110,7 +110,10 @@ def ask(world: World, name: str) -> Job:
     """E3 or E4, whose message then waits in the queue of that name."""
     if name == "extract":
         return request_observation(world.user("ann").of_session("s1"), wait=False)
-    return request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
+    job = request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
+    row = world.table.get(world.tenant.keys.job(job.id)) or {}
+    world.queue.send(QueueName.COMPACT, [message_of_row(row)])  # as the outbox does
+    return job
 
 
 def shrink_window(world: World) -> None:

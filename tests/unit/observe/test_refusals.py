@@ -184,7 +184,7 @@ def test_a_compaction_goes_on_past_a_bad_event(world: World) -> None:
     tell(world, *[f"text {n} " * 20 for n in range(1, 10)], "bad", *["more " * 40] * 10)
     scope = world.user().of_session("s1")
     job = request_compaction(scope, "manual", wait=False)
-    compact_session(scope, world.queue.sent[-1][1].body)
+    compact_session(scope, world.queued(job))
     result = get_job(world.user(), job.id).result
     assert result["outcome"] == "covered"
     assert result["unobservable"] == [{"seq": 10, "reason": REASON}]

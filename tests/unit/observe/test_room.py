@@ -101,7 +101,7 @@ def test_thirty_preferences_are_in_the_pack_or_among_the_memories_after_a_compac
     tell(world, *(f"I love {food}." for food in FOODS))
     scope = world.user().of_session("s1")
     job = request_compaction(scope, "manual", wait=False)
-    compact_session(scope, world.queue.sent[-1][1].body)
+    compact_session(scope, world.queued(job))
     done = get_job(world.user(), job.id)
     assert (done.status, done.result["outcome"]) == ("done", "covered")
     there = "\n".join([*lines_of(world), read_pack(scope).text or ""])

@@ -65,8 +65,8 @@ def test_a_summary_is_kept_without_it(tmp_path: Path) -> None:
         world.say("u" * 320, "a" * 320)
     world.observer.summaries = [Summarised(SummaryText(insights=(GIVEN_TEXT,)), "scripted", prompt_version="1")]
     session = world.user().of_session("s1")
-    request_compaction(session, "manual", wait=False)
-    compact_session(session, world.queue.sent[-1][1].body)
+    job = request_compaction(session, "manual", wait=False)
+    compact_session(session, world.queued(job))
     item = world.table.get(session.keys.summary(1))
     assert item is not None and rows.read_summary(item).insights == (REDACTED_TEXT,)
     world.table.close()

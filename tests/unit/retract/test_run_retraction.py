@@ -513,8 +513,8 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
     world.with_policy(window=2_000)
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
-    request_compaction(scope_of(world), "manual", wait=False)
-    compact_session(scope_of(world), world.queue.sent[-1][1].body)
+    compaction = request_compaction(scope_of(world), "manual", wait=False)
+    compact_session(scope_of(world), world.queued(compaction))
     message = retract(world, 5, 6)
     world.observer.summaries.append(ContentRefused(REASON))
     report = run_retraction(scope_of(world), message)
@@ -527,8 +527,8 @@ def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
     world.with_policy(window=2_000)
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
-    request_compaction(scope_of(world), "manual", wait=False)
-    compact_session(scope_of(world), world.queue.sent[-1][1].body)
+    compaction = request_compaction(scope_of(world), "manual", wait=False)
+    compact_session(scope_of(world), world.queued(compaction))
     message = retract(world, 5, 6)
     world.observer.summaries.append(ModelRefused("status 401"))
     assert work(world, message).status == "running"

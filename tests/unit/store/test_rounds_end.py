@@ -158,9 +158,9 @@ def compaction(world: World) -> dict[str, Any]:
     world.with_policy(window=2_000)
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
-    request_compaction(scope_of(world), "manual", wait=False)
+    job = request_compaction(scope_of(world), "manual", wait=False)
     observe_session(scope_of(world), 1, closing=True)
-    return dict(world.queue.sent[-1][1].body)
+    return world.queued(job)
 
 
 def another_epoch_each_time(world: World) -> None:
