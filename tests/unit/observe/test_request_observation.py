@@ -9,6 +9,12 @@ import pytest
 
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.store.partitions import due_rows
+from neve.store.rows import QUEUED
+from neve.store.stream_records import Change
+from neve.usecases.background.asked_for import asked_for
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.jobs.finish_job import NOTHING_NEW, carry_on_job, finish_job
 from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.jobs.read_jobs import find_job
@@ -39,6 +45,38 @@ def test_a_call_that_could_not_be_sent_leaves_no_job(world: World, monkeypatch: 
             request_observation(scope, wait=False)
     job = request_observation(scope, wait=False)
     assert (job.status, job.version, len(world.queue.sent)) == ("queued", 1, 1)
+
+
+@pytest.mark.parametrize(("wait", "queue"), [(False, QueueName.EXTRACT), (True, QueueName.COMPACT)])
+def test_a_job_whose_message_is_a_dead_letter_is_sent_by_the_sweep_until_it_ends(
+    world: World, wait: bool, queue: QueueName
+) -> None:
+    """Also where another pass, of another job, has observed its events meanwhile."""
+    scope = world.user().of_session("s1")
+    job = request_observation(scope, wait)
+    [(_, asked)] = world.queue.sent
+    dispatch_changes(world, [Change("", None, world.table.get(scope.keys.job(job.id)))])
+    assert world.queue.sent == [(queue, asked)] * 2, "the queue drops the second"
+    world.say("And you?", "I do not.")
+    assert observe_session(scope, 1).observed_seq == 4
+    for minutes in (30, 90):
+        world.queue.sent.clear()
+        world.clock.move(minutes=minutes)
+        sweep_due(world)
+        assert (queue, asked) in world.queue.sent
+    assert asked_for(scope, dict(asked.body), lambda: 60.0) is not None
+    ended = find_job(scope, job.id)
+    assert ended is not None and (ended.status, ended.result["reason"]) == ("done", NOTHING_NEW)
+    assert list(due_rows(world.table, QUEUED)) == []
+
+
+def test_a_pass_that_was_under_way_is_sent_by_the_sweep_once_somebody_has_asked(world: World) -> None:
+    scope = world.user().of_session("s1")
+    job_id = observation_job_id(scope.keys, 1, 2)
+    carry_on_job(scope, job_id, "observe", {"passes": 1})
+    job = request_observation(scope, wait=False)
+    assert (job.status, job.result, job) == ("running", {"passes": 1}, find_job(scope, job_id))
+    assert [item["id"] for item in due_rows(world.table, QUEUED)] == [job_id]
 
 
 def test_a_failed_job_stays_failed_when_it_cannot_be_sent_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,9 +22,8 @@ from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.token_vectors import round_of_policy
 from neve.usecases.jobs import queued_jobs
-from neve.usecases.jobs.messages import compaction, filing
+from neve.usecases.jobs.messages import compaction, filing, observation
 from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message
-from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
 from neve.usecases.sessions.note_open import note_open
@@ -61,24 +60,26 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
 
 
 def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
-    """The jobs that somebody wrote to have them sent: compactions, retractions, sessions that are filed again, and
-    work on all that is kept of a user."""
+    """The jobs that somebody wrote to have them sent."""
     messages: defaultdict[QueueName, list[Message]] = defaultdict(list)
     for item in (change.item for change in changes if change.old is None):
         if item.get("type") == rows.QUEUED_JOB:
-            queue, message_of_row = _QUEUES.get(item["kind"], _COMPACT)
             with correlated(item):
-                messages[queue].append(message_of_row(item))
+                queue, message = _queued_job(item)
+            messages[queue].append(message)
     return messages
 
 
-_QUEUES = {
-    **dict.fromkeys(queued_jobs.KINDS, (QueueName.JOBS, queued_jobs.message_of_row)),
-    filing.KIND: (QueueName.LIBRARIAN, filing.message_of_row),
-}
-"""By the kind of the job."""
-_COMPACT = (QueueName.COMPACT, compaction.message_of_row)
-"""Of every other one."""
+def _queued_job(item: Item) -> tuple[QueueName, Message]:
+    """Work on all that is kept of a user, a session that is filed again, a pass, and else a compaction or a
+    retraction."""
+    if item["kind"] in queued_jobs.KINDS:
+        return QueueName.JOBS, queued_jobs.message_of_row(item)
+    if item["kind"] == filing.KIND:
+        return QueueName.LIBRARIAN, filing.message_of_row(item)
+    if item["kind"] == observation.OBSERVE:
+        return observation.queued_row(item)
+    return QueueName.COMPACT, compaction.message_of_row(item)
 
 
 def _retractions(changes: Sequence[Change]) -> list[Message]:
@@ -181,7 +182,7 @@ class _Appended:
 
     def observation(self) -> Message:
         with correlated(self.newest):
-            return observation_message(self.keys, self.incarnation, max(self.types))
+            return observation.observation_message(self.keys, self.incarnation, max(self.types))
 
 
 def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:

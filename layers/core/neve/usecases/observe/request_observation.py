@@ -8,11 +8,11 @@ from neve.domain.errors import not_found
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.errors import Conflict
-from neve.ports.queue import Message, QueueName
+from neve.ports.table import Put
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.finish_job import NOTHING_NEW
-from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
+from neve.usecases.jobs.messages.observation import OBSERVE, observation_job_id, queued_observation
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 
@@ -33,50 +33,68 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
     job = find_job(scope, job_id)
     if job is None and nothing_new:
-        job = _stored(scope, _nothing_to_do(scope, job_id, marker.observed_seq))
+        job = _nothing_to_do(scope, job_id, marker.observed_seq)
+        job = _stored(scope, job, rows.put_job(keys, job))
     # a job that has not ended is sent whatever is new: another pass, which ends no job but its own, may have observed
     # everything since
     elif job is None or not job.ended or (job.status == "failed" and not nothing_new):
-        job = _send(scope, job_id, job, observation_message(keys, head.incarnation, last_seq), wait)
+        job = _send(scope, head.incarnation, job, _asked(scope, head.incarnation, last_seq, wait))
     return wait_for_job(scope, job) if wait else job
 
 
-def _send(scope: SessionScope, job_id: str, job: Job | None, message: Message, wait: bool) -> Job:
-    """The message first: a row without one would stay queued when the caller does not ask again, while a worker makes
-    the row of a message that has none."""
-    failed = job is not None and job.status == "failed"
-    if job is not None and failed:  # the queue has seen this dedup id: ask under another
-        message = replace(message, dedup_id=f"{job_id}.{job.version}")
-    scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
+def _send(scope: SessionScope, incarnation: int, job: Job | None, asked: Job) -> Job:
+    """``job``: as it is. The message first: a call that could not be sent leaves no job, while a worker makes the row
+    of a message that has none. That of the outbox, and of the sweep while the job has not ended, is the same one."""
+    queue, message = queued_observation(scope.keys, incarnation, asked)
+    if job is not None and job.status == "failed":  # the queue has seen this dedup id: ask under another
+        message = replace(message, dedup_id=f"{job.id}.{job.version}")
+    scope.ports.queue.send(queue, [message])
     if job is None:
-        return _stored(scope, _queued(scope, job_id))
-    return _requeue(scope, job) if failed else job
+        job = _stored(scope, asked, rows.put_queued_job(scope.keys, asked, incarnation))
+    return _due(scope, job, asked)
 
 
-def _queued(scope: SessionScope, job_id: str) -> Job:
-    now = iso(scope.ports.clock.now())
-    return Job(job_id, "observe", "queued", now, user_id=scope.user, session_id=scope.session)
+def _asked(scope: SessionScope, incarnation: int, last_seq: int, wait: bool) -> Job:
+    now = scope.ports.clock.now()
+    return Job(
+        id=observation_job_id(scope.keys, incarnation, last_seq),
+        kind=OBSERVE,
+        status="queued",
+        created_at=iso(now),
+        user_id=scope.user,
+        session_id=scope.session,
+        state={"last_seq": last_seq, "wait": wait},
+        due_at=iso(now + rows.SENT_WITHIN),
+        incarnation=incarnation,
+    )
 
 
 def _nothing_to_do(scope: SessionScope, job_id: str, observed_seq: int) -> Job:
+    now = iso(scope.ports.clock.now())
     result = {"passes": 0, "written": [], "reinforced": [], "observed_seq": observed_seq, "reason": NOTHING_NEW}
-    job = _queued(scope, job_id)
-    return replace(job, status="done", finished_at=job.created_at, result=result)
+    return Job(
+        job_id, OBSERVE, "done", now, user_id=scope.user, session_id=scope.session, finished_at=now, result=result
+    )
 
 
-def _stored(scope: SessionScope, job: Job) -> Job:
-    """A new job's row, or the one that somebody else made meanwhile."""
+def _stored(scope: SessionScope, job: Job, put: Put) -> Job:
+    """A new job, or the one whose row somebody else made meanwhile."""
     try:
-        scope.ports.table.write([rows.put_job(scope.keys, job)])
+        scope.ports.table.write([put])
     except Conflict:
         return find_job(scope, job.id) or job
     return replace(job, version=1)
 
 
-def _requeue(scope: TenantScope, job: Job) -> Job:
-    queued = replace(job, status="queued", finished_at=None, result={})
+def _due(scope: TenantScope, job: Job, asked: Job) -> Job:
+    """Queued again where it has failed; and due where it is a worker's, whom nobody had asked before."""
+    if job.status == "done" or (job.status != "failed" and job.due_at is not None):
+        return job
+    noted = replace(job, state=asked.state, due_at=asked.due_at, incarnation=asked.incarnation)
+    if job.status == "failed":
+        noted = replace(noted, status="queued", finished_at=None, result={})
     try:
-        scope.ports.table.write([rows.put_job(scope.keys, queued)])
+        scope.ports.table.write([rows.put_job(scope.keys, noted)])
     except Conflict:
         return find_job(scope, job.id) or job
-    return replace(queued, version=job.version + 1)
+    return replace(noted, version=job.version + 1)

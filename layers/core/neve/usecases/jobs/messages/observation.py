@@ -8,8 +8,14 @@ from typing import Any
 
 from neve.correlation import carried
 from neve.domain.ids import ulid_named
-from neve.ports.queue import Message
+from neve.domain.records.jobs import Job
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Item
+from neve.store import rows
 from neve.store.keys import SessionKeys
+
+OBSERVE = "observe"
+"""Kind of the job."""
 
 
 def observation_job_id(keys: SessionKeys, incarnation: int, last_seq: int) -> str:
@@ -20,7 +26,7 @@ def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> M
     """What the extract queue carries. One group a session keeps passes in order; the dedup id holds the last seq, so a
     burst of triggers for the same log is one message."""
     body: dict[str, Any] = {
-        "work": "observe",
+        "work": OBSERVE,
         "tenant": keys.tenant,
         "user": keys.user,
         "session": keys.session,
@@ -29,6 +35,18 @@ def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> M
         "job_id": observation_job_id(keys, incarnation, last_seq),
     }
     return Message(body=carried(body), group=fifo_group(keys), dedup_id=body["job_id"])
+
+
+def queued_observation(keys: SessionKeys, incarnation: int, job: Job) -> tuple[QueueName, Message]:
+    """Of a job that somebody asked for: who waits for it goes through the queue that has no delay."""
+    message = observation_message(keys, incarnation, job.state["last_seq"])
+    return QueueName.COMPACT if job.state["wait"] else QueueName.EXTRACT, message
+
+
+def queued_row(item: Item) -> tuple[QueueName, Message]:
+    """The same of its row."""
+    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+    return queued_observation(keys, item["incarnation"], rows.read_job(item))
 
 
 def fifo_group(keys: SessionKeys) -> str:
