@@ -13,6 +13,7 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.records.jobs import Job
 from neve.domain.records.retractions import RetractReason
+from neve.ports.errors import ModelRefused
 from neve.ports.queue import QueueName
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
@@ -237,6 +238,23 @@ def test_sessions_whose_message_is_lost_are_filed_again_by_the_sweep(world: Libr
     file_session(other, second)
     assert (filing(world).filed_seq, filing_of(world, "s2").filed_seq) == (4, 2)
     assert sent_by_the_sweep(world, 1_000) == []
+
+
+def test_a_session_that_the_model_refuses_to_file_again_waits_for_it(world: LibraryWorld) -> None:
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+    again = work(world, retract(world, 3)).result["librarian_job_id"]
+    told = []
+    for why in ("status 401", "status 401", "status 403"):
+        world.observer.filings = [ModelRefused(why)]
+        report = world.file()
+        job = get_job(world.user(), again)
+        assert report is not None and (job.status, why in job.result["reason"]) == ("running", True)
+        told.append(report.failed)
+    assert told == [True, False, True], "each reason once"
+    [(_, body)] = sent_by_the_sweep(world, 20)
+    file_session(world.session, body)
+    job = get_job(world.user(), again)
+    assert (job.status, "reason" in job.result, filing(world).filed_seq) == ("done", False, 4)
 
 
 def job_of(world: LibraryWorld, message: Any) -> Job:

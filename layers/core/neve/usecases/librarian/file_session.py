@@ -23,6 +23,7 @@ from neve.store.filings import read_filing
 from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.messages.filing import KIND
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.librarian.commit_filing import EditConflict, FilingCommit, InputRetracted, Overtaken, result_of
@@ -69,14 +70,20 @@ def file_session(
     job = find_job(scope, body["job_id"])
     if job is not None and job.status == "done":
         return report
-    before = job.result if job else {}
+    before = {**job.result} if job else {}
+    waited_for = before.pop("reason", None) if body["kind"] == KIND else None
     try:
         report.result = _Librarian(scope, body, seconds_left, report).work()
     except UserErased:
         return None
     except ModelRefused as refusal:
-        report.failed = True
-        finish_job(scope, body["job_id"], body["kind"], "failed", {**before, **refused(refusal)})
+        result = {**before, **refused(refusal)}
+        report.failed = result["reason"] != waited_for
+        if body["kind"] == KIND and job is not None and job.due_at is not None:
+            # nothing else files what is filed again: the sweep sends it until the model answers
+            carry_on_job(scope, body["job_id"], body["kind"], result)
+        else:
+            finish_job(scope, body["job_id"], body["kind"], "failed", result)
         return report
     if report.waits:
         carry_on_job(scope, body["job_id"], body["kind"], before)
