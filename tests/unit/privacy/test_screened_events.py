@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -159,6 +159,27 @@ def test_a_change_passes_the_same_gate(world: World) -> None:
     change = MemoryChange({"text": "MRN 001234567", "label": None, "tags": (), "status": Status.RESOLVED})
     changed = update_memory(world.user(), memory.id, change, None)
     assert (changed.text, changed.label, changed.tags, changed.status) == ("MRN [removed]", None, (), Status.RESOLVED)
+
+
+def test_what_a_sessions_summary_says_beside_its_text_passes_the_gate(world: World) -> None:
+    session_summary = NewMemory("We talked about money.", Kind.SESSION_SUMMARY, emotional_tone="calm, MRN 001234567")
+    at_fault = replace(
+        session_summary, emotional_tone=f"worried about {CARD}", key_topics=("bees", "password: hunter2")
+    )
+    with pytest.raises(NeveError) as refused:
+        create_memory(world.user(), at_fault)
+    assert fields_at_fault(refused) == ["emotional_tone", "key_topics[1]"]
+    memory = create_memory(world.user(), session_summary)
+    assert memory.emotional_tone == "calm, MRN [removed]"
+    with pytest.raises(NeveError) as refused:
+        update_memory(world.user(), memory.id, MemoryChange({"emotional_tone": CARD, "key_topics": (CARD,)}), None)
+    assert fields_at_fault(refused) == ["emotional_tone", "key_topics[0]"]
+    change = MemoryChange({"emotional_tone": None, "key_topics": ("bees", "MRN 001234567")})
+    changed = update_memory(world.user(), memory.id, change, None)
+    assert (changed.emotional_tone, changed.key_topics) == (None, ("bees", "MRN [removed]"))
+    with pytest.raises(NeveError) as refused:
+        import_memories(world.user(), [ImportedRow(at="lines[1]", **asdict(at_fault))])
+    assert fields_at_fault(refused) == ["lines[1].emotional_tone", "lines[1].key_topics[1]"]
 
 
 def test_an_import_is_refused_before_anything_of_it_is_kept(world: World) -> None:

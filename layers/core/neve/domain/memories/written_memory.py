@@ -9,7 +9,7 @@ from neve.domain.records.memories import Category, Kind, Memory, Priority, Prove
 from neve.domain.records.sessions import Outcome
 from neve.domain.tokens import Counter
 
-SCREENED_FIELDS = ("text", "label", "group", "tags")
+SCREENED_FIELDS = ("text", "label", "group", "tags", "emotional_tone", "key_topics")
 """What of it is somebody's words, and passes the gate (docs/rules/privacy.md#records)."""
 
 

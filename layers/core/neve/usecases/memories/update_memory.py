@@ -11,6 +11,7 @@ from typing import Any
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
+from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Status
 from neve.domain.times import iso
@@ -20,7 +21,7 @@ from neve.store import rows
 from neve.store.transact import TOO_MANY_WRITERS, transact
 from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
-from neve.usecases.privacy.admit import admit
+from neve.usecases.privacy.admit import admitted_values
 
 REVISED_BY = ("text", "status", "category", "group", "tags")
 """Fields whose change moves ``rev``."""
@@ -50,11 +51,8 @@ def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_mat
 
 def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
     """Without what the gate takes out."""
-    texts = {name: value for name in ("text", "label", "group") if isinstance(value := change.fields.get(name), str)}
-    tags = {f"tags[{n}]": tag for n, tag in enumerate(change.fields.get("tags") or ())}
-    admitted = admit(scope, texts | tags)
-    fields = change.fields | {name: admitted[name] for name in texts}
-    return MemoryChange(fields | {"tags": tuple(admitted[name] for name in tags)} if tags else fields)
+    given = {name: change.fields[name] for name in SCREENED_FIELDS if change.fields.get(name)}
+    return MemoryChange(change.fields | admitted_values(scope, given))
 
 
 @dataclass

@@ -20,6 +20,8 @@ class Record(Protocol):
 
 
 R = TypeVar("R", bound=Record)
+Value = str | Sequence[str] | None
+"""Of a field: a text, several, or none."""
 
 
 def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
@@ -33,23 +35,25 @@ def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -> R:
-    """A record with its fields ``names``, each a text, a tuple of texts or None, as they may be kept. ``at``: where it
-    stands in the request. Raises as ``admit``."""
+    """A record with its fields ``names`` as they may be kept. ``at``: where it stands in the request. Raises as
+    ``admit``."""
+    return replace(given, **admitted_values(scope, {name: getattr(given, name) for name in names}, at))
+
+
+def admitted_values(scope: TenantScope, given: Mapping[str, Value], at: str = "") -> dict[str, Value]:
+    """Those of a record by the names of its fields, as they may be kept. Raises as ``admit``."""
     dot = f"{at}." if at else ""
     texts: dict[str, str] = {}
-    for name in names:
-        value = getattr(given, name)
+    for name, value in given.items():
         if isinstance(value, str):
             texts[dot + name] = value
         elif value:
             texts |= {f"{dot}{name}[{n}]": text for n, text in enumerate(value)}
     texts_admitted = admit(scope, texts)
-    return replace(given, **{name: _admitted_value(getattr(given, name), dot + name, texts_admitted) for name in names})
+    return {name: _admitted_value(value, dot + name, texts_admitted) for name, value in given.items()}
 
 
-def _admitted_value(
-    value: str | Sequence[str] | None, field: str, texts_admitted: Mapping[str, str]
-) -> str | tuple[str, ...] | None:
+def _admitted_value(value: Value, field: str, texts_admitted: Mapping[str, str]) -> Value:
     if value is None or isinstance(value, str):
         return texts_admitted.get(field)
     return tuple(texts_admitted[f"{field}[{n}]"] for n in range(len(value)))
@@ -75,5 +79,5 @@ def redacted(scope: TenantScope, given: R, names: Sequence[str]) -> tuple[R, Fou
     return replace(given, **texts_redacted), walk.found
 
 
-def _walked(walk: Walk, value: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+def _walked(walk: Walk, value: Value) -> Value:
     return value if value is None else walk.text(value) if isinstance(value, str) else tuple(map(walk.text, value))

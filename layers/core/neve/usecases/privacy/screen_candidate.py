@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.scope import TenantScope
 from neve.usecases.privacy.admit import admitted, redacted
+
+SCREENED_FIELDS = ("text", "label", "group", "tags")
+"""What of it is somebody's words."""
 
 
 def admitted_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
