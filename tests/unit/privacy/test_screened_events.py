@@ -193,6 +193,28 @@ def test_an_import_is_refused_before_anything_of_it_is_kept(world: World) -> Non
     assert world.memories() == []
 
 
+def test_what_an_import_says_of_an_end_and_of_a_model_passes_the_gate(world: World) -> None:
+    line = ImportedRow(
+        id="x1",
+        text="Lives in Bonn.",
+        kind=Kind.NOTE,
+        status=Status.SUPERSEDED,
+        superseded_reason="moved, MRN 001234567",
+        model="model-1",
+        at="lines[2]",
+    )
+    for field, at_fault in {
+        "lines[2].superseded_reason": replace(line, superseded_reason=f"moved, card {CARD}"),
+        "lines[2].provenance.model": replace(line, model=f"sk-ant-api03-{'a' * 60}"),
+    }.items():
+        with pytest.raises(NeveError) as refused:
+            import_memories(world.user(), [at_fault])
+        assert fields_at_fault(refused) == [field]
+    assert import_memories(world.user(), [line]).imported == ["x1"]
+    memory = world.memory("x1")
+    assert (memory.superseded_reason, memory.provenance.model) == ("moved, MRN [removed]", "model-1")
+
+
 # --- facts --------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,8 @@ from neve.usecases.privacy.admit import admit, admitted
 BATCH = 24
 """Rows per transaction: with the place in the list, the marker and the place of a fact that each may have, and the
 head, below the limit of 100 actions."""
+OF_A_LINE = (*SCREENED_FIELDS, "superseded_reason")
+"""What of it is somebody's words, beside its passages and the model that they are from."""
 TIME_LIMIT_MS = 15_000
 """For how long one call writes: the gateway waits 29 s for it, with its reading."""
 
@@ -90,12 +92,12 @@ def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRep
 
 
 def admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
-    """Without what the gate takes out, its passages too. Raises pii_blocked."""
-    admitted_texts = admit(
-        scope, {f"{line.at}.passages[{n}].text": passage.text for n, passage in enumerate(line.passages)}
-    )
-    passages = tuple(replace(one, text=text) for one, text in zip(line.passages, admitted_texts.values(), strict=True))
-    return replace(admitted(scope, line, SCREENED_FIELDS, line.at), passages=passages)
+    """Without what the gate takes out, its passages and its origin too. Raises pii_blocked."""
+    line = admitted(scope, line, OF_A_LINE, line.at)
+    texts = admit(scope, {f"{line.at}.passages[{n}].text": one.text for n, one in enumerate(line.passages)})
+    passages = tuple(replace(one, text=text) for one, text in zip(line.passages, texts.values(), strict=True))
+    origin = admit(scope, {f"{line.at}.provenance.model": line.model} if line.model else {})
+    return replace(line, passages=passages, model=next(iter(origin.values()), None))
 
 
 def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
