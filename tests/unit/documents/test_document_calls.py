@@ -8,7 +8,7 @@ import pytest
 
 from neve.domain.cursors import InvalidCursor
 from neve.domain.documents.change import DocumentChange
-from neve.domain.errors import NeveError
+from neve.domain.errors import FieldError, NeveError
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
 from neve.store import rows
@@ -16,7 +16,7 @@ from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.documents.delete_document import delete_below, delete_document
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import page_of_documents
+from neve.usecases.documents.list_documents import list_documents, page_of_documents
 from neve.usecases.documents.list_versions import list_versions
 from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
@@ -91,6 +91,21 @@ def test_a_path_that_may_not_be_is_named_as_the_request_does(world: World) -> No
         with pytest.raises(NeveError) as refused:
             go()
         assert (refused.value.code, [error.field for error in refused.value.errors]) == (code, ["to"])
+
+
+def test_a_path_is_refused_for_what_would_be_taken_out_of_a_text(world: World) -> None:
+    put(world, "One.")
+    path = "/profile/MRN 12345678"
+    going: dict[str, Callable[[], object]] = {
+        "path": lambda: put(world, "Her MRN 12345678.", path),
+        "to": lambda: move_document(world.user(), PATH, path),
+    }
+    for field, go in going.items():
+        with pytest.raises(NeveError) as refused:
+            go()
+        message = "contains data that the policy blocks or redacts: medical_record_number"
+        assert (refused.value.code, refused.value.errors) == ("pii_blocked", (FieldError(field, message),))
+    assert [one.path for one in list_documents(world.user(), "/")] == [PATH]
 
 
 def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) -> None:

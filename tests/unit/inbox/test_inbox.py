@@ -282,6 +282,14 @@ def test_the_reason_of_a_decision_passes_the_gate(world: LibraryWorld) -> None:
         say(world, item, "supersede", reason="Card 4111 1111 1111 1111 says so.")
 
 
+def test_the_path_of_a_decision_is_refused_and_never_another_one(world: LibraryWorld) -> None:
+    [item] = propose(world, guess())
+    for path, kind in (("/profile/MRN 12345678", "medical_record_number"), ("/4111 1111 1111 1111", "card_number")):
+        with pytest.raises(NeveError, match=rf"pii_blocked: path contains .*{kind}"):
+            say(world, item, "edit", path=path)
+    assert waiting(world) == [item]
+
+
 # --- once -----------------------------------------------------------------------------------------
 
 

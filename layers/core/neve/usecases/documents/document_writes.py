@@ -27,7 +27,7 @@ from neve.store.documents import (
     written_ops,
 )
 from neve.store.pins import note_pins
-from neve.usecases.privacy.admit import admit, admitted, redacted
+from neve.usecases.privacy.admit import admit_path, admitted, redacted
 
 SCREENED_FIELDS = ("text", "name", "summary", "group", "tags", "prompt_label", "prompt_hint")
 """What of a change is somebody's words, and passes the gate."""
@@ -129,7 +129,7 @@ def wanted_write(
     (docs/rules/privacy.md#records)."""
     ids = scope.ports.ids
     new_id = f"doc_{ids.ulid(scope.ports.clock.now())}"
-    admit(scope, {field: path})
+    admit_path(scope, field, path)
     by_a_caller = change.provenance is None or change.provenance.by in ("human_edit", "import")
     screened = admitted(scope, change, SCREENED_FIELDS) if by_a_caller else redacted(scope, change, SCREENED_FIELDS)[0]
     return WantedWrite(writable_path(path, field), screened, revs, create, ids.token(), new_id)

@@ -13,15 +13,17 @@ from neve.store.transact import transact
 from neve.usecases.inbox.decide_memory import MemoryDecision
 from neve.usecases.inbox.decide_proposal import ProposalDecision
 from neve.usecases.inbox.decision import Decision
-from neve.usecases.privacy.admit import admitted
+from neve.usecases.privacy.admit import admit_path, admitted
 
-SCREENED_FIELDS = ("text", "path", "reason")
-"""What of a decision is the person's own words, and passes the gate."""
+SCREENED_FIELDS = ("text", "reason")
+"""What of a decision is the person's own words, and passes the gate as its path does."""
 
 
 def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Proposal:
     """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
     pii_blocked, erasing, user_closed, StoreUnavailable."""
+    if decision.path is not None:
+        admit_path(scope, "path", decision.path)
     decision = admitted(scope, decision, SCREENED_FIELDS)
     write_id = scope.ports.ids.token()
     if is_proposal(item_id):

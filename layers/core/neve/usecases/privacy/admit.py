@@ -7,7 +7,7 @@ from dataclasses import Field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from neve.domain.errors import FieldError, NeveError
-from neve.domain.privacy.classes import metrics
+from neve.domain.privacy.classes import Action, PiiClass, metrics
 from neve.domain.privacy.screen import Found, Screened, screen
 from neve.domain.privacy.structured import Walk
 from neve.scope import TenantScope
@@ -27,11 +27,27 @@ Value = str | Sequence[str] | None
 def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
     """``given``: texts by the path of their field in the request. As they may be kept, under the same names. Raises 422
     ``pii_blocked`` with every field at fault and the classes that were found there, never what was found."""
-    actions = scope.policy.pii.actions
+    screened = _screened(given, scope.policy.pii.actions)
+    return {field: found.text for field, found in screened.items()}
+
+
+def admit_path(scope: TenantScope, field: str, path: str) -> None:
+    """A path stands as it was given or not at all: without what the gate takes out it would be another one, under which
+    nobody looks. Raises as ``admit``, for what the policy redacts too."""
+    refused: dict[PiiClass, Action] = {
+        kind: "block" if action == "redact" else action for kind, action in scope.policy.pii.actions.items()
+    }
+    _screened({field: path}, refused, "blocks or redacts")
+
+
+def _screened(
+    given: Mapping[str, str], actions: Mapping[PiiClass, Action], policy_does: str = "blocks"
+) -> dict[str, Screened]:
+    """Raises as ``admit``."""
     screened = {field: screen(text, actions) for field, text in given.items()}
     if any(found.blocked for found in screened.values()):
-        raise _refusal(screened)
-    return {field: found.text for field, found in screened.items()}
+        raise _refusal(screened, policy_does)
+    return screened
 
 
 def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -> R:
@@ -59,9 +75,9 @@ def _admitted_value(value: Value, field: str, texts_admitted: Mapping[str, str])
     return tuple(texts_admitted[f"{field}[{n}]"] for n in range(len(value)))
 
 
-def _refusal(screened: Mapping[str, Screened]) -> NeveError:
+def _refusal(screened: Mapping[str, Screened], policy_does: str) -> NeveError:
     errors = [
-        FieldError(field, f"contains data that the policy blocks: {', '.join(sorted(found.blocked))}")
+        FieldError(field, f"contains data that the policy {policy_does}: {', '.join(sorted(found.blocked))}")
         for field, found in screened.items()
         if found.blocked
     ]
