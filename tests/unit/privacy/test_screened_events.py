@@ -66,6 +66,7 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
         "tool_use_id": CARD,
         "name": "login",
         "args": {"password": "hunter2", "n": 4111111111111111, "deep": [{f"to {CARD}": 1.5}], "token": True},
+        f"for {CARD}": "x",
     }
     blocks = [
         {"type": "text", "text": "Card 4111 1111"},
@@ -79,7 +80,7 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
     ]
     events = [NewEvent(USER, blocks, name=f"Ann {CARD}"), NewEvent(CALL, "", event_data=data)]
     appended = append_events(session, events)
-    assert appended.redacted == {"card_number": 4, "password": 2}
+    assert appended.redacted == {"card_number": 5, "password": 2}
     message, called = list_events(session, 1, 10).events
     assert message.name == "Ann [removed]"
     assert message.content == [
@@ -92,6 +93,7 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
         "tool_use_id": CARD,
         "name": "login",
         "args": {"password": "[*]", "n": "[removed]", "deep": [{"to [removed]": 1.5}], "token": True},
+        "for [removed]": "x",
     }
 
 
