@@ -18,7 +18,8 @@ DOCUMENT_FIELDS = (
     *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance"),
 )
 ARTIFACTS = "/artifacts/"
-THERE_ALREADY = (409, 412)
+SUPERSEDED, PUT_AWAY = "superseded", "archived"
+"""No call makes a document superseded as it writes it, so it is put away: what took its place is another line."""
 NO_ROOM = "is not accepted; the reasons of the lines before it left no room for its own"
 
 
@@ -117,13 +118,15 @@ def _document(line: str) -> dict[str, Any] | None:
 
 def _send_document(api: ApiClient, user: str, number: int, document: dict[str, Any], sent: Sent) -> None:
     body = {name: document[name] for name in DOCUMENT_FIELDS if name in document}
+    if "status" in document:
+        body["status"] = PUT_AWAY if document["status"] == SUPERSEDED else document["status"]
     path, query = f"/v1/users/{quote(user, safe='')}/documents", {"path": document["path"]}
     reply = api.call("PUT", path, body, query=query, headers={"If-None-Match": "*"})
     if reply.status in (200, 201):
         sent.documents += 1
-    elif reply.status in THERE_ALREADY:
+    elif reply.status == 412:
         sent.documents_there += 1
-    elif reply.status == 422:
+    elif reply.status == 422 or (reply.status == 409 and reply.json()["code"] == "conflict"):
         sent.rejected[number] = str(reply.json()["detail"])
     else:
         raise NotTaken(f"line {number}: {reply.status} {reply.text}")

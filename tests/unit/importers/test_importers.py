@@ -12,7 +12,7 @@ from local.api_client import ApiClient, Reply
 from local.importers.__main__ import main
 from local.importers.observations import observation_line
 from local.importers.reading import Malformed, read_records, time_of
-from local.importers.sending import NO_ROOM, PIECE_BYTES, pieces, send_lines
+from local.importers.sending import NO_ROOM, PIECE_BYTES, NotTaken, pieces, send_lines
 from neve.http.schemas.memories.imports import ImportText
 
 
@@ -275,6 +275,41 @@ def test_documents_of_an_export_are_written_once() -> None:
     assert (sent.imported, sent.documents, sent.documents_there) == (2, 1, 0), "the artifact is left to the import"
     assert service.documents == {"/notes/a": {"text": "x", "tags": ["t"]}}
     assert send_lines(cast("ApiClient", service), "ada", export).documents_there == 1
+
+
+def test_a_document_that_was_put_away_or_superseded_does_not_hold_where_it_is_sent() -> None:
+    service = Service()
+    documents = [
+        {"type": "document", "path": f"/notes/{status}", "text": "x", "status": status}
+        for status in ("active", "resolved", "inbox", "archived", "superseded")
+    ]
+    sent = send_lines(cast("ApiClient", service), "ada", "\n".join(map(json.dumps, documents)))
+    assert sent.documents == 5
+    assert {path: body["status"] for path, body in service.documents.items()} == {
+        "/notes/active": "active",
+        "/notes/resolved": "resolved",
+        "/notes/inbox": "inbox",
+        "/notes/archived": "archived",
+        "/notes/superseded": "archived",
+    }
+
+
+def test_a_document_that_was_refused_is_not_one_that_is_there() -> None:
+    class Refusing(Service):
+        def _document(self, body: Any, path: str) -> Reply:
+            if body["text"] == "taken":
+                return _reply(409, {"code": "conflict", "detail": "The source is that of '/notes/b'."})
+            if body["text"] == "erased":
+                return _reply(409, {"code": "erasing", "detail": "This user is being erased."})
+            return super()._document(body, path)
+
+    lines = [{"type": "document", "path": f"/notes/{text}", "text": text} for text in ("taken", "x", "erased")]
+    service = Refusing()
+    sent = send_lines(cast("ApiClient", service), "ada", "\n".join(map(json.dumps, lines[:2])))
+    assert (sent.documents, sent.documents_there) == (1, 0)
+    assert sent.rejected == {1: "The source is that of '/notes/b'."}
+    with pytest.raises(NotTaken, match="line 1: 409"):
+        send_lines(cast("ApiClient", service), "ada", json.dumps(lines[2]))
 
 
 def test_no_piece_is_more_than_a_call_takes() -> None:
