@@ -16,7 +16,7 @@ from neve.domain.memories.fact_statements import (
     with_statement,
     without_retracted,
 )
-from neve.domain.memories.made_of import ranges_of
+from neve.domain.memories.made_of import Sources, meets_any, ranges_of
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import Kind, Memory, Statement, Status
 from neve.domain.records.sessions import Span, Spans
@@ -74,12 +74,13 @@ def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What else is known of statements. ``retracted``: what is taken back of other sessions. ``unsupported``:
-    statements that do not stand by themselves, each with the id of its fact: the fact's words are those of a message
-    that was deleted."""
+    """What else is known. ``retracted``: what is taken back of other sessions. ``unsupported``: statements that do not
+    stand by themselves, each with the id of its fact: the fact's words are those of a message that was deleted.
+    ``gone``: sources of reflections that were deleted, by id, with what those had been made of."""
 
     retracted: Mapping[str, Spans] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
+    gone: Mapping[str, Sources | None] = field(default_factory=dict)
 
 
 NOTHING_ELSE = Elsewhere()
@@ -134,7 +135,8 @@ class _Weighing:
         return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
 
     def _touched(self, memory: Memory) -> bool:
-        """A reflection by its sources, and where some of them are gone by its own range."""
+        """A reflection by its sources, and where some of them are gone by what those were made of, and its own range:
+        one of several sessions has none."""
         if memory.id not in self.known:
             self.known[memory.id] = False  # nothing replaces itself, whatever an import says
             self.known[memory.id] = self._is_touched(memory)
@@ -148,7 +150,15 @@ class _Weighing:
         sources = [self.memories.get(i) for i in memory.supersedes]
         if any(source is not None and self._touched(source) for source in sources):
             return True
+        if any(self._was_touched(i) for i in memory.supersedes):
+            return True
         return (not sources or None in sources) and is_touched(memory, self.session, self.spans)
+
+    def _was_touched(self, source: str) -> bool:
+        """Of what was deleted. What an import has brought back under its id is not what the reflection was made of."""
+        if source not in self.elsewhere.gone:
+            return False
+        return any(meets_any(self.elsewhere.gone[source], self.session, span) for span in self.spans)
 
     def _worth_reading(self, memory: Memory) -> bool:
         if memory.kind is not Kind.OBSERVATION or not self._touched(memory):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from neve.domain.memories.fact_statements import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
+from neve.domain.memories.made_of import Sources
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Statement
 from neve.domain.records.retractions import Retraction
@@ -19,7 +20,7 @@ from neve.domain.words import content_words
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import MEMORY
+from neve.store.keys import MEMORY, deleted_memory_id
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.reflect.candidates import READ_BATCH_SIZE
@@ -65,7 +66,7 @@ def made_since(scope: SessionScope, session: SessionHead) -> str:
 @dataclass
 class _Weighing:
     """``known``: the rows that were read. ``heads``: of sessions, this one's included; one that is not there has
-    taken nothing back."""
+    taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id."""
 
     scope: SessionScope
     session: SessionHead
@@ -73,6 +74,7 @@ class _Weighing:
     known: dict[str, Memory] = field(default_factory=dict)
     heads: dict[str, SessionHead] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
+    gone: dict[str, Sources | None] = field(default_factory=dict)
 
     def read(self, marker: SessionMarker) -> None:
         """The user's rows since the session began: none that is older was made of it, but for the facts that the
@@ -86,6 +88,7 @@ class _Weighing:
         self._add(map(rows.read_memory, found))
         self._add(by_ids(self.scope, [i for i in marker.retold if i not in self.known]))
         self.heads = {self.session.session_id: self.session}
+        self._read_gone(since)
 
     def weighed(self, retraction: Retraction) -> Weighed:
         asked: set[str] = set()
@@ -119,10 +122,24 @@ class _Weighing:
         return consequences(self.known.values(), self.scope.session, spans, self.gen, self._elsewhere())
 
     def _elsewhere(self) -> Elsewhere:
-        return Elsewhere({name: head.retracted for name, head in self.heads.items()}, self.unsupported)
+        retracted = {name: head.retracted for name, head in self.heads.items()}
+        return Elsewhere(retracted, self.unsupported, self.gone)
 
     def _add(self, memories: Iterable[Memory]) -> None:
         self.known |= {memory.id: memory for memory in memories}
+
+    def _read_gone(self, since: str) -> None:
+        """Of sources since the session began that have no row, or one that came with an import."""
+        keys, (first, _) = self.scope.keys, self.scope.keys.deleted_since(since)
+        reflections = (memory for memory in self.known.values() if memory.kind is Kind.REFLECTION)
+        sources = {i for memory in reflections for i in memory.supersedes if not self._is_itself(i)}
+        wanted = [key for key in map(keys.deleted_memory, sorted(sources)) if key.sk >= first]
+        for start in range(0, len(wanted), READ_BATCH_SIZE):
+            found = self.scope.ports.table.get_many(wanted[start : start + READ_BATCH_SIZE])
+            self.gone |= {deleted_memory_id(key): rows.read_left_sources(left) for key, left in found.items()}
+
+    def _is_itself(self, source: str) -> bool:
+        return source in self.known and self.known[source].provenance.by != "import"
 
     def _read_heads(self, sessions: Sequence[str]) -> None:
         for start in range(0, len(sessions), READ_BATCH_SIZE):
