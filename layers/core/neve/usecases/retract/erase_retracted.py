@@ -14,7 +14,7 @@ from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import EventType
-from neve.ports.table import Delete, Item, Put, Version, WriteOp, key_of
+from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
@@ -27,6 +27,7 @@ from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import erase_vectors, stored_revisions
+from neve.usecases.retract.forget_answers import answers_about, answers_of_compactions, forget_answers
 from neve.usecases.retract.still_used import texts_of_event, texts_of_memory, used_elsewhere
 
 T = TypeVar("T")
@@ -104,10 +105,12 @@ class _Erasing:
             self._erase_events(events)
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
-        self._forget_answers(f"memories/{i}" for i in sorted(self.made.retained | self.made.gone_memories))
+        forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
+        self.receipt.left += sum(1 for _ in self._answers_about_memories())
+        self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope))
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
         return self.receipt
@@ -179,8 +182,6 @@ class _Erasing:
         self._erase_vectors(texts - used)
         for batch in _batched(memories, DELETED):
             transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
-        # also about those that an earlier worker deleted before it died
-        self._forget_answers(f"memories/{i}" for i in ids)
         self.receipt.memories += len(memories)
 
     def _delete(self, ids: Sequence[str]) -> None:
@@ -207,13 +208,9 @@ class _Erasing:
         own = {memory.id for memory in memories}
         return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
 
-    def _forget_answers(self, paths: Iterator[str]) -> None:
-        """What calls about them were answered, which is kept for a day."""
-        table, keys = self.scope.ports.table, self.scope.keys
-        for path in paths:
-            for method in ("PATCH", "POST"):
-                prefix = keys.answers_below(method, path)
-                delete_rows(table, [key_of(item) for item in all_rows(table, keys.answers, prefix=prefix)])
+    def _answers_about_memories(self) -> Iterator[Key]:
+        """Also about those that an earlier worker deleted before it died, and what others had deleted before."""
+        return answers_about(self.scope, self.made.touched | self.made.retained | self.made.gone_memories)
 
     # --- summaries ------------------------------------------------------------------------------
 
@@ -224,7 +221,7 @@ class _Erasing:
         old = [item for item in found if item["epoch"] < self.retraction.epoch]
         for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
             transact(self.scope.ports, partial(self._without_summary, job_id))
-        self._forget_answers(iter([f"sessions/{self.scope.session}/compact"]))
+        forget_answers(self.scope, answers_of_compactions(self.scope))
         self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
 
     def _without_summary(self, job_id: str) -> None:

@@ -37,6 +37,7 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
 from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
+from neve.usecases.retract.forget_answers import answers_about, forget_answers
 from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
 
 
@@ -250,15 +251,18 @@ class _Reverting:
 
     def _withdraw(self, session: str) -> None:
         """What waits of a session that is filed again is asked for again. A deletion leaves nothing either of what was
-        decided about its events."""
-        table, keys, gone = self.scope.ports.table, self.scope.keys, []
+        decided about its events, nor of what those decisions were answered: whoever repeats this would not know of
+        whose, so the answers go with it, and behind it those that were kept meanwhile."""
+        table, keys, gone, ids = self.scope.ports.table, self.scope.keys, list[Key](), set[str]()
         for item in all_rows(table, keys.partition, prefix=PROPOSAL):
             proposal = read_proposal(item)
             of_erased = self.retraction.erases and session == self.scope.session
             rests = any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
             if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
                 gone.append(key_of(item))
-        delete_rows(table, gone)
+                ids.add(proposal.id)
+        delete_rows(table, [*answers_about(self.scope, ids), *gone])
+        forget_answers(self.scope, answers_about(self.scope, ids))
 
     def _move_back(self, session: str, spans: Spans) -> None:
         found, keys = self._found(session), self.scope.of_session(session).keys
