@@ -122,6 +122,7 @@ def test_a_fact_is_kept_in_other_words(world: LibraryWorld) -> None:
     with pytest.raises(NeveError, match=f"conflict: Memory '{known.id}' is the same statement"):
         say(world, memory.id, "edit", text="the user likes TEA.")
     say(world, memory.id, "edit", text="The user likes bebop.", importance=5)
+    assert world.table.get(world.user().keys.fingerprint(memory.fingerprint)) is None, "a hash of the words before"
     now = get_memory(world.user(), memory.id)
     assert (now.text, now.importance, now.status, now.provenance.by) == (
         "The user likes bebop.",

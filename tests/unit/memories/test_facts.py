@@ -296,6 +296,24 @@ def test_an_edit_moves_the_place_of_a_fact(world: World) -> None:
     conflicts(lambda: update_memory(world.user(), fact.id, MemoryChange({"text": LYON}), None))
 
 
+@pytest.mark.parametrize("status", [Status.ACTIVE, Status.ARCHIVED])
+def test_an_edit_leaves_no_place_that_is_named_by_the_words_before(world: World, status: Status) -> None:
+    fact = row(keep(world, LYON))
+    update_memory(world.user(), fact.id, MemoryChange({"status": status}), None)
+    update_memory(world.user(), fact.id, MemoryChange({"text": NICE}), None)
+    delete_memory(world.user(), fact.id, None)
+    keys = world.user().keys
+    assert world.table.query(keys.partition, prefix=keys.fingerprint("").sk, limit=10).items == []
+
+
+def test_an_edit_leaves_the_place_that_another_fact_has_taken(world: World) -> None:
+    fact = row(keep(world, LYON))
+    update_memory(world.user(), fact.id, MemoryChange({"status": Status.RESOLVED}), None)
+    another = row(keep(world, LYON))
+    update_memory(world.user(), fact.id, MemoryChange({"text": NICE}), None)
+    assert row(keep(world, LYON)).id == another.id
+
+
 def test_a_fact_that_was_put_away_returns_only_to_a_free_place(world: World) -> None:
     fact = row(keep(world, LYON))
     update_memory(world.user(), fact.id, MemoryChange({"status": Status.RESOLVED}), None)

@@ -36,21 +36,24 @@ def holder_of(scope: UserScope, fingerprint: str) -> tuple[Item | None, Memory |
     return place, memory if memory and holds(memory, fingerprint) else None
 
 
-def take_place(scope: UserScope, memory: Memory, before: Memory | None = None) -> list[WriteOp]:
-    """What is to be written with ``memory``, so that it holds its place. ``before``: the row as it was. Raises conflict
-    when another fact says the same."""
-    if memory.kind is not Kind.FACT or memory.status not in HOLDING:
+def take_place(scope: UserScope, memory: Memory, before: Memory) -> list[WriteOp]:
+    """What is to be written with ``memory``, so that it holds its place and has left that of its words before.
+    ``before``: the row as it was. Raises conflict when another fact says the same."""
+    if memory.kind is not Kind.FACT:
         return []
-    if before and before.status in HOLDING and before.fingerprint == memory.fingerprint:
-        return []
+    moved = before.fingerprint != memory.fingerprint
+    left = leave_place(scope, before) if moved else []
+    if memory.status not in HOLDING or (before.status in HOLDING and not moved):
+        return left
     place, holder = holder_of(scope, memory.fingerprint)
     if holder is not None and holder.id != memory.id:
         raise NeveError("conflict", f"Memory '{holder.id}' is the same statement.")
-    return [rows.put_fingerprint(scope.keys, memory, place)]
+    return [*left, rows.put_fingerprint(scope.keys, memory, place)]
 
 
 def leave_place(scope: UserScope, memory: Memory) -> list[WriteOp]:
-    """What is to be written with the deletion of ``memory``."""
+    """What is to be written with the deletion of ``memory``, or with its edit: a place is named by a hash of what was
+    said there."""
     if memory.kind is not Kind.FACT:
         return []
     key = scope.keys.fingerprint(memory.fingerprint)
