@@ -44,13 +44,13 @@ def turns(count: int, tokens: int = 100, first_seq: int = 1) -> list[Event]:
     return made
 
 
-_TURN_PARTS = st.lists(st.sampled_from(["call", "result", "answer", "boundary", "orphan"]), max_size=7)
+_TURN_PARTS = st.lists(st.sampled_from(["call", "result", "answer", "boundary", "orphan", "blank"]), max_size=7)
 
 
 @st.composite
 def drawn_logs(draw: st.DrawFn, *, most_turns: int = 9) -> list[Event]:
-    """Any log that can be appended: calls without results, results without calls, ids that are used again, turns
-    without an answer."""
+    """Any log that can be appended: calls without results, results without calls, ids that are used again, answers that
+    say nothing, turns without an answer."""
     events: list[Event] = []
     for _ in range(draw(st.integers(0, most_turns))):
         size = draw(st.integers(1, 400))
@@ -70,6 +70,8 @@ def _part(part: str, seq: int, identifier: str, size: int) -> Event:
         return result(seq, f"gone-{identifier}", "late")
     if part == "boundary":
         return event(seq, EventType.TASK_BOUNDARY, "", {"kind": "task"})
+    if part == "blank":
+        return answered(seq, " ")
     return answered(seq, "a" * size)
 
 

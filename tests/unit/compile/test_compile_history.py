@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.compile.history import Shown, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
 from neve.domain.compile.plan import Limits, PromptInput, make_plan
 from neve.domain.records.epochs import HistoryCut
-from neve.domain.records.sessions import Event
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.budgets import Budget
-from tests.unit.compile.logs import answered, call, drawn_logs, result, seqs, turns, user_message
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, seqs, turns, user_message
 
 
 def shown(events: list[Event]) -> Shown:
@@ -124,3 +125,30 @@ def test_what_waits_for_an_answer_is_not_history() -> None:
     assert answered_to([user_message(1), call(2), result(3)]) == 1
     assert answered_to([user_message(1), answered(2)]) == 2
     assert answered_to([user_message(1), call(2, "a"), call(3, "b"), result(4, "a")]) == 1
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        event(3, EventType.TASK_BOUNDARY, "", {"kind": "task"}),
+        answered(3, " "),
+        answered(3, "<neve-task>x</neve-task>"),
+        user_message(3, "<neve-session>x</neve-session>"),
+        result(3, "gone"),
+    ],
+)
+def test_what_closes_no_round_parts_none(between: Event) -> None:
+    """Two calls that stand in one message are answered, shown and hidden together."""
+    log = [user_message(1), call(2, "a"), between, call(4, "b"), result(5, "a"), result(6, "b")]
+    assert answered_to(log) == 1
+    assert answered_to([*log[:5], answered(6, " "), result(7, "b")]) == 1
+    later = [call(7, "c"), result(8, "c")]
+    if between.event_type is not EventType.USER_MESSAGE:
+        assert [(unit.first, unit.last) for unit in units_of([*log, *later], goes_on=True)] == [(2, 6), (7, 8)]
+
+
+def test_a_round_begins_where_the_one_before_has_results() -> None:
+    log = [user_message(1), call(2, "a"), call(3, "b"), result(4, "a"), call(5, "c"), result(6, "c")]
+    assert answered_to(log) == 4
+    assert answered_to([user_message(1), call(2, "a"), answered(3), result(4, "a")]) == 3
+    assert answered_to([user_message(1), call(2, "a"), call(3, "a"), result(4, "a")]) == 2

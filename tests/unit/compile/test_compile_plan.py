@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
-from neve.domain.compile.conversation import Block, Text, ToolResult, ToolUse
+from neve.domain.compile.conversation import Block, Conversation, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
-from neve.domain.records.sessions import Event
+from neve.domain.records.epochs import HistoryCut
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tokens import estimate
-from tests.unit.compile.logs import call, drawn_logs, result, turns, user_message
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, turns, user_message
 
 SESSION = "<neve-session>\nCurrent time: 2026-03-10T09:30:00+00:00\n</neve-session>"
 GIVES_WAY = ["task_state", "history", "retrieved", "updates", "instructions"]
@@ -281,19 +282,37 @@ def test_any_updates_fit_their_room_and_those_left_out_are_named(updates: list[U
         assert fitted.text == roomy.text
 
 
-@settings(max_examples=40, deadline=None)
-@given(drawn_logs(most_turns=12), st.integers(200, 3_000), st.none() | st.integers(1, 4))
+def shown_of(events: list[Event], hidden: HistoryCut | None) -> list[Event]:
+    return [event for event in events if not is_hidden(event.seq, hidden)]
+
+
+def results_of(plan: Plan) -> set[tuple[Text | Image, ...]]:
+    """What stands behind calls. That each has exactly one is another property."""
+    blocks = [*(block for message in plan.prompt.history for block in message.blocks), *plan.prompt.last]
+    return {block.content for block in blocks if isinstance(block, ToolResult)}
+
+
+def asked_now(log: list[Event]) -> tuple[list[Event], Sequence[Text | Image] | None]:
+    """As a call that follows this log is answered: a message at its end is taken out, a result goes on by itself."""
+    if log[-1].event_type is EventType.TOOL_RESULT:
+        return log, None
+    return (log[:-1] if log[-1].event_type is EventType.USER_MESSAGE else log), [Text("?")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(drawn_logs(most_turns=8), st.integers(200, 3_000) | st.just(100_000), st.none() | st.integers(1, 4))
 def test_within_an_epoch_a_prompt_begins_with_the_one_before(log: list[Event], tokens: int, window: int | None) -> None:
-    """However the log grows, and whatever else is in the prompt: until a cut."""
+    """However the log grows, and whatever else is in the prompt: until a cut. And a cut makes no orphan of a
+    result: what is shown of it stands behind its call, as it does where nothing is cut."""
+    log = [replace(e, content=f"r{e.seq}") if e.event_type is EventType.TOOL_RESULT else e for e in log]
     hidden, summary, before = None, None, None
-    ends = [n for n in range(1, len(log)) if log[n - 1].event_type == "assistant_response"]
+    ends = [n for n in range(1, len(log) + 1) if log[n - 1].event_type is not EventType.TASK_BOUNDARY]
     for end in ends:
-        events = [
-            e
-            for e in log[:end]
-            if hidden is None or not (hidden.seq_from <= e.seq <= hidden.seq_to) or e.seq == hidden.keeps
-        ]
-        prompt_input = PromptInput(events=events, hidden=hidden, summary=summary, message=[Text("?")])
+        events, message = asked_now(log[:end])
+        prompt_input = PromptInput(
+            events=shown_of(events, hidden), hidden=hidden, summary=summary, message=message, session=SESSION
+        )
+        whole = results_of(make_plan(prompt_input, Limits(budget(1_000_000))))
         try:
             plan = make_plan(prompt_input, Limits(budget(tokens), window))
         except NeveError:
@@ -304,6 +323,36 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(log: list[Event], t
         elif before is not None:
             assert blocks[: len(before)] == before
         before = blocks
+        still_shown = {(Text(f"r{event.seq}"),) for event in shown_of(events, hidden)}
+        assert results_of(plan) >= whole & still_shown
+
+
+@settings(max_examples=100, deadline=None)
+@given(drawn_logs(most_turns=1))
+def test_where_nothing_is_hidden_the_log_is_shown_as_one(log: list[Event]) -> None:
+    """Wherever what waits for an answer begins: every result that a call got stands behind it."""
+    plan = make_plan(PromptInput(events=log, message=[Text("?")]), Limits(budget(1_000_000)))
+    whole = Conversation()
+    for one in log:
+        whole.add(one)
+    history, last = whole.parts()
+    assert (plan.prompt.history, plan.prompt.last) == (history, (*last, Text("?")))
+
+
+def test_a_boundary_between_two_calls_takes_no_result_away() -> None:
+    log = [
+        user_message(1, "Compare."),
+        call(2, "a"),
+        event(3, EventType.TASK_BOUNDARY, "", {"kind": "task"}),
+        call(4, "b"),
+        result(5, "a", "42 EUR"),
+        result(6, "b", "7 left"),
+    ]
+    roomy = Limits(budget(10_000))
+    first = make_plan(PromptInput(events=log, session=SESSION), roomy).prompt
+    assert first.last[:2] == (ToolResult("a", (Text("42 EUR"),)), ToolResult("b", (Text("7 left"),)))
+    later = make_plan(PromptInput(events=[*log, answered(7)], message=[Text("Thanks.")], session=SESSION), roomy).prompt
+    assert later.history[: len(first.history)] == first.history
 
 
 def test_a_missing_value_is_a_missing_line() -> None:

@@ -93,6 +93,14 @@ def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[s
     return blocks
 
 
+def says_nothing(event: Event) -> bool:
+    """Whether no prompt shows anything of it: a boundary, a blank text, and one that holds only what Neve rendered."""
+    if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
+        return False
+    stripped = strip_event(event)
+    return stripped is None or event.event_type is EventType.TASK_BOUNDARY or not content_blocks(stripped.content, {})
+
+
 def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
     if "url" in block:
         return Image(block["media_type"], url=block["url"])

@@ -6,10 +6,10 @@ So a cut is made rarely and leaves room to spare: it is kept with the session un
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from neve.domain.compile.conversation import shown_tokens
+from neve.domain.compile.conversation import says_nothing, shown_tokens
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
@@ -19,6 +19,7 @@ MIN_SUMMARY = 100
 SUMMARY_SHARE = 4
 """A stand-in for the summary takes at most one part in so many of the history's tokens."""
 _FROM_THE_USER = (EventType.USER_MESSAGE, EventType.TOOL_RESULT, EventType.TASK_BOUNDARY)
+_OF_A_TOOL = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,51 @@ def answered_to(events: Sequence[Event]) -> int:
     """How many of the events are history: behind them is what the model has to answer now, messages without an answer,
     or the last round of tool calls with its results."""
     at = len(events)
-    while at and events[at - 1].event_type in _FROM_THE_USER:
+    while at and (events[at - 1].event_type in _FROM_THE_USER or says_nothing(events[at - 1])):
         at -= 1
-    if any(event.event_type is EventType.TOOL_RESULT for event in events[at:]):
-        while at and events[at - 1].event_type is EventType.TOOL_CALL:
-            at -= 1
-    return at
+    if not any(event.event_type is EventType.TOOL_RESULT for event in events[at:]):
+        return at
+    first = at
+    while first and (events[first - 1].event_type in _OF_A_TOOL or says_nothing(events[first - 1])):
+        first -= 1
+    goes_on = _Round()
+    for n in range(first, at):
+        if not goes_on.takes(events[n]):
+            first = n
+    return first if goes_on.open else at
+
+
+@dataclass
+class _Round:
+    """As ``Conversation`` joins calls. ``open``: their ids that have no result yet."""
+
+    open: set[str] = field(default_factory=set)
+    answered: bool = False
+
+    def takes(self, event: Event) -> bool:
+        """Whether the event stands in the round that is open. A call that does not opens another one; results without a
+        call, and what says nothing, may stand between its calls."""
+        kind = event.event_type
+        if kind is EventType.TOOL_CALL:
+            identifier = str(event.event_data["tool_use_id"])
+            joins = bool(self.open) and not self.answered and identifier not in self.open
+            if not joins:
+                self._close()
+            self.open.add(identifier)
+            return joins
+        inside = bool(self.open)
+        if kind is EventType.TOOL_RESULT:
+            identifier = str(event.event_data["tool_use_id"])
+            self.answered = self.answered or identifier in self.open
+            self.open.discard(identifier)
+            return inside
+        if says_nothing(event):
+            return inside
+        self._close()
+        return False
+
+    def _close(self) -> None:
+        self.open, self.answered = set(), False
 
 
 def units_of(events: Sequence[Event], *, goes_on: bool = False, first_turn: int = 0) -> tuple[Unit, ...]:
@@ -122,11 +162,13 @@ def message_of(events: Sequence[Event]) -> Event | None:
 
 
 def _rounds(turn: Sequence[Event]) -> list[list[Event]]:
-    """A new round begins with a call, or a text before it, behind a result."""
+    """A new round begins with a call, or a text before it, behind a result; never between the calls of one round."""
     parts: list[list[Event]] = []
     before: EventType | None = None
+    goes_on = _Round()
     for event in turn[turn[0].event_type is EventType.USER_MESSAGE :]:
-        if before is None or (before in _FROM_THE_USER and event.event_type not in _FROM_THE_USER):
+        inside = goes_on.takes(event)
+        if before is None or (not inside and before in _FROM_THE_USER and event.event_type not in _FROM_THE_USER):
             parts.append([])
         parts[-1].append(event)
         before = event.event_type

@@ -226,11 +226,13 @@ class _FittedHistory:
         for event in self.events:
             if cut is None or event.seq < cut.seq_from:
                 messages.add(event)
+        if cut is None:
+            return messages  # what is answered now may be of the round that is open
         messages.close_round()
         if self.summary is not None:
             messages.say("user", Text(render_summary(self.summary)))
         for event in self.events:
-            if cut is not None and event.seq >= cut.seq_from:
+            if event.seq >= cut.seq_from:
                 messages.add(event)
         return messages
 
