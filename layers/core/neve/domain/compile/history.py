@@ -127,14 +127,15 @@ class _Round:
                 self._close()
             self.open.add(identifier)
             return joins
-        inside = bool(self.open)
+        if not self.open:
+            return False
         if kind is EventType.TOOL_RESULT:
             identifier = str(event.event_data["tool_use_id"])
             self.answered = self.answered or identifier in self.open
             self.open.discard(identifier)
-            return inside
+            return True
         if says_nothing(event):
-            return inside
+            return True
         self._close()
         return False
 
