@@ -87,6 +87,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
     },
     "embed": {
         ("s3:ListBucket", "bucket"): "as for pack",
+        ("dynamodb:DeleteItem", "table"): "the vectors of a row that goes or is edited while it is embedded",
         ("sqs:SendMessage", "queue/embed"): "only for a tenant that reranks late",
         ("dynamodb:Query", "table/index/recent"): "as above, when it begins to",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",

@@ -10,13 +10,16 @@ import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.indexing.passage import Passage
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
+from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.ports.table import WriteOp
 from neve.scope import Tenant
 from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import requeue_pending
@@ -334,6 +337,85 @@ def test_a_row_edited_while_it_was_indexed_stays_pending_for_its_own_message(wor
     world.pump()
     assert world.memory(tea).embedding_state is EmbeddingState.READY
     assert world.found("rum", legs=("vector",), threshold=0.0) == [tea]
+
+
+def vectors_of(world: RecallWorld, *texts: str) -> list[str]:
+    """Those of the texts that have one."""
+    keys = world.user().keys
+    kept = {item["sk"].split("#")[0] for item in all_rows(world.rows, keys.vectors)}
+    assert len(kept) == sum(fingerprint(text) in kept for text in texts), "and nothing else has one"
+    return [text for text in texts if fingerprint(text) in kept]
+
+
+def test_a_deleted_row_leaves_no_vector(world: RecallWorld) -> None:
+    tea = world.remember("Mary drinks tea\n\nand eats plums")
+    world.remember("Mary rows")
+    world.pump()
+    delete_memory(world.user(), tea, None)
+    world.pump()
+    assert vectors_of(world, "Mary drinks tea", "and eats plums", "Mary rows") == ["Mary rows"]
+
+
+def test_a_worker_that_dies_before_the_vectors_are_gone_is_followed_by_another(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tea = world.remember("Mary drinks tea")
+    world.pump()
+    delete_memory(world.user(), tea, None)
+    messages = world.dispatch()
+
+    def down(*_: Any) -> int:
+        raise StoreUnavailable("table", "down")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("neve.usecases.indexing.index_memories.erase_vectors", down)
+        assert list(world.words(messages)) == [0]
+    assert vectors_of(world, "Mary drinks tea") == ["Mary drinks tea"]
+    assert world.words(messages, again=True) == {}
+    assert vectors_of(world, "Mary drinks tea") == []
+
+
+def test_a_row_deleted_while_it_was_embedded_leaves_no_vector(world: RecallWorld) -> None:
+    tea = world.remember("Mary drinks tea")
+    messages = world.dispatch()
+    assert world.words(messages) == {}
+
+    def deleted() -> None:
+        delete_memory(world.user(), tea, None)
+        world.words(world.dispatch())
+
+    in_between(world, deleted)
+    assert world.embed(messages) == {}
+    assert vectors_of(world, "Mary drinks tea") == []
+
+
+def test_an_edit_takes_the_vectors_of_what_is_no_longer_said(world: RecallWorld) -> None:
+    tea = world.remember("Mary drinks tea\n\nand eats plums")
+    world.pump()
+    update_memory(world.user(), tea, MemoryChange({"text": "Mary drinks rum\n\nand eats plums"}), None)
+    said = ("Mary drinks tea", "and eats plums", "Mary drinks rum")
+    assert vectors_of(world, *said) == ["and eats plums"]
+    world.pump()
+    assert vectors_of(world, *said) == ["and eats plums", "Mary drinks rum"]
+
+
+def test_an_edit_while_a_row_is_embedded_leaves_no_vector_of_the_words_before(world: RecallWorld) -> None:
+    tea = world.remember("Mary drinks tea")
+    messages = world.dispatch()
+    assert world.words(messages) == {}
+    in_between(world, lambda: update_memory(world.user(), tea, MemoryChange({"text": "Mary drinks rum"}), None))
+    assert world.embed(messages) == {}
+    assert vectors_of(world, "Mary drinks tea") == []
+
+
+def test_what_says_the_same_as_something_deleted_is_embedded_once_more(world: RecallWorld) -> None:
+    tea, same = world.remember("Mary drinks tea"), world.remember("Mary drinks tea")
+    world.pump()
+    delete_memory(world.user(), tea, None)
+    world.pump()
+    update_memory(world.user(), same, MemoryChange({"tags": ("drinks",)}), None)
+    world.pump()
+    assert world.found("Mary drinks tea", legs=("vector",), threshold=0.0) == [same]
 
 
 def test_an_older_message_after_a_newer_one_changes_nothing(world: RecallWorld) -> None:

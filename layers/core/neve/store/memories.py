@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from neve.domain.memories.visibility import active
@@ -24,11 +24,12 @@ def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) 
     return [memory for memory in memories_of(table, keys, ids) if active(memory, gen)]
 
 
-def deleted_ops(keys: UserKeys, memory: Memory, now: datetime) -> list[WriteOp]:
+def deleted_ops(keys: UserKeys, memory: Memory, now: datetime, texts: Collection[str] = ()) -> list[WriteOp]:
     """What takes the row away, whoever does it and why: its passages may be in the index by then, also those of a row
-    that no reader has seen. Three operations; the row's expectation is that of what was read."""
+    that no reader has seen. ``texts``: fingerprints of passages whose vectors are to go behind it. Three operations;
+    the row's expectation is that of what was read."""
     return [
         Delete(keys.memory(memory.id), Version(memory.version)),
-        rows.put_leaving(keys, "memory", memory.id, memory.rev, now),
+        rows.put_leaving(keys, "memory", memory.id, memory.rev, now, texts),
         Delete(keys.tokens_of(memory.id)),
     ]

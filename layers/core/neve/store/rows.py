@@ -371,11 +371,15 @@ LEAVE = "leave"
 """Kind of due work: a deletion that the search index has not been told of."""
 
 
-def put_leaving(keys: UserKeys, kind: str, identifier: str, rev: int, now: datetime) -> Put:
-    """Written with a deletion, and taken away by the index worker. In the index ``due`` (leave) so long: where the
-    outbox has given up the batch that tells of the deletion, the sweep finds it, ten minutes later at the earliest."""
+def put_leaving(
+    keys: UserKeys, kind: str, identifier: str, rev: int, now: datetime, texts: Collection[str] = ()
+) -> Put:
+    """Written with a deletion, and taken away by the index worker, with the vectors of ``texts`` (fingerprints). In the
+    index ``due`` (leave) so long: where the outbox has given up the batch that tells of the deletion, the sweep finds
+    it, ten minutes later at the earliest."""
     named = {"id": identifier, "kind": kind, "rev": rev, "tenant_id": keys.tenant, "user_id": keys.user}
-    item = _item(keys.leaving(kind, identifier, rev), "leaving", dict(named))
+    left = {"texts": sorted(texts)} if texts else {}
+    item = _item(keys.leaving(kind, identifier, rev), "leaving", named | left)
     return Put(item | due_keys(LEAVE, keys, identifier, now + 2 * SENT_WITHIN))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Trust
 from neve.domain.tokens import estimate, trim_to
 
@@ -24,6 +25,11 @@ def passages_of(memory: Memory) -> list[MemoryPassage]:
         for part in _parts_of(memory)
         for chunk in chunks_of(part.text)
     ]
+
+
+def texts_of_memory(memory: Memory) -> set[str]:
+    """The fingerprints of its passages, by which their vectors are kept."""
+    return {fingerprint(part.text) for part in passages_of(memory)}
 
 
 def passage_trust(memory: Memory, n: int) -> Trust:

@@ -11,10 +11,11 @@ from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
 from neve.domain.records.memories import By, EmbeddingState, Memory, Scope, Status
 from neve.domain.times import iso
-from neve.ports.table import Delete, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.inbox.decision import Decision, decided_already
+from neve.usecases.memories.edited_text import leave_text
 from neve.usecases.memories.fact_place import one_statement, take_place
 
 REASON = "a person decided that another statement holds"
@@ -53,7 +54,7 @@ class MemoryDecision:
             ops += gone
         ops += [rows.put_memory(keys, decided), *take_place(self.scope, decided, memory)]
         if decided.text != memory.text:
-            ops.append(Delete(keys.tokens_of(memory.id)))
+            ops += leave_text(self.scope, decided, memory)
         table.write(ops)
         return replace(decided, version=memory.version + 1)
 

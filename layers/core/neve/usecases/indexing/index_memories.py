@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Generic
 
 from neve.domain.indexing.passage import Passage
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import EmbeddingState, Status
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
@@ -18,6 +19,7 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.transact import transact
+from neve.store.vectors import erase_vectors
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.indexed_collections import MEMORIES, IndexedCollection, R
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
@@ -108,11 +110,14 @@ class _Words(Generic[R]):
         return [row for row in found.values() if row.rev_at is not None] if self.again else noted
 
     def _has_left(self, gone: Sequence[str]) -> None:
-        """Nobody has to tell of these deletions any more. Of a later one, which a message from before it does not know
-        of, somebody has to: its passages are still there."""
+        """Nobody has to tell of these deletions any more, once the vectors of what was deleted for good are gone, too.
+        They are kept by content: what is still needed of them is made again. Of a later deletion, which a message from
+        before it does not know of, somebody has to tell: its passages are still there."""
         places = [self.data.keys.leaving(self.collection.kind, i, self.revs[i]) for i in gone]
-        for place in self.data.ports.table.get_many(places) if places else ():
-            self.data.ports.table.write([Delete(place)])
+        table, keys = self.data.ports.table, self.data.keys
+        for place, item in (table.get_many(places) if places else {}).items():
+            erase_vectors(table, keys, item.get("texts", ()))
+            table.write([Delete(place)])
 
     def _with_known_vectors(
         self, found: Sequence[R], to_index: Mapping[str, Sequence[Passage]]
@@ -209,9 +214,11 @@ class _Batch(Generic[R]):
             state = self._state(row, to_index.get(identifier, []), found)
             if state is EmbeddingState.FAILED:
                 self.failed.add(identifier)
+            if now is None or now.rev != row.rev:
+                self._forget_left(row, to_index.get(identifier, []), now)
             if now is None:
-                _forget_written(self.data, row, self.revs)
-            elif state is EmbeddingState.PENDING:
+                continue
+            if state is EmbeddingState.PENDING:
                 texts = {passage.text for passage in to_index.get(identifier, [])}
                 self.again[identifier] = OutOfTime() if texts & found.late else EmbedAgain()
             elif now.rev == row.rev:
@@ -221,17 +228,25 @@ class _Batch(Generic[R]):
                 self.data.ports.table.write([self.collection.put(self.data.keys, row) for row in together])
             except Conflict:
                 for row in together:
-                    transact(self.data.ports, partial(self._settle_one, row))
+                    passages = to_index.get(str(row.id), [])
+                    transact(self.data.ports, partial(self._settle_one, row, passages))
 
-    def _settle_one(self, wanted: R) -> None:
+    def _settle_one(self, wanted: R, passages: Sequence[Passage]) -> None:
         """Note one row's state although somebody else is changing the row. Raises Conflict."""
         identifier = str(wanted.id)
         now = self.collection.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
-        if now is None:
-            _forget_written(self.data, wanted, self.revs)
-        elif now.rev == wanted.rev:
+        if now is None or now.rev != wanted.rev:
+            self._forget_left(wanted, passages, now)
+        else:
             noted = self._noted(now, wanted.embedding_state)
             self.data.ports.table.write([self.collection.put(self.data.keys, noted)])
+
+    def _forget_left(self, row: R, passages: Sequence[Passage], now: R | None) -> None:
+        """Of a row that was deleted or edited while it was embedded: whoever did that knew nothing of these vectors."""
+        if now is None:
+            _forget_written(self.data, row, self.revs)
+        left = self.collection.no_longer_said(passages, now)
+        erase_vectors(self.data.ports.table, self.data.keys, {fingerprint(passage.text) for passage in left})
 
     def _state(self, row: R, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
         """PENDING: to be told again."""

@@ -55,6 +55,9 @@ class IndexedCollection(Protocol[R]):
 
     def passages(self, row: R) -> list[Passage]: ...
 
+    def no_longer_said(self, before: Sequence[Passage], now: R | None) -> list[Passage]:
+        """Those that nothing of the row says any more. ``now``: the row of another rev; None when it is gone."""
+
     def clear_away(self, data: UserData[Stores], gone: str) -> None:
         """What the deletion of a row may have left."""
 
@@ -87,6 +90,11 @@ class _Memories:
     @staticmethod
     def passages(row: Memory) -> list[Passage]:
         return memory_passages(row)
+
+    @staticmethod
+    def no_longer_said(before: Sequence[Passage], now: Memory | None) -> list[Passage]:
+        said = {passage.text for passage in memory_passages(now)} if now else set()
+        return [passage for passage in before if passage.text not in said]
 
     @staticmethod
     def clear_away(_data: UserData[Stores], _gone: str) -> None:
@@ -143,6 +151,11 @@ class _Documents:
     @staticmethod
     def passages(row: Document) -> list[Passage]:
         return document_passages(row)
+
+    @staticmethod
+    def no_longer_said(before: Sequence[Passage], now: Document | None) -> list[Passage]:
+        """The revisions before stay."""
+        return [] if now else list(before)
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
+from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Memory
 from neve.domain.records.packs import PackEntry
 from neve.ports.table import Delete, WriteOp
@@ -46,9 +47,10 @@ def delete_memory(
     cascade: bool = False,
 ) -> Deleted:
     """The row leaves the table and its session's live list in one transaction, its token vectors with it; the change
-    stream takes it out of the search index, and until then hydration hides it. Its last rev stays, for an import of the
-    same id. ``cascade``: what was made of it is deleted before it, so that a call which broke off can be repeated.
-    ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a call goes on with them.
+    stream takes it out of the search index and erases its vectors, and until then hydration hides it. Its last rev
+    stays, for an import of the same id. ``cascade``: what was made of it is deleted before it, so that a call which
+    broke off can be repeated. ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a
+    call goes on with them.
 
     Raises memory_not_found, precondition_failed, erasing, user_closed."""
     gone = _delete_derived(scope, memory_id, if_match) if cascade else []
@@ -123,7 +125,7 @@ class _Delete:
         now = scope.ports.clock.now()
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
-            *deleted_ops(keys, memory, now),
+            *deleted_ops(keys, memory, now, texts_of_memory(memory)),
             rows.put_deleted_memory(keys, memory, self.write_id),
             *leave_place(scope, memory),
         ]

@@ -15,10 +15,11 @@ from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Status
 from neve.domain.times import iso
-from neve.ports.table import Delete, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import TOO_MANY_WRITERS, transact
+from neve.usecases.memories.edited_text import leave_text
 from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.privacy.admit import admitted_values
@@ -84,7 +85,7 @@ class _Update:
         ops += take_place(scope, changed, memory)
         if changed.text != memory.text:
             one_statement(changed)
-            ops.append(Delete(keys.tokens_of(self.memory_id)))
+            ops += leave_text(scope, changed, memory)
         if changed.session_id and changed.tokens != memory.tokens:
             marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
             if marker_item:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TypeVar
 
 from neve.domain.ids import event_id, is_own_memory_id
+from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
@@ -23,12 +24,13 @@ from neve.store.keys import is_summary_key
 from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
+from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
-from neve.usecases.retract.erase_revisions import erase_vectors, stored_revisions
+from neve.usecases.retract.erase_revisions import stored_revisions
 from neve.usecases.retract.forget_answers import answers_about, answers_of_compactions, forget_answers
-from neve.usecases.retract.still_used import texts_of_event, texts_of_memory, used_elsewhere
+from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 
 T = TypeVar("T")
 
@@ -166,7 +168,7 @@ class _Erasing:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
 
     def _erase_vectors(self, texts: Collection[str]) -> None:
-        self.receipt.vectors += erase_vectors(self.scope, texts)
+        self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
 
     # --- memories -------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from neve.ports.table import Item, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
-from neve.store.partitions import all_rows
+from neve.store.vectors import erase_vectors
 from neve.usecases.retract.still_used import used_elsewhere
 
 READ_BATCH_SIZE = 25
@@ -32,7 +32,8 @@ def erase_vectors_of(
     def leaving(session: str, seq: int) -> bool:
         return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
 
-    return erase_vectors(scope, texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions)))
+    unused = texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions))
+    return erase_vectors(scope.ports.table, scope.keys, unused)
 
 
 def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
@@ -46,15 +47,6 @@ def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> N
         if "text_object" in item:
             scope.ports.objects.delete(item["text_object"])
         delete_rows(scope.ports.table, [key_of(item)])
-
-
-def erase_vectors(scope: UserScope, texts: Collection[str]) -> int:
-    """``texts``: fingerprints of passages."""
-    table, keys = scope.ports.table, scope.keys
-    found = [
-        key_of(item) for one in sorted(texts) for item in all_rows(table, keys.vectors, prefix=keys.vectors_of(one))
-    ]
-    return delete_rows(table, found)
 
 
 def stored_revisions(scope: UserScope, revisions: Iterable[tuple[str, int]]) -> Iterator[Item]:

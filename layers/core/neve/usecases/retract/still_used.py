@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.utterances import utterance_of
-from neve.domain.memories.passages import passages_of
+from neve.domain.memories.passages import texts_of_memory
 from neve.domain.memories.text import fingerprint
-from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Event
 from neve.scope import UserScope
 from neve.store import rows
@@ -23,10 +22,6 @@ from neve.usecases.images.image_objects import user_events
 def texts_of_event(session: str, event: Event) -> Iterator[str]:
     utterance = utterance_of(session, replace(event, taken_back=False))
     return (fingerprint(text) for text in (utterance.texts if utterance else ()))
-
-
-def texts_of_memory(memory: Memory) -> Iterator[str]:
-    return (fingerprint(part.text) for part in passages_of(memory))
 
 
 def used_elsewhere(
@@ -56,7 +51,7 @@ def _everything(
     table, keys = scope.ports.table, scope.keys
     for item in all_rows(table, keys.partition, prefix=MEMORY):
         if item["id"] not in memories:
-            yield set(texts_of_memory(rows.read_memory(item)))
+            yield texts_of_memory(rows.read_memory(item))
     for item in all_rows(table, keys.partition, prefix=DOCUMENT_REV):
         revision = read_document(item)
         if (revision.id, revision.rev) in revisions:
