@@ -89,7 +89,10 @@ def send(text: str, given: argparse.Namespace) -> int:
         except (NotTaken, OSError, HTTPException) as error:
             print(f"{type(error).__name__}: {error}. A repeat adds nothing twice.", file=sys.stderr)
             return 1
-    print(f"{sent.imported} memories imported, {sent.unchanged} were there, {len(sent.conflicting)} have another text")
+    print(
+        f"{sent.imported} memories imported, {sent.unchanged} were there, {sent.repeated} are stated there by another,"
+        f" {len(sent.conflicting)} have another text"
+    )
     print(f"{sent.documents} documents written, {sent.documents_there} were there; left out: {dict(sent.skipped) or 0}")
     for number, reason in sorted(sent.rejected.items()):
         print(f"{number}: {reason}", file=sys.stderr)

@@ -29,10 +29,12 @@ class NotTaken(RuntimeError):
 
 @dataclass
 class Sent:
-    """``rejected``: number of the line, and why. ``documents``: written, and there already."""
+    """``repeated``: facts that another memory there states. ``rejected``: number of the line, and why. ``documents``:
+    written, and there already."""
 
     imported: int = 0
     unchanged: int = 0
+    repeated: int = 0
     conflicting: list[str] = field(default_factory=list)
     rejected: dict[int, str] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -94,6 +96,7 @@ def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Se
     answer = reply.json()
     sent.imported += len(answer["imported"])
     sent.unchanged += len(answer["unchanged"])
+    sent.repeated += len(answer.get("repeated", ()))
     sent.conflicting += answer["conflicting"]
     sent.rejected |= {piece[one["line"] - 1][0]: one["detail"] for one in answer["rejected"]}
     sent.rejected |= {piece[line - 1][0]: NO_ROOM for line in answer.get("also_rejected", ())}

@@ -218,6 +218,15 @@ def test_lines_are_sent_in_pieces_and_refused_ones_named_by_their_place() -> Non
     assert send_lines(cast("ApiClient", service), "ada", '\n\n{"text": "bad"}').rejected == {3: "lines[1]: bad"}
 
 
+def test_facts_that_another_memory_states_are_counted() -> None:
+    class Knowing:
+        def call(self, _: str, __: str, *, raw: bytes) -> Reply:
+            answer: dict[str, Any] = {"imported": [], "unchanged": [], "conflicting": [], "rejected": [], "skipped": {}}
+            return _reply(200, {**answer, "repeated": raw.decode().split("\n")})
+
+    assert send_lines(cast("ApiClient", Knowing()), "ada", "a\nb").repeated == 2
+
+
 def test_what_a_call_had_no_time_for_is_sent_in_the_next() -> None:
     class Slow:
         """Takes two lines a call."""
