@@ -575,6 +575,55 @@ def test_what_a_person_corrects_of_an_observation_is_an_update(world: RecallWorl
     assert "- No longer holds: 🟡 Likes tea." in update_lines(compiled(world, retrieval="none"))
 
 
+def packed_twice(world: RecallWorld, text: str) -> tuple[str, str]:
+    """Two notes: the one that the pack shows, and the one that it speaks for."""
+    ids = [world.remember(text)]
+    world.clock.move(minutes=1)
+    ids.append(world.remember(text))
+    made = built(world)
+    assert made.material.pack is not None and made.material.pack.manifest is not None
+    [entry] = [one for one in made.material.pack.manifest.layers["global"] if one.tokens]
+    return entry.id, next(one for one in ids if one != entry.id)
+
+
+CODE = "The cottage door code is 9921."
+
+
+def test_what_another_note_says_as_well_holds_when_one_is_put_away(world: RecallWorld) -> None:
+    shown, other = packed_twice(world, CODE)
+    update_memory(world.user(), shown, MemoryChange({"status": Status.ARCHIVED}), None)
+    assert update_lines(compiled(world, retrieval="none")) == []
+    update_memory(world.user(), other, MemoryChange({"status": Status.ARCHIVED}), None)
+    assert set(update_lines(compiled(world, retrieval="none"))) == {f"- No longer holds: {CODE}"}
+
+
+def test_nor_does_the_pack_get_wrong_by_the_one_that_it_does_not_show(world: RecallWorld) -> None:
+    _, other = packed_twice(world, CODE)
+    update_memory(world.user(), other, MemoryChange({"text": "The bike lock code is 1200."}), None)
+    assert update_lines(compiled(world, retrieval="none")) == ["- Now: The bike lock code is 1200."]
+    update_memory(world.user(), other, MemoryChange({"status": Status.ARCHIVED}), None)
+    assert update_lines(compiled(world, retrieval="none")) == []
+
+
+def test_what_another_note_says_as_well_is_told_when_one_is_changed(world: RecallWorld) -> None:
+    shown, other = packed_twice(world, CODE)
+    update_memory(world.user(), shown, MemoryChange({"text": "The bike lock code is 1200."}), None)
+    lines = ["- Now: The bike lock code is 1200.", f"- Still holds: {CODE}"]
+    assert update_lines(compiled(world, retrieval="none")) == lines
+    update_memory(world.user(), other, MemoryChange({"text": "The garage code is 7."}), None)
+    assert not any("Still holds" in line for line in update_lines(compiled(world, retrieval="none")))
+
+
+@pytest.mark.parametrize("more", ["", "\n🟡 Two cats."])
+def test_a_fact_holds_without_the_line_that_said_it(world: RecallWorld, more: str) -> None:
+    line = observed(world, f"🟡 {CODE}{more}")
+    world.remember(CODE, kind=Kind.FACT)
+    built(world)
+    update_memory(world.user(), line, MemoryChange({"status": Status.ARCHIVED}), None)
+    told = [f"- No longer holds: 🟡 {CODE}", "  🟡 Two cats.", f"- Still holds: {CODE}"] if more else []
+    assert update_lines(compiled(world, retrieval="none")) == told
+
+
 def test_what_a_reflection_made_of_an_observation_is_no_update(world: RecallWorld) -> None:
     replaced = observed(world, "🟡 Two cats.")
     built(world)

@@ -55,6 +55,11 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
     return frozenset(again)
 
 
+def said_in_whole(text: str, other: str) -> bool:
+    """Whether both are the same words."""
+    return _words(text) == _words(other)
+
+
 def _written_twice(rows: Sequence[Memory]) -> set[str]:
     """What an observer wrote stays: it stands in the order of a conversation, where saying so once more may be what
     counts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
@@ -21,6 +22,7 @@ from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.document_updates import DocumentUpdates
+from neve.usecases.compile.still_said import distinct, still_said
 from neve.usecases.pack.pinned_documents import start_pins
 from neve.usecases.pack.read_pack import PackView
 
@@ -91,10 +93,28 @@ def _changed(
     seen = [(memory, entry) for memory, entry in moved if visible(memory.born_gen, None, head.gen)]
     lost = [entry for key, entry in entries.items() if key not in found and entry.kind in OBSERVED and entry.tokens]
     long = [entry.fingerprint for memory, entry in seen if estimate(memory.text) > SHORT_TOKENS]
-    wanted = {*long, *(entry.fingerprint for entry in lost)}
+    holding = [(memory, entry) for memory, entry in memories if _holds(memory, entry, head)]
+    edited = [entry.fingerprint for memory, entry in seen if memory.fingerprint != entry.fingerprint]
+    hushes = any(not entry.tokens for _, entry in holding)
+    wanted = {*long, *(edited if hushes else ()), *(entry.fingerprint for entry in lost)}
     lines = _lines(view.text or "", wanted) if wanted else {}
-    updates = [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
+    updates: list[Update] = []
+    hushed: list[Memory] = []
+    for memory, entry in seen:
+        line = lines.get(entry.fingerprint)
+        update, said = _update(memory, entry, head, line), still_said(memory, entry, line, holding)
+        stands = active(memory, head.gen)
+        if stands or not said.whole:
+            updates.append(replace(update, short="") if said.whole else update)
+        if update.short and (stands or not said.whole):  # else the pack's line is theirs
+            hushed += said.hushed
+    others = distinct(hushed, (memory.id for memory, _ in seen))
+    updates += [Update(memory.id, f"Still holds: {text_with_marks(memory)}") for memory in others]
     return updates + [_deleted(entry, lines.get(entry.fingerprint)) for entry in lost]
+
+
+def _holds(memory: Memory, entry: PackEntry, head: UserHead) -> bool:
+    return memory.fingerprint == entry.fingerprint and active(memory, head.gen)
 
 
 def _deleted(entry: PackEntry, line: str | None) -> Update:
