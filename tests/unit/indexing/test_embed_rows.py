@@ -18,6 +18,8 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.ports.table import WriteOp
 from neve.scope import Tenant
+from neve.store import idempotency
+from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
@@ -354,6 +356,24 @@ def test_a_deleted_row_leaves_no_vector(world: RecallWorld) -> None:
     delete_memory(world.user(), tea, None)
     world.pump()
     assert vectors_of(world, "Mary drinks tea", "and eats plums", "Mary rows") == ["Mary rows"]
+
+
+def test_a_deleted_row_leaves_no_answer_to_its_changes(world: RecallWorld) -> None:
+    tea, other = world.remember("Mary drinks tea"), world.remember("Mary rows")
+    world.pump()
+    keys, now = world.user().keys, world.clock.now()
+    calls = [
+        (verb, f"{path.format(one)}")
+        for one in (tea, other)
+        for verb, path in (("PATCH", "memories/{}"), ("POST", "memories/{}/evolve"), ("POST", "inbox/{}/edit"))
+    ]
+    for verb, path in calls:
+        key = IdempotencyKey(f"{verb} /v1/users/ann/{path}", "k", "sha")
+        world.rows.write([idempotency.done(keys, key, StoredReply(200, {"text": "Mary drinks tea"}), now)])
+    delete_memory(world.user(), tea, None)
+    world.pump()
+    left = [item["sk"] for item in all_rows(world.rows, keys.answers)]
+    assert sorted(left) == sorted(f"{verb} /v1/users/ann/{path}#k" for verb, path in calls if other in path)
 
 
 def test_a_worker_that_dies_before_the_vectors_are_gone_is_followed_by_another(
