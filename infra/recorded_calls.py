@@ -45,6 +45,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/packs/*"): "as for extract",
         ("s3:GetObject", "bucket/images/*"): "observes the rest of a log, which may show an image",
+        ("s3:DeleteObject", "bucket/exports/*"): "withdraws an export that holds what is deleted",
         ("dynamodb:DeleteItem", "table"): "as for extract",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },

@@ -57,7 +57,7 @@ def test_objects_are_deleted_where_somebody_asked_for_it_only() -> None:
     erased = {"bucket/images/*", "bucket/packs/*", "bucket/uploads/*"}
     refused = {"bucket/images/*"}  # what an append brought that was refused
     for name, allowed in (
-        *(("compact", erased | {texts}), ("index", {texts}), ("observe", refused)),
+        *(("compact", erased | {texts, "bucket/exports/*"}), ("index", {texts}), ("observe", refused)),
         ("records", {"bucket/packs/*", texts}),
     ):
         assert {target for action, target in deleting[name] if action == "s3:DeleteObject"} == allowed

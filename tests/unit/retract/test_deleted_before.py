@@ -135,7 +135,7 @@ def test_a_worker_that_dies_before_the_packs_is_followed(world: World, monkeypat
 
 
 def test_what_was_made_of_other_messages_stays(world: World) -> None:
-    """The user's row does not move either: nobody who builds has to gather again."""
+    """No pack is purged for it."""
     other = observed(world, "two cats")
     build_pack(scope_of(world, "s2"), "initial")
     delete(world, other)

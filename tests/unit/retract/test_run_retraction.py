@@ -313,6 +313,7 @@ def test_deleted_words_are_nowhere(world: World) -> None:
         "vectors": 0,
         "summaries": 0,
         "packs": 3,
+        "exports": 0,
         "rebuilt_packs": ["s1", "s2"],
         "verified": True,
     }

@@ -271,6 +271,11 @@ def pack_session_of(object_key: str) -> str:
     return object_key.rsplit("/", 2)[1].removeprefix(_PACKS_OF)
 
 
+def job_of_export(object_key: str) -> str:
+    """The job of an ``export_object``."""
+    return object_key.rsplit("/", 2)[1]
+
+
 def _id_in_key(memory_id: str) -> str:
     return memory_id.removeprefix(_OWN_ID) if is_own_memory_id(memory_id) else _FOREIGN_ID + memory_id
 

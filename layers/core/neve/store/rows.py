@@ -120,7 +120,8 @@ def read_head(item: Item | None) -> UserHead:
 
 def put_head(keys: UserKeys, head: UserHead) -> Put:
     """Through the index ``recent`` the heads are the directory of a tenant's users."""
-    attributes = _unless_nothing(_head.dump_python(head, mode="json", exclude_none=True), takes_back=False, purges=0)
+    attributes = _head.dump_python(head, mode="json", exclude_none=True)
+    attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0)
     item = _item(keys.head, "user", attributes)
     directory = {"recent_pk": keys.users, "recent_sk": keys.user}
     return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))

@@ -13,7 +13,8 @@ class UserHead:
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
-    moves this row so that no build under way points to one that has read what was in them."""
+    moves this row so that no build under way points to one that has read what was in them. ``deletions``: how often
+    messages were deleted for good, which does the same to exports."""
 
     gen: int = 1
     incarnation: int = 1
@@ -27,6 +28,7 @@ class UserHead:
     pinned: bool = False
     takes_back: bool = False
     purges: int = 0
+    deletions: int = 0
     version: int = 0
 
 

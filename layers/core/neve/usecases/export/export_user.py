@@ -11,6 +11,7 @@ from typing import Any
 
 from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
 from neve.domain.records.jobs import Job
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.queue import QueueName
@@ -19,6 +20,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.export.export_lines import Line, Place, export_lines
+from neve.usecases.export.withdraw_exports import is_overtaken, remove_parts, withdrawn
 from neve.usecases.jobs.queued_jobs import EXPORT, WorkerReplaced, job_message, put_due_job
 
 CONTENT_TYPE = "application/jsonl"
@@ -28,13 +30,28 @@ PART_BYTES = 32 * 1024 * 1024
 
 def export_user(scope: UserScope, job_id: str, seconds_left: SecondsLeft = for_ever) -> None:
     """Writes the parts as far as the worker's time goes, then says in the job what is in them, or sends it on. A user
-    who is erased meanwhile has no job any more, and what was written goes with the second look of the erasure. May be
-    repeated, and goes on behind the last part that was noted. Raises WorkerReplaced, StoreUnavailable."""
+    who is erased meanwhile has no job any more, and what was written goes with the second look of the erasure. One that
+    a deletion overtakes fails, without its parts. May be repeated, and goes on behind the last part that was noted.
+    Raises WorkerReplaced, StoreUnavailable."""
     token = scope.ports.ids.token()
     job = transact(scope.ports, lambda: _take_up(scope, job_id, token))
     if job is None:
         return
     export = _Export(scope, job_id, token, job.state)
+    try:
+        _write_parts(scope, export, seconds_left)
+    except _Overtaken:
+        remove_parts(scope, job_id)
+        export.fail()
+
+
+class _Overtaken(Exception):
+    """By a deletion: what was written may hold what is deleted."""
+
+
+def _write_parts(scope: UserScope, export: _Export, seconds_left: SecondsLeft) -> None:
+    """Raises WorkerReplaced, _Overtaken, StoreUnavailable."""
+    export.check()
     for line, place in export_lines(scope, export.behind):
         export.add(line)
         out_of_time = seconds_left() < SPARE_S
@@ -43,15 +60,16 @@ def export_user(scope: UserScope, job_id: str, seconds_left: SecondsLeft = for_e
         export.put_part(place)
         if out_of_time:
             export.leave(timedelta())
-            scope.ports.queue.send(QueueName.JOBS, [job_message(scope.keys, EXPORT, job_id)])
+            scope.ports.queue.send(QueueName.JOBS, [job_message(scope.keys, EXPORT, export.job_id)])
             return
-        export.leave(timedelta(seconds=LEASE_S), worker=token)
+        export.leave(timedelta(seconds=LEASE_S), worker=export.token)
     export.finish()
 
 
 def _take_up(scope: UserScope, job_id: str, token: str) -> Job | None:
     """None when it is done, or another worker may be at it."""
-    item, now = scope.ports.table.get(scope.keys.job(job_id)), scope.ports.clock.now()
+    found, now = scope.ports.table.get_many([scope.keys.head, scope.keys.job(job_id)]), scope.ports.clock.now()
+    item, head = found.get(scope.keys.job(job_id)), rows.read_head(found.get(scope.keys.head))
     job = rows.read_job(item) if item else None
     if job is None or job.kind != EXPORT or job.ended:
         return None
@@ -60,7 +78,8 @@ def _take_up(scope: UserScope, job_id: str, token: str) -> Job | None:
     if job.state["due_at"] > iso(now):
         return None
     moved = {"due_at": iso(now + timedelta(seconds=LEASE_S)), "worker": token}
-    taken = replace(job, status="running", state=job.state | moved)
+    begun = {} if job.state.get("parts") else {"deletions": head.deletions}
+    taken = replace(job, status="running", state=begun | job.state | moved)
     scope.ports.table.write([put_due_job(scope.keys, taken)])
     return taken
 
@@ -105,17 +124,36 @@ class _Export:
         """Raises WorkerReplaced."""
         if self.lines:
             self.put_part(None)
-        now, state = iso(self.scope.ports.clock.now()), {"incarnation": self.state["incarnation"]}
+        now, state = iso(self.scope.ports.clock.now()), self._of_the_end()
         result = self._written()
         self._note(lambda job: replace(job, status="done", finished_at=now, result=result, state=state))
+
+    def check(self) -> None:
+        """Before anything is written of a log that a deletion has changed since the export began. Raises
+        WorkerReplaced, _Overtaken."""
+        self._read()
+
+    def fail(self) -> None:
+        """Raises WorkerReplaced."""
+        now, state = self.scope.ports.clock.now(), self._of_the_end()
+        self._note(lambda job: withdrawn(replace(job, state=state), now), overtaken=True)
+
+    def _of_the_end(self) -> dict[str, Any]:
+        return {name: self.state[name] for name in ("incarnation", "deletions") if name in self.state}
 
     def _written(self) -> dict[str, Any]:
         return {"lines": dict(self.counts), "parts": self.parts}
 
-    def _note(self, changed: Callable[[Job], Job]) -> None:
-        transact(self.scope.ports, lambda: self._write(changed))
+    def _note(self, changed: Callable[[Job], Job], *, overtaken: bool = False) -> None:
+        transact(self.scope.ports, lambda: self._write(changed, overtaken))
 
-    def _write(self, changed: Callable[[Job], Job]) -> None:
+    def _write(self, changed: Callable[[Job], Job], overtaken: bool) -> None:
+        """``overtaken``: whatever was deleted meanwhile."""
+        head, job = self._read(overtaken=overtaken)
+        ops: list[WriteOp] = [rows.check_head(self.scope.keys, head), put_due_job(self.scope.keys, changed(job))]
+        self.scope.ports.table.write(ops)
+
+    def _read(self, *, overtaken: bool = False) -> tuple[UserHead, Job]:
         """Not for a user who was erased meanwhile, nor once another worker has taken the job up."""
         keys, table = self.scope.keys, self.scope.ports.table
         found = table.get_many([keys.head, keys.job(self.job_id)])
@@ -125,5 +163,6 @@ class _Export:
             raise WorkerReplaced(self.job_id)
         if head.incarnation != job.state["incarnation"] or head.state != "active":
             raise WorkerReplaced(self.job_id)
-        ops: list[WriteOp] = [rows.check_head(keys, head), put_due_job(keys, changed(job))]
-        table.write(ops)
+        if is_overtaken(job, head) and not overtaken:
+            raise _Overtaken
+        return head, job

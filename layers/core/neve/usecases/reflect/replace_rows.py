@@ -34,7 +34,7 @@ LEASE_S = 120
 BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
-NOTES = ("takes_back", "foreign_ids", "pinned", "purges")
+NOTES = ("takes_back", "foreign_ids", "pinned", "purges", "deletions")
 """What others note on the user's row, whatever else is going on: once, or counted."""
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag

@@ -26,6 +26,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
+from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_exports
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import stored_revisions
@@ -82,6 +83,7 @@ class Receipt:
     vectors: int = 0
     summaries: int = 0
     packs: int = 0
+    exports: int = 0
     left: int = 0
 
     def as_result(self) -> dict[str, object]:
@@ -110,11 +112,13 @@ class _Erasing:
         forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
+        self.receipt.exports += withdraw_exports(self.scope, self.incarnation)
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
         self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope))
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
+        self.receipt.left += parts_to_withdraw(self.scope)
         return self.receipt
 
     # --- events ---------------------------------------------------------------------------------
