@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -380,6 +381,28 @@ def test_an_import_keeps_what_a_fact_was_and_repeats_none(world: World) -> None:
     [gone] = facts(world.user(), "superseded")
     assert (gone.superseded_by, gone.superseded_reason) == ("mem_2", "moved")
     assert row(keep(world, NICE)).id == fact.id
+
+
+def test_an_imported_fact_lets_in_what_waits_in_the_same_words(world: World) -> None:
+    waiting = row(keep(world, NICE, "assistant"))
+    assert waiting.status is Status.INBOX
+    line = ImportedRow(text=NICE, kind=Kind.FACT, id="mine", category="PLACE", observed_at="2026-01-02T00:00:00.000Z")
+    left = import_memories(world.user(), [replace(line, id="guess", status=Status.INBOX)])
+    assert (left.repeated, facts(world.user())) == (["guess"], []), "a guess more lets nothing in"
+    for _ in range(2):  # the second time there is nothing to let in
+        report = import_memories(world.user(), [line, replace(line, id="other")])
+        assert (report.imported, report.repeated) == ([], ["mine", "other"])
+        [fact] = facts(world.user(), None)
+        assert (fact.id, fact.status, fact.rev, fact.occurrences) == (waiting.id, Status.ACTIVE, waiting.rev + 1, 2)
+        assert (fact.provenance.by, fact.observed_at, fact.confidence) == ("import", waiting.observed_at, 1.0)
+
+
+def test_an_imported_fact_lets_in_one_that_waits_in_the_same_import(world: World) -> None:
+    waits = ImportedRow(text=NICE, kind=Kind.FACT, id="guess", category="PLACE", status=Status.INBOX)
+    report = import_memories(world.user(), [waits, replace(waits, id="mine", status=Status.ACTIVE)])
+    assert (report.imported, report.repeated) == (["guess"], ["mine"])
+    [fact] = facts(world.user(), None)
+    assert (fact.id, fact.status, fact.rev) == ("guess", Status.ACTIVE, 1)
 
 
 def test_a_row_from_before_facts_is_read_as_it_was(world: World) -> None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from neve.domain.ids import is_own_memory_id
+from neve.domain.memories.fact_statements import let_in_by
 from neve.domain.memories.text import fingerprint
+from neve.domain.memories.visibility import born
 from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
-from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports.table import Item, Key
@@ -58,7 +60,8 @@ class ImportedRow(WrittenMemory):
 @dataclass(slots=True)
 class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
-    text; the stored row stays. ``repeated``: facts that another memory here states word for word. ``left``: the lines
+    text; the stored row stays. ``repeated``: facts that another memory here states word for word, which is
+    let in by an active one where it waited in the inbox. ``left``: the lines
     that there was no time for, in their order."""
 
     imported: list[str] = field(default_factory=list)
@@ -111,9 +114,9 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     rows.writable(head)
     records = [_memory_of(line, iso(now), head.gen, scope.count) for line in lines]
     fresh, report = _sorted_out(records, {i: rows.read_memory(found[key]) for i, key in _stored(keys, records, found)})
-    taken = _places(keys, found, fresh, report)
-    if fresh:
-        puts = [rows.put_memory(keys, memory) for memory in _after_deletions(scope, fresh)]
+    taken, let_in = _places(keys, found, fresh, report)
+    if fresh or let_in:
+        puts = [rows.put_memory(keys, memory) for memory in (*_after_deletions(scope, fresh), *let_in)]
         puts += [rows.put_fingerprint(keys, memory, found.get(place)) for place, memory in taken.items()]
         live = [rows.put_marker(keys, marker) for marker in _joined(found, markers, fresh)]
         listed = [rows.put_memory_place(keys, memory) for memory in fresh.values() if not is_own_memory_id(memory.id)]
@@ -148,20 +151,45 @@ def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tupl
 
 def _places(
     keys: UserKeys, found: Mapping[Key, Item], fresh: dict[str, Memory], report: ImportReport
-) -> dict[Key, Memory]:
-    """The places that new facts take; a fact whose place is taken leaves ``fresh``."""
+) -> tuple[dict[Key, Memory], list[Memory]]:
+    """The places that new facts take, and the stored facts that are let in; a fact whose place is taken leaves
+    ``fresh``."""
     taken: dict[Key, Memory] = {}
+    let_in: dict[Key, Memory] = {}
     for memory in [one for one in fresh.values() if one.kind is Kind.FACT and one.status in HOLDING]:
         place = keys.fingerprint(memory.fingerprint)
-        item = found.get(place)
-        holder = found.get(keys.memory(str(item["memory_id"]))) if item else None
-        if place in taken or (holder and holds(rows.read_memory(holder), memory.fingerprint)):
-            del fresh[memory.id]
-            report.imported.remove(memory.id)
-            report.repeated.append(memory.id)
-        else:
+        same = taken.get(place) or let_in.get(place) or _holder(keys, found, memory)
+        if same is None:
             taken[place] = memory
-    return taken
+            continue
+        del fresh[memory.id]
+        report.imported.remove(memory.id)
+        report.repeated.append(memory.id)
+        waits = same.status is Status.INBOX and born(same.born_gen, memory.born_gen)
+        if waits and memory.status is Status.ACTIVE:
+            if place in taken:
+                taken[place] = fresh[same.id] = _let_in(same, memory)
+            else:
+                let_in[place] = _revised(_let_in(same, memory), memory.rev_at)
+    return taken, list(let_in.values())
+
+
+def _holder(keys: UserKeys, found: Mapping[Key, Item], memory: Memory) -> Memory | None:
+    """The stored fact that says the same."""
+    item = found.get(keys.fingerprint(memory.fingerprint))
+    holder = found.get(keys.memory(str(item["memory_id"]))) if item else None
+    same = rows.read_memory(holder) if holder else None
+    return same if same and holds(same, memory.fingerprint) else None
+
+
+def _let_in(waiting: Memory, active: Memory) -> Memory:
+    """What waits, by the word of an active fact that says the same (docs/rules/facts.md#decision)."""
+    held = let_in_by(waiting, active.provenance, active.observed_at, counts=True)
+    return replace(held, status=Status.ACTIVE, confidence=max(waiting.confidence, active.confidence))
+
+
+def _revised(memory: Memory, now: str | None) -> Memory:
+    return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
 
 
 def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:
