@@ -77,7 +77,7 @@ def its_hit(world: RecallWorld, identifier: str) -> Behaviour:
 def test_a_failed_keyword_leg_is_named_and_the_vector_leg_answers(
     world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str, failure: Behaviour
 ) -> None:
-    stub.next["_search"] = [failure, its_hit(world, kayak)]
+    stub.next["_search"] = [its_hit(world, kayak), failure]
     reply = caller.recall()
     assert is_degraded(reply, "lexical:error")
     assert (reply.json["result_state"], [one["id"] for one in reply.json["hits"]]) == ("found", [kayak])
@@ -92,7 +92,7 @@ def test_a_failed_vector_leg_is_named_and_the_keyword_leg_answers(
     world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str, failure: Behaviour
 ) -> None:
     """The keyword leg asks twice: how often the words occur, then who holds them."""
-    stub.next["_search"] = [found(), its_hit(world, kayak), failure]
+    stub.next["_search"] = [failure, found(), its_hit(world, kayak)]
     reply = caller.recall()
     assert is_degraded(reply, "vector:error")
     assert (reply.json["result_state"], [one["id"] for one in reply.json["hits"]]) == ("found", [kayak])
@@ -169,7 +169,7 @@ def test_a_memory_whose_vector_the_index_did_not_take_stays_due_and_can_be_recal
     stub.next["_bulk"] = [failure]
     assert deliver(QueueName.EMBED, messages) == messages
     assert world.memory(identifier).rev_at is not None
-    stub.next["_search"] = [found(), its_hit(world, identifier)]
+    stub.next["_search"] = [found(), found(), its_hit(world, identifier)]
     found_meanwhile = caller.recall().json
     assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], "the index has its words"
     assert deliver(QueueName.EMBED, messages) == []

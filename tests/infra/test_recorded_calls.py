@@ -63,9 +63,9 @@ def test_the_files_of_many_services_are_one_recording(
         "recall": {"dynamodb:GetItem": ["table"], "dynamodb:PutItem": ["table"], "dynamodb:Query": ["table"]},
     }
     assert run() == 0
-    record(folder, "embed", "dynamodb:DeleteItem")
+    record(folder, "embed", "dynamodb:UpdateItem")
     assert run() == 1
-    assert "New: the function embed calls dynamodb:DeleteItem on table" in capsys.readouterr().out
+    assert "New: the function embed calls dynamodb:UpdateItem on table" in capsys.readouterr().out
 
 
 def test_no_recording_is_not_a_good_recording(

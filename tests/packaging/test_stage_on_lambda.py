@@ -84,6 +84,7 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     stage.deliver("extract")
     assert call(stage, "GET", f"{USER}/sessions/monday")["observed_seq"] == 1
     assert call(stage, "POST", f"{USER}/sessions/monday/compact", {}, status=202)["status"] == "queued"
+    tell(stage, stores)
     stage.deliver("compact")
     assert call(stage, "POST", f"{USER}/sessions/monday/end", {}, status=202)["status"] == "queued"
     tell(stage, stores)

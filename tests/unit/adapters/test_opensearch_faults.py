@@ -296,7 +296,7 @@ def test_recall_says_which_leg_failed_and_answers_from_the_other(stub: SearchStu
     identifier = world.remember("a kayak trip on the river")
     world.change(identifier, rev_at=None)
     stub.next["_mapping"] = [_model_of(world)]
-    stub.next["_search"] = [refusal(503, "x"), found(hit(Owner(world.tenant.id, "ann"), identifier, 0.95))]
+    stub.next["_search"] = [found(hit(Owner(world.tenant.id, "ann"), identifier, 0.95)), refusal(503, "x")]
     answer = world.ask("kayak")
     assert answer.degraded == ["lexical:error"]
     assert [one.id for one in answer.hits] == [identifier]

@@ -173,15 +173,25 @@ def test_of_two_deletions_at_once_the_last_one_takes_it_away(world: World, dies:
     messages = [deleting(world, scope) for scope in (one, other)]
     write = world.table.write
 
+    def erases(ops: Sequence[WriteOp]) -> bool:
+        return any(isinstance(op, Put) and op.item.get("erased") for op in ops)
+
     def meeting(ops: Sequence[WriteOp]) -> None:
-        if not any(isinstance(op, Put) and op.item.get("erased") for op in ops):
+        if not erases(ops):
             write(ops)
             return
         del world.table.write
         run_retraction(other, messages[1])
         assert len(stored(world)) == 1
-        write(ops)
         if dies:
+            world.table.write = last  # type: ignore[method-assign]
+        world.table.write(ops)
+
+    def last(ops: Sequence[WriteOp]) -> None:
+        """The other has moved the user's row, so what read it before has to be read again."""
+        write(ops)
+        if erases(ops):
+            del world.table.write
             raise Killed
 
     world.table.write = meeting  # type: ignore[method-assign]

@@ -21,6 +21,7 @@ from neve.ports.queue import Message, QueueName
 from neve.scope import SessionScope
 from neve.usecases.background.asked_for import asked_for
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe import extract_session as extracting
@@ -128,7 +129,7 @@ def test_the_next_worker_goes_on_from_what_was_committed(
 
 def test_a_compaction_goes_on_from_what_was_committed(world: World, counted: Counter[str], warned: list[Any]) -> None:
     job = request_compaction(scope_of(world), "manual", wait=False)
-    [(queue, message)] = [sent for sent in world.queue.sent if sent[1].body["job_id"] == job.id]
+    message, queue = message_of_row(world.table.get(world.tenant.keys.job(job.id)) or {}), QueueName.COMPACT
     world.observer.answers = two_commits_and(ModelUnavailable("status 529"))
     assert not deliver(world, message, queue)
     assert job_of(world, message).status == "running"
