@@ -618,7 +618,7 @@ ABLATIONS = _by_name(
             recall_ablations.searches_before_it_looks,
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, _another_job_each_time),
-        Ablation("night token", "the token of a worker of the night", "nights", 300, _nobody_owns_a_night),
+        Ablation("night token", "the token of a worker of the night", "nights", 1_000, _nobody_owns_a_night),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 60, _lost_postponement),
         Ablation(
             "artifact",
