@@ -534,7 +534,7 @@ ABLATIONS = _by_name(
             "filed input",
             "looking whether the input of a filing was taken back before it commits",
             "recanted",
-            150,
+            600,
             lambda: [(commit_filing, "_retracted_since", lambda *_: False)],
         ),
         Ablation(
