@@ -113,8 +113,9 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             recalls.ask(work.asked_text)
             work = replace(work, recalled=recalls.answer)
         made = work.plan()
+        shas = work.shas(made)
         try:
-            new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(work.shas(made)))
+            new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(shas))
         except Conflict:
             if attempt + 1 < READINGS:
                 material = start_reads(scope, beside=command.bytes).collect()
@@ -123,7 +124,7 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
         except StoreUnavailable:
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         rendered = work.rendered(made)
-        return replace(work, recalled=recalls.recorded()).compiled(made, rendered, new_epoch, began)
+        return replace(work, recalled=recalls.recorded()).compiled(made, shas, rendered, new_epoch, began)
     raise AssertionError("the last attempt returns")
 
 
@@ -218,6 +219,7 @@ class _Compilation:
         session_state, pack, log = material.session_state, material.pack, material.log
         recalled = self.recalled.hits if self.recalled else []
         hits = injected(recalled)[1]
+        shown = {hit.id for hit in hits}
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
         return PromptInput(
             static=_static(self.scope),
@@ -234,7 +236,7 @@ class _Compilation:
             updates=[one for one in material.updates if one.id not in found],
             retrieved=lambda n: injected(hits[:n])[0],
             hits=[hit.id for hit in hits],
-            too_long=[hit.id for hit in recalled if hit not in hits],
+            too_long=[hit.id for hit in recalled if hit.id not in shown],
             task=self.command.task,
             images=material.images.history,
             last_images=material.images.last,
@@ -252,10 +254,15 @@ class _Compilation:
         return None if self.command.dry_run else render(plan.prompt)
 
     def compiled(
-        self, plan: Plan, request: Mapping[str, Any] | None, new_epoch: SessionEpoch | None, began_ms: float
+        self,
+        plan: Plan,
+        shas: Mapping[str, str],
+        request: Mapping[str, Any] | None,
+        new_epoch: SessionEpoch | None,
+        began_ms: float,
     ) -> Compiled:
         session_state = self.material.session_state
-        before, shas = session_state.epoch.prefix if session_state else None, self.shas(plan)
+        before = session_state.epoch.prefix if session_state else None
         recall_flags = self.recalled.degraded if self.recalled else []
         return Compiled(
             command=self.command,
@@ -301,10 +308,12 @@ def _parted(
 def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
     """Whether the event has the words of the message, without what the gate takes out of them, and each of its images.
     An upload is called by its id and not by its bytes, so it may be any of them."""
-    screened, _ = screen_event(NewEvent(EventType.USER_MESSAGE, message), scope.policy.pii.actions)
-    if content_text(screened.content).strip() != event_text(event).strip():
-        return False
-    named, _ = name_images(scope, screened.content, "message")
+    said, in_log = message, event_text(event).strip()
+    if content_text(said).strip() != in_log:
+        said = screen_event(NewEvent(EventType.USER_MESSAGE, message), scope.policy.pii.actions)[0].content
+        if content_text(said).strip() != in_log:
+            return False
+    named, _ = name_images(scope, said, "message")
     if isinstance(named, str):
         return True
     there = images_of(event)

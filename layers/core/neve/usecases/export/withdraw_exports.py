@@ -69,9 +69,10 @@ def _held(scope: UserScope) -> dict[str, list[str]]:
     if not held:
         return held
     table, keys = scope.ports.table, scope.keys
-    head = rows.read_head(table.get(keys.head))
-    found = {job_id: table.get(keys.job(job_id)) for job_id in held}
-    stays = {job_id for job_id, item in found.items() if item and not is_overtaken(rows.read_job(item), head)}
+    found = table.get_many([keys.head, *map(keys.job, held)])
+    head = rows.read_head(found.pop(keys.head, None))
+    jobs = map(rows.read_job, found.values())
+    stays = {job.id for job in jobs if not is_overtaken(job, head)}
     return {job_id: names for job_id, names in held.items() if job_id not in stays}
 
 
