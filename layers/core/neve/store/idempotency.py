@@ -6,18 +6,23 @@ run inside ``usecases/jobs/run_once.py``, which claims the key first; a claim ou
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.ports.table import Expect, Expectation, Item, Key, Put
-from neve.store.keys import Keys
+from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, key_of
+from neve.store.keys import Keys, UserKeys
+from neve.store.partitions import all_rows
 from neve.store.rows import live, loaded_json, stored_json
 
 RETENTION_S = 24 * 3600
 CLAIM_S = 60
+_ABOUT = (("PATCH", "memories/"), ("POST", "memories/"), ("POST", "inbox/"))
+_END_OF_ID = re.compile("[/#]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +86,14 @@ def _row(keys: Keys, idem: IdempotencyKey, now: datetime) -> Item:
     key = row_key(keys, idem)
     expires = int(now.timestamp()) + RETENTION_S
     return {"pk": key.pk, "sk": key.sk, "type": "idempotency", "body_sha": idem.body_sha, "expires_at": expires}
+
+
+def answers_about(table: Table, keys: UserKeys, ids: Collection[str]) -> Iterator[Key]:
+    """What calls about memories or proposals were answered: it says what those said, and is kept for a day. Of one,
+    only its own are read; of several all that the user has, once: there may be many ids. Raises StoreUnavailable."""
+    only = next(iter(ids)) if len(ids) == 1 else ""
+    for method, path in _ABOUT if ids else ():
+        start = keys.answers_below(method, path)
+        for item in all_rows(table, keys.answers, prefix=start + only):
+            if _END_OF_ID.split(item["sk"].removeprefix(start), 1)[0] in ids:
+                yield key_of(item)

@@ -13,13 +13,13 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory
 from neve.ports.objects import ObjectStore
-from neve.ports.table import Item, Key, Put, Table, key_of
+from neve.ports.table import Item, Key, Put, Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import put_head, read_document, text_of
+from neve.store.idempotency import answers_about
 from neve.store.keys import UserKeys
-from neve.store.partitions import all_rows
 
 Kind = Literal["memory", "document"]
 R = TypeVar("R", Memory, Document)
@@ -100,11 +100,9 @@ class _Memories:
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:
-        """What its changes and its decision were answered: that says what it said, and is kept for a day."""
-        table, keys = data.ports.table, data.keys
-        for method, path in (("PATCH", f"memories/{gone}#"), ("POST", f"memories/{gone}/"), ("POST", f"inbox/{gone}/")):
-            answers = all_rows(table, keys.answers, prefix=keys.answers_below(method, path))
-            delete_rows(table, [key_of(item) for item in answers])
+        """What its changes and its decision were answered."""
+        table = data.ports.table
+        delete_rows(table, list(answers_about(table, data.keys, [gone])))
 
 
 class _Documents:

@@ -19,6 +19,7 @@ from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
+from neve.store.idempotency import answers_about
 from neve.store.incarnation import still_there
 from neve.store.keys import is_summary_key
 from neve.store.memories import deleted_ops
@@ -30,7 +31,7 @@ from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_ex
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import stored_revisions
-from neve.usecases.retract.forget_answers import answers_about, answers_of_compactions, forget_answers
+from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 
 T = TypeVar("T")
@@ -216,7 +217,9 @@ class _Erasing:
 
     def _answers_about_memories(self) -> Iterator[Key]:
         """Also about those that an earlier worker deleted before it died, and what others had deleted before."""
-        return answers_about(self.scope, self.made.touched | self.made.retained | self.made.gone_memories)
+        return answers_about(
+            self.scope.ports.table, self.scope.keys, self.made.touched | self.made.retained | self.made.gone_memories
+        )
 
     # --- summaries ------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
 from neve.store.filings import put_filing, read_filing, read_proposal
+from neve.store.idempotency import answers_about
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import DOCUMENT_REV, PROPOSAL
 from neve.store.partitions import all_rows
@@ -37,7 +38,7 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
 from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
-from neve.usecases.retract.forget_answers import answers_about, forget_answers
+from neve.usecases.retract.forget_answers import forget_answers
 from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
 
 
@@ -261,8 +262,8 @@ class _Reverting:
             if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
                 gone.append(key_of(item))
                 ids.add(proposal.id)
-        delete_rows(table, [*answers_about(self.scope, ids), *gone])
-        forget_answers(self.scope, answers_about(self.scope, ids))
+        delete_rows(table, [*answers_about(table, keys, ids), *gone])
+        forget_answers(self.scope, answers_about(table, keys, ids))
 
     def _move_back(self, session: str, spans: Spans) -> None:
         found, keys = self._found(session), self.scope.of_session(session).keys
