@@ -11,7 +11,7 @@ from hashlib import sha256
 from neve.domain.ids import is_own_memory_id, ulid_time
 from neve.domain.pack.rank import RANK_UNITS
 from neve.ports.search import Owner
-from neve.ports.table import Key
+from neve.ports.table import Item, Key
 
 TENANTS = "TENANTS"
 
@@ -752,3 +752,8 @@ class SessionKeys(UserKeys):
 
     def pack_object(self, version: int) -> str:
         return f"{self.session_packs_prefix}{version:08d}{_PACK_FILE}"
+
+
+def session_named_in(item: Item) -> SessionKeys:
+    """Of a row that says whose it is: an event, or a job whose row is its message."""
+    return SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])

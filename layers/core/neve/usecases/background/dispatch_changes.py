@@ -17,7 +17,7 @@ from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item, Key
 from neve.store import rows
-from neve.store.keys import Keys, SessionKeys, UserKeys
+from neve.store.keys import Keys, SessionKeys, UserKeys, session_named_in
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.token_vectors import round_of_policy
@@ -86,7 +86,7 @@ def _retractions(changes: Sequence[Change]) -> list[Message]:
     """What leaves the index now, without waiting for the job."""
     messages = []
     for item in (item for item in _new(changes) if item.get("type") == rows.RETRACTION):
-        keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+        keys = session_named_in(item)
         with correlated(item):
             messages.append(retraction_message(keys, item["incarnation"], item["id"]))
     return messages
@@ -203,7 +203,7 @@ def _appended(changes: Sequence[Change]) -> list[_Appended]:
     for change in changes:
         item = change.item
         if change.old is None and item.get("type") == "event":
-            place = (SessionKeys(item["tenant_id"], item["user_id"], item["session_id"]), item["incarnation"])
+            place = (session_named_in(item), item["incarnation"])
             log = logs.setdefault(place, _Appended(*place))
             log.types[item["seq"]] = EventType(item["event_type"])
             log.newest = item

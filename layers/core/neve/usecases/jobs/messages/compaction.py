@@ -14,7 +14,7 @@ from neve.ports.queue import Message
 from neve.ports.table import Item
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import SessionKeys
+from neve.store.keys import SessionKeys, session_named_in
 from neve.usecases.jobs.messages.observation import fifo_group
 
 COMPACT = "compact"
@@ -65,5 +65,5 @@ def _details(job: Job) -> dict[str, Any]:
 def message_of_row(item: Item) -> Message:
     """Of a job that ``rows.put_queued_job`` has stored."""
     job = rows.read_job(item)
-    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+    keys = session_named_in(item)
     return compact_message(keys, item["incarnation"], job)

@@ -14,7 +14,7 @@ from neve.ports.queue import Message
 from neve.ports.table import Item
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import SessionKeys
+from neve.store.keys import SessionKeys, session_named_in
 
 KIND = "librarian"
 
@@ -60,5 +60,5 @@ def filing_message(keys: SessionKeys, incarnation: int, job_id: str, kind: str) 
 def message_of_row(item: Item) -> Message:
     """Of a job that ``rows.put_queued_job`` has stored."""
     job = rows.read_job(item)
-    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+    keys = session_named_in(item)
     return filing_message(keys, item["incarnation"], job.id, job.kind)

@@ -12,7 +12,7 @@ from neve.domain.records.jobs import Job
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item
 from neve.store import rows
-from neve.store.keys import SessionKeys
+from neve.store.keys import SessionKeys, session_named_in
 
 OBSERVE = "observe"
 """Kind of the job."""
@@ -45,7 +45,7 @@ def queued_observation(keys: SessionKeys, incarnation: int, job: Job) -> tuple[Q
 
 def queued_row(item: Item) -> tuple[QueueName, Message]:
     """The same of its row."""
-    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+    keys = session_named_in(item)
     return queued_observation(keys, item["incarnation"], rows.read_job(item))
 
 
