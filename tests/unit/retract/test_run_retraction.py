@@ -510,13 +510,18 @@ def test_an_answer_passes_the_gate(world: World) -> None:
     assert job_of(world, message).result["redacted"] == {"card_number": 2}
 
 
-def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
+def of_a_summary(world: World) -> dict[str, Any]:
+    """A retraction of what a compaction has summarised."""
     world.with_policy(window=2_000)
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
     compaction = request_compaction(scope_of(world), "manual", wait=False)
     compact_session(scope_of(world), world.queued(compaction))
-    message = retract(world, 5, 6)
+    return retract(world, 5, 6)
+
+
+def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
+    message = of_a_summary(world)
     world.observer.summaries.append(ContentRefused(REASON))
     report = run_retraction(scope_of(world), message)
     result = job_of(world, message).result
@@ -525,12 +530,7 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
 
 
 def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
-    world.with_policy(window=2_000)
-    for _ in range(12):
-        world.say("u" * 320, "a" * 320)
-    compaction = request_compaction(scope_of(world), "manual", wait=False)
-    compact_session(scope_of(world), world.queued(compaction))
-    message = retract(world, 5, 6)
+    message = of_a_summary(world)
     world.observer.summaries.append(ModelRefused("status 401"))
     assert work(world, message).status == "running"
     job = work(world, message)
