@@ -95,6 +95,17 @@ def test_a01_half_a_turn_is_not_observed_until_somebody_asks(user: Person, contr
 
 
 @pytest.mark.controls
+def test_a01_who_asks_for_a_pass_may_wait_for_it(user: Person) -> None:
+    """Through the queue that has no delay."""
+    user.open_without_pack("s1")
+    user.append("s1", user_message("I am allergic to walnuts."))
+    job = user.expect(200, "POST", "/sessions/s1/observe", {"wait": True})
+    assert (job["status"], job["result"]["observed_seq"]) == ("done", 1)
+    [row] = user.memories(kind="observation")
+    assert row["id"] in job["result"]["written"]
+
+
+@pytest.mark.controls
 def test_a02_a_tail_without_memory_is_offered_again(user: Person, controls: Controls) -> None:
     user.open("s1")
     controls.script(NOTHING)
