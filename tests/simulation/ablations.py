@@ -36,7 +36,9 @@ from neve.usecases.documents import commit_document, delete_document, document_w
 from neve.usecases.erase import erase_user, erasure_job
 from neve.usecases.images import event_images
 from neve.usecases.indexing import forget_events, index_events, index_memories, requeue
+from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.jobs.messages import reflection
+from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.lag import memory_lag
 from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
@@ -59,7 +61,7 @@ from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
 from neve.usecases.retract import replace_derived, run_retraction
 from neve.usecases.retract.retract_job import read as read_retraction
 from neve.usecases.sessions import append_events
-from tests.simulation import filing_ablations, recall_ablations
+from tests.simulation import export_ablations, filing_ablations, recall_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.remembered import seldom_collected
@@ -134,6 +136,13 @@ def _never_due(*given: Any) -> Put:
 
 def _untold(*given: Any) -> list[WriteOp]:
     return [op for op in deleted_ops(*given) if isinstance(op, Delete)]
+
+
+def _ends_what_a_model_refuses() -> list[Patch]:
+    def ends(self: Any, refusal: Any) -> None:
+        finish_job(self.scope, self.job_id, RETRACT, "failed", {"reason": str(refusal)})
+
+    return [(run_retraction._Retracting, "_wait", ends)]
 
 
 def _none(*_: Any) -> list[Any]:
@@ -745,6 +754,35 @@ ABLATIONS = _by_name(
             "outbox",
             60,
             lambda: [(memory_lag, "_see_that_it_is_watched", _nothing)],
+        ),
+        Ablation(
+            "withdrawn exports",
+            "taking exports back that hold what is deleted",
+            "exports",
+            60,
+            export_ablations.leaves_them,
+        ),
+        Ablation(
+            "overtaken export",
+            "looking whether a deletion has overtaken an export",
+            "exports",
+            60,
+            export_ablations.goes_on_behind_a_deletion,
+        ),
+        Ablation(
+            "lease of an export",
+            "waiting until nobody can be at an export any more",
+            "exports",
+            100,
+            export_ablations.waits_for_nobody,
+        ),
+        Ablation("place of an export", "going on where a part ended", "exports", 60, export_ablations.starts_over),
+        Ablation(
+            "waiting retraction",
+            "going on with a retraction until the model takes requests again",
+            "refused",
+            60,
+            _ends_what_a_model_refuses,
         ),
         Ablation(
             "erasure swept",

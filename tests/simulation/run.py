@@ -9,6 +9,7 @@ from neve.ports.queue import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
+from neve.usecases.export import export_user
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.lag.memory_lag import progress_rows, read_progress
@@ -41,6 +42,8 @@ NEVER_DONE = ("#USAGE", "#REFLECT", "#ARCHIVE")
 """Partitions of the index of due work that list what there is. Sessions that are open are looked at for ever, too."""
 QUEUES = tuple(name for queue in QueueName for name in (str(queue), f"{queue}-dlq"))
 API_PROCESSES = 2
+PART_BYTES = 600
+"""Of an export: a few lines."""
 HTTP_EVERY = 20
 """One seed in so many goes through the handlers, in rounds of every workload."""
 ROUND = len(ROTATION)
@@ -79,7 +82,12 @@ class Run:
         """Raises Violation when not everything is done in the end."""
         heard = listening(self._heard, self._postponed)
         longest = (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text)
-        with heard, watching(self.cloud.sometimes), installed(), swapped(longest):
+        with (
+            heard,
+            watching(self.cloud.sometimes),
+            installed(),
+            swapped(longest, (export_user, "PART_BYTES", PART_BYTES)),
+        ):
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()

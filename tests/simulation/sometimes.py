@@ -13,6 +13,7 @@ from neve.usecases.compact import compact_session, move_horizon
 from neve.usecases.documents import unmade_documents
 from neve.usecases.images import event_images
 from neve.usecases.jobs.messages.indexing import memory_message
+from neve.usecases.jobs.queued_jobs import EXPORT
 from neve.usecases.librarian import commit_filing
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
@@ -23,7 +24,7 @@ from neve.usecases.sessions import append_events
 from tests.simulation.checks import compactions
 from tests.simulation.checks.knowledge.packed_documents import Gathered
 from tests.simulation.checks.prompts import by_epoch
-from tests.simulation.checks.replay import transactions
+from tests.simulation.checks.replay import of_kind, transactions
 from tests.simulation.machine.swapped import swapped
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ LIST = (
     *("image taken away", "image borrowed", "image shown to a pass", "image refused", "upload without its image"),
     "image erased by a retraction",
     *("long text", "long text of no document"),
+    *("export withdrawn", "export taken up again", "export loaded", "export gone", "model locked"),
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
@@ -188,6 +190,21 @@ def _of_compactions(run: Run) -> Counter[str]:
     return seen
 
 
+def _of_exports(run: Run) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    workers: dict[str, set[str]] = {}
+    for _, new in of_kind(run, "job"):
+        if new["kind"] == EXPORT and (worker := rows.read_job(new).state.get("worker")):
+            workers.setdefault(new["sk"], set()).add(worker)
+    seen["export taken up again"] = sum(len(some) > 1 for some in workers.values())
+    for item in run.cloud.table.rows.values():
+        seen["export withdrawn"] += item.get("kind") == EXPORT and item["status"] == "failed"
+    loaded = [part.body for did in run.history.of("load") if did.ok for part in did.value]
+    seen["export gone"] = loaded.count(None)
+    seen["export loaded"] = len(loaded) - loaded.count(None)
+    return seen
+
+
 def happened(run: Run) -> Counter[str]:
     """In one run."""
     seen = Counter(run.cloud.sometimes)
@@ -215,6 +232,8 @@ def happened(run: Run) -> Counter[str]:
     seen["image shown to a pass"] = len(run.cloud.shown)
     seen["image refused"] = sum(did.code in NOT_IMAGES for did in run.history.of("append"))
     seen["upload without its image"] = sum(did.code == "upload_not_found" for did in run.history.of("append"))
+    seen["model locked"] = run.cloud.chaos.struck["model_locked"]
     seen["key revoked"] = sum(did.ok for did in run.history.of("revoke"))
     seen += _of_compactions(run)
+    seen += _of_exports(run)
     return seen

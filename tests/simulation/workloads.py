@@ -477,9 +477,56 @@ OUTBOX = Workload(
 )
 """What the outbox gives up is found again without anybody's help."""
 
+EXPORTS = Workload(
+    "exports",
+    {
+        "append": 8,
+        "export": 3,
+        "load": 4,
+        "retract": 3,
+        "observe": 2,
+        "create": 3,
+        "update": 1,
+        "delete": 1,
+        "end": 1,
+        "list": 1,
+    },
+    _roomy,
+    clients=(2, 3),
+    steps=(6, 12),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.2, 0.6),
+        skew_s=(0.0, 2.0, 40.0),
+        model_s=(0.5, 3.0, 30.0),
+        think_s=(0.05, 1.0, 20.0, 120.0),
+    ),
+    more=(shelving.shelve, operators.erase_somebody),
+)
+"""Exports of small parts, beside what is said, noted, deleted and erased meanwhile."""
+
+REFUSED = replace(
+    RETRACTIONS,
+    name="refused",
+    weights={
+        "append": 6,
+        "tell": 5,
+        "retract": 6,
+        "observe": 3,
+        "compact": 2,
+        "end": 3,
+        "list": 2,
+        "read_pack": 1,
+        "recall": 1,
+    },
+    temper=replace(RETRACTIONS.temper, often={"model_locked": 0.3}),
+)
+"""A model that takes no request for a while, whatever is in it, beside retractions, compactions, ends and nights."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
+    *(EXPORTS, REFUSED),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -488,6 +535,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
+    *(EXPORTS, REFUSED),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -21,6 +21,7 @@ from tests.simulation.checks import (
 )
 from tests.simulation.checks.knowledge import (
     documents,
+    exports,
     facts,
     filings,
     long_texts,
@@ -50,6 +51,7 @@ INVARIANTS = (
     *erasures.INVARIANTS,
     *images.INVARIANTS,
     *retractions.INVARIANTS,
+    *exports.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,
 )

@@ -15,6 +15,7 @@ from tests.simulation.clients.history import (
     AppendGiven,
     Did,
     History,
+    LoadedPart,
     Picture,
     PromptGiven,
     RecallGiven,
@@ -23,9 +24,11 @@ from tests.simulation.clients.history import (
 from tests.simulation.clients.pictures import CLIENT_IDS, NO_IMAGE, PNG, RETENTION_S, TOO_LARGE, picture_of
 from tests.simulation.clients.seen import (
     SeenEvent,
+    SeenExport,
     SeenJob,
     SeenMemory,
     SeenPack,
+    SeenPart,
     SeenPrompt,
     SeenRecall,
     SeenRetraction,
@@ -76,6 +79,8 @@ class Api(Protocol):
     def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
     def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob: ...
     def read_job(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenJob: ...
+    def export(self, ports: SimPorts, keys: UserKeys) -> SeenJob: ...
+    def read_export(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenExport: ...
 
 
 class Caller:
@@ -129,6 +134,7 @@ class Client:
         self._uploads: dict[str, bytes] = {}
         self._code = ""
         self._likes: list[str] = []
+        self._exports: list[str] = []
 
     def run(self, steps: int) -> None:
         random = self._cloud.random
@@ -402,6 +408,25 @@ class Client:
 
     def _end(self) -> None:
         self._ask("end", None, lambda ports: self._api.end(ports, self._keys))
+
+    def _export(self) -> None:
+        did = self._ask("export", None, lambda ports: self._api.export(ports, self._keys))
+        if did.ok:
+            self._exports.append(did.value.id)
+
+    def _load(self) -> None:
+        """What its last export came to, from the addresses that it is given; some time later."""
+        if not self._exports:
+            self._export()
+            return
+        job_id = self._exports[-1]
+        did = self._ask("read_export", job_id, lambda ports: self._api.read_export(ports, self._keys, job_id))
+        if did.ok:
+            self._cloud.scheduler.pause(self._cloud.random.random() * self._cloud.settings.think_s)
+            self._ask("load", job_id, lambda _: tuple(self._load_part(part) for part in did.value.parts))
+
+    def _load_part(self, part: SeenPart) -> LoadedPart:
+        return LoadedPart(part.bytes, self._cloud.objects.download(part.url))
 
     # --- parts ----------------------------------------------------------------------------------
 

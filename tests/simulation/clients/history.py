@@ -91,6 +91,14 @@ class RetractGiven:
     reason: RetractReason
 
 
+@dataclass(frozen=True)
+class LoadedPart:
+    """Of an export: how many bytes it was said to have, and what came; None when nothing was there."""
+
+    size: int
+    body: bytes | None = field(repr=False)
+
+
 @dataclass
 class History:
     done: list[Did] = field(default_factory=list)

@@ -14,6 +14,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from tests.simulation.clients.history import SPEAKER, AppendedEvent, AppendGiven, PromptGiven, RecallGiven, RetractGiven
 from tests.simulation.clients.seen import (
     SeenEvent,
+    SeenExport,
     SeenJob,
     SeenMemory,
     SeenPack,
@@ -22,7 +23,7 @@ from tests.simulation.clients.seen import (
     SeenRetraction,
     SeenUpload,
 )
-from tests.simulation.clients.use_cases import RECALL_K, TOOL_DATA, content_of
+from tests.simulation.clients.use_cases import RECALL_K, TOOL_DATA, content_of, seen_export
 from tests.simulation.machine.handlers import call
 from tests.simulation.machine.ports import SimPorts
 
@@ -126,6 +127,13 @@ class HttpApi:
 
     def read_job(self, _: SimPorts, keys: UserKeys, job_id: str) -> SeenJob:
         return _job(_ask("observe", "GET", USER + "/jobs/{job_id}", keys, job_id=job_id))
+
+    def export(self, _: SimPorts, keys: UserKeys) -> SeenJob:
+        return _job(_ask("admin", "POST", USER + "/export", keys))
+
+    def read_export(self, _: SimPorts, keys: UserKeys, job_id: str) -> SeenExport:
+        job = _ask("admin", "GET", "/v1/admin/jobs/{job_id}", keys, job_id=job_id)
+        return seen_export(job["status"], job.get("result"))
 
 
 def _ask(  # noqa: PLR0913

@@ -44,6 +44,16 @@ class SeenJob(NamedTuple):
     status: str
 
 
+class SeenPart(NamedTuple):
+    bytes: int
+    url: str
+
+
+class SeenExport(NamedTuple):
+    status: str
+    parts: tuple[SeenPart, ...]
+
+
 class SeenUpload(NamedTuple):
     id: str
     url: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.domain.memories.storage_decision import FactCandidate
@@ -13,10 +13,12 @@ from neve.domain.sessions.transcript import event_text
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context
+from neve.usecases.export.request_export import request_export
 from neve.usecases.images.create_upload import create_upload
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -46,9 +48,11 @@ from tests.simulation.clients.history import (
 )
 from tests.simulation.clients.seen import (
     SeenEvent,
+    SeenExport,
     SeenJob,
     SeenMemory,
     SeenPack,
+    SeenPart,
     SeenPrompt,
     SeenRecall,
     SeenRetraction,
@@ -169,6 +173,19 @@ class UseCaseApi:
     def read_job(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenJob:
         job = get_job(_user(ports, keys), job_id)
         return SeenJob(job.id, job.status)
+
+    def export(self, ports: SimPorts, keys: UserKeys) -> SeenJob:
+        job = request_export(_user(ports, keys))
+        return SeenJob(job.id, job.status)
+
+    def read_export(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenExport:
+        job = read_admin_job(tenant_scope(ports, keys.tenant), job_id)
+        return seen_export(job.status, job.result)
+
+
+def seen_export(status: str, result: Mapping[str, Any] | None) -> SeenExport:
+    parts = (result or {}).get("parts", ())
+    return SeenExport(status, tuple(SeenPart(part["bytes"], part["url"]) for part in parts))
 
 
 def _event(event: AppendedEvent) -> NewEvent:

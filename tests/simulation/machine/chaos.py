@@ -17,7 +17,8 @@ FAULTS = (
 """Refused: before the effect. Lost: after it, the caller is told that it failed. Repeated: the adapter has sent the
 transaction twice. Part: some messages of a call were sent. Twice: a message is in a queue two times. Again: a batch of
 the stream is read once more after it was handled. Stall: a process stands still, for up to 200 s. Where a workload asks
-for it (``stream_gives_up``), a batch of the stream is lost at once."""
+for it, a batch of the stream is lost at once (``stream_gives_up``), or the model takes no request, whatever is in it
+(``model_locked``)."""
 LAMBDA_S = 60.0
 STREAM_TRIES = (10, 10, 10, 3)
 """Ten as in template.yaml. That a batch fails ten times is too rare to be met in every few hundred runs."""

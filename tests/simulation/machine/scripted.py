@@ -29,7 +29,13 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports.errors import ContentRefused, EmbeddingRetryable, EmbeddingUnavailable, ModelUnavailable
+from neve.ports.errors import (
+    ContentRefused,
+    EmbeddingRetryable,
+    EmbeddingUnavailable,
+    ModelRefused,
+    ModelUnavailable,
+)
 from neve.ports.models import Calibration
 from neve.ports.search import IndexModel
 from tests.simulation.machine.process import Process
@@ -110,11 +116,8 @@ class ScriptedObserver:
     def observe(self, given: PassInput) -> Observed:
         seqs = [event.seq for event in given.events]
         self._think(f"observe {given.session_id} {seqs[0]}-{seqs[-1]}")
-        random, chaos = self._process.cloud.random, self._process.cloud.chaos
-        if chaos.strikes("model_down"):
-            raise ModelUnavailable("simulated")
-        if chaos.strikes("model_refuses"):
-            raise ContentRefused("simulated")
+        random = self._process.cloud.random
+        self._refuse_perhaps()
         self._process.cloud.shown += _shown(given)
         cited = tuple(prior.id for prior in given.prior if random.random() < 0.2)
         if random.random() < 0.2:
@@ -131,9 +134,8 @@ class ScriptedObserver:
 
     def reflect(self, given: ReflectInput) -> Reflected:
         self._think(f"reflect {given.session_id} {len(given.groups)}")
-        random, chaos = self._process.cloud.random, self._process.cloud.chaos
-        if chaos.strikes("model_down"):
-            raise ModelUnavailable("simulated")
+        random = self._process.cloud.random
+        self._fail_perhaps()
         whose, label = given.groups[0].text.split()[1:3]
         cut = random.randint(0, len(given.groups))
         parts = [part for part in (given.groups[:cut], given.groups[cut:]) if part]
@@ -146,11 +148,8 @@ class ScriptedObserver:
 
     def condense(self, given: CondenseInput) -> Condensed:
         self._think(f"condense {len(given.groups)}")
-        random, chaos = self._process.cloud.random, self._process.cloud.chaos
-        if chaos.strikes("model_down"):
-            raise ModelUnavailable("simulated")
-        if chaos.strikes("model_refuses"):
-            raise ContentRefused("simulated")
+        random = self._process.cloud.random
+        self._refuse_perhaps()
         if random.random() < 0.1:
             return Condensed((), self.name, usage=USAGE)
         whose, label = given.groups[0].text.split()[1:3]
@@ -162,11 +161,7 @@ class ScriptedObserver:
     def summarise(self, given: SummaryInput) -> Summarised:
         seqs = [event.seq for event in given.events]
         self._think(f"summarise {given.session_id} {seqs[0]}-{seqs[-1]}")
-        chaos = self._process.cloud.chaos
-        if chaos.strikes("model_down"):
-            raise ModelUnavailable("simulated")
-        if chaos.strikes("model_refuses"):
-            raise ContentRefused("simulated")
+        self._refuse_perhaps()
         before = given.before.insights if given.before else ()
         summary = SummaryText(insights=(*before, f"from {seqs[0]} to {seqs[-1]}"))
         return Summarised(summary, self.name, prompt_version="1", usage=USAGE)
@@ -175,11 +170,8 @@ class ScriptedObserver:
         """Keeps every line that it was shown. Some of what it answers is no document's, or a guess."""
         seqs = [event.seq for event in given.events]
         self._think(f"file {given.session_id} {seqs[0]}-{seqs[-1]}")
-        random, chaos = self._process.cloud.random, self._process.cloud.chaos
-        if chaos.strikes("model_down"):
-            raise ModelUnavailable("simulated")
-        if chaos.strikes("model_refuses"):
-            raise ContentRefused("simulated")
+        random = self._process.cloud.random
+        self._refuse_perhaps()
         whose, _, label = next(filter(None, map(event_text, given.events)), "nobody said nothing").split()[:3]
         line = f"{whose} {given.session_id} {label} was filed from {seqs[0]} to {seqs[-1]}"
         shown = {document.path: document for document in given.documents}
@@ -194,6 +186,19 @@ class ScriptedObserver:
         illegal = (Action("create", "/nowhere", line, seqs=(seqs[0],)),) if random.random() < 0.1 else ()
         account = Account(whose, "SUCCESS", "neutral", text=SummaryText(insights=(line,)))
         return Filed(tuple(actions), account, self.name, "1", illegal=illegal, usage=USAGE)
+
+    def _refuse_perhaps(self) -> None:
+        """What it is asked about, or whatever it is asked."""
+        self._fail_perhaps()
+        if self._process.cloud.chaos.strikes("model_refuses"):
+            raise ContentRefused("simulated")
+
+    def _fail_perhaps(self) -> None:
+        chaos = self._process.cloud.chaos
+        if chaos.strikes("model_locked"):
+            raise ModelRefused("simulated")
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
 
     def _think(self, what: str) -> None:
         process = self._process

@@ -49,6 +49,16 @@ def the_lists_are_what_was_taken_back(run: Run) -> Found:
             yield f"{keys.log}: {missing} was answered, and is not taken back"
 
 
+def a_retraction_is_done(run: Run) -> Found:
+    """When calm: however long the model took no request, what is left is read again and the job says that it is
+    done."""
+    for item in run.cloud.table.rows.values():
+        if item.get("kind") == RETRACT:
+            job = rows.read_job(item)
+            if job.status != "done":
+                yield f"{job.id}: {job.status} with {job.result}"
+
+
 def a_repeat_is_answered_the_same(run: Run) -> Found:
     """Whoever asks for the same range, for the same reason."""
     for keys in run.history.sessions():
@@ -143,7 +153,7 @@ def nothing_taken_back_is_recalled(run: Run) -> Found:
 
 
 def nothing_deleted_is_stored(run: Run) -> Found:
-    """When calm: no event, memory, summary, artifact, pack or passage holds what was said in a deleted event."""
+    """When calm: no event, memory, summary, artifact, pack, export or passage holds what a deleted event said."""
     for keys in run.history.sessions():
         deleted = joined(
             (did.value.from_seq, did.value.to_seq) for did in retractions_of(run, keys) if did.given.reason == "deleted"
@@ -202,6 +212,8 @@ def _texts(run: Run, keys: SessionKeys) -> Iterator[tuple[str, str]]:
     for name, stored in run.cloud.objects.objects.items():
         if name.startswith(keys.packs_prefix):
             yield name, str(json.loads(stored.body)["text"])
+        elif name.startswith(keys.exports_prefix):
+            yield name, stored.body.decode()
     for place, passage in run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {}).items():
         yield f"passage {place}", f"{passage.text} {passage.neighbours}"
 
@@ -230,6 +242,7 @@ def _spans(stored: object) -> Spans:
 
 INVARIANTS = (
     the_lists_are_what_was_taken_back,
+    a_retraction_is_done,
     a_repeat_is_answered_the_same,
     nothing_visible_is_about_what_is_taken_back,
     what_still_stands_holds,

@@ -97,7 +97,7 @@ class _Export:
     lines: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.parts: list[dict[str, int]] = self.state.get("parts", [])
+        self.parts: list[dict[str, int]] = list(self.state.get("parts", ()))
         self.counts: Counter[str] = Counter(self.state.get("lines", {}))
         self.behind = Place(*self.state["behind"]) if self.state.get("behind") else None
 
