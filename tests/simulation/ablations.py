@@ -61,7 +61,7 @@ from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
 from neve.usecases.retract import replace_derived, run_retraction
 from neve.usecases.retract.retract_job import read as read_retraction
 from neve.usecases.sessions import append_events
-from tests.simulation import export_ablations, filing_ablations, recall_ablations
+from tests.simulation import encoding_ablations, export_ablations, filing_ablations, recall_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.remembered import seldom_collected
@@ -783,6 +783,27 @@ ABLATIONS = _by_name(
             "refused",
             60,
             _ends_what_a_model_refuses,
+        ),
+        Ablation(
+            "missed encodings",
+            "going through what a user has once more, when something could not be encoded",
+            "late",
+            60,
+            encoding_ablations.forgets_what_could_not_be_encoded,
+        ),
+        Ablation(
+            "late users",
+            "telling users to encode what they have when their policy becomes late",
+            "late",
+            60,
+            encoding_ablations.tells_nobody,
+        ),
+        Ablation(
+            "deleted token vectors",
+            "taking the token vectors away with their memory",
+            "late",
+            60,
+            encoding_ablations.leaves_them_behind,
         ),
         Ablation(
             "erasure swept",

@@ -28,6 +28,7 @@ from tests.simulation.checks.knowledge import (
     packed_documents,
     privacy,
     retractions,
+    token_vectors,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ INVARIANTS = (
     *images.INVARIANTS,
     *retractions.INVARIANTS,
     *exports.INVARIANTS,
+    *token_vectors.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,
 )

@@ -110,10 +110,10 @@ class Cloud:
 
 
 def is_streamed(row: Written) -> bool:
-    """The event filter in template.yaml, but for what leads to nothing here: usage, and tenants."""
+    """The event filter in template.yaml, but for what leads to nothing here: usage, and new tenants."""
     item = row.new or row.old
     kind = item["type"] if item else None
-    return kind in CHANGING or (row.old is None and kind in APPEARING)
+    return kind in CHANGING or (kind in APPEARING if row.old is None else kind == "tenant")
 
 
 @lru_cache(maxsize=10_000)

@@ -21,7 +21,7 @@ from neve.ports.table import Check, Item, Key, Page, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written
 from tests.simulation.machine.process import Process
-from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver
+from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver, ScriptedTokenEncoder
 from tests.simulation.machine.tasks import SimTasks
 
 
@@ -205,7 +205,8 @@ class SimPorts:
         self.queue = SimQueue(process)
         self.objects = SimObjects(process)
         self.search = SimSearch(process)
-        self.token_encoder: TokenEncoder | None = None
+        encodes = process.cloud.settings.encodes
+        self.token_encoder: TokenEncoder | None = ScriptedTokenEncoder(process) if encodes else None
         self.embedder = ScriptedEmbedder(process)
         self.observer = ScriptedObserver(process)
         self.clock = SimClock(process)
