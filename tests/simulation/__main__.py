@@ -10,7 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.simulation.ablations import ABLATIONS, FOUND_LAST, found_at, keep
+from tests.simulation.ablations.all_of_them import ABLATIONS
+from tests.simulation.ablations.finding import FOUND_LAST, found_at, keep
 from tests.simulation.machine.chaos import FAULTS
 from tests.simulation.many import OtherReport, as_report, play_many
 from tests.simulation.seeds import Options, play

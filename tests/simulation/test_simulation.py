@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.ablations import ABLATIONS, FOUND_LAST, is_found
+from tests.simulation.ablations.all_of_them import ABLATIONS
+from tests.simulation.ablations.finding import FOUND_LAST, is_found
 from tests.simulation.machine.remembered import seldom_collected
 from tests.simulation.seeds import Options, play
 from tests.simulation.workloads import WORKLOADS

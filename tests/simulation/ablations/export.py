@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from neve.usecases.export import export_user
 from neve.usecases.retract import erase_retracted
-
-Patch = tuple[Any, str, Any]
+from tests.simulation.ablations.ablation import Patch
 
 
 def leaves_them() -> list[Patch]:

@@ -9,8 +9,7 @@ from neve.store.memories import deleted_ops
 from neve.usecases.background import dispatch_changes, sweep_due
 from neve.usecases.indexing import embed_rows
 from neve.usecases.memories import delete_memory
-
-Patch = tuple[Any, str, Any]
+from tests.simulation.ablations.ablation import Patch
 
 
 def forgets_what_could_not_be_encoded() -> list[Patch]:

@@ -8,8 +8,7 @@ from typing import Any
 from neve.store.documents import read_document
 from neve.store.filings import read_filing
 from neve.usecases.librarian import commit_filing
-
-Patch = tuple[Any, str, Any]
+from tests.simulation.ablations.ablation import Patch
 
 
 class _Anywhere(int):

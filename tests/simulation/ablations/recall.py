@@ -8,8 +8,7 @@ from neve.ports.search import SearchFilter
 from neve.ports.table import Page
 from neve.usecases.recall.stages import reads
 from neve.usecases.recall.stages.legs import Legs
-
-Patch = tuple[Any, str, Any]
+from tests.simulation.ablations.ablation import Patch
 
 
 def looks_at_nothing_new() -> list[Patch]:

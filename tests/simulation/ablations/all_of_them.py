@@ -1,0 +1,540 @@
+"""Safeguards of the product, each with a way to take it out. A run without one of them has to break an invariant within
+so many seeds: that is what a green run is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from neve.domain.compile.conversation import Conversation
+from neve.domain.indexing.passage import Passage
+from neve.domain.privacy.screen import Found
+from neve.domain.retract import derived
+from neve.store import documents as document_rows
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.usecases.background import dispatch_changes, sweep_due
+from neve.usecases.compact import artifacts, move_horizon
+from neve.usecases.compile import compile_context
+from neve.usecases.documents import commit_document, delete_document, document_writes
+from neve.usecases.erase import erasure_job
+from neve.usecases.images import event_images
+from neve.usecases.indexing import forget_events, index_memories, requeue
+from neve.usecases.lag import memory_lag
+from neve.usecases.librarian import commit_filing, file_session
+from neve.usecases.memories import (
+    create_memory,
+    delete_memory,
+    evolve_memory,
+    fact_writes,
+    mark_used,
+    note_access,
+    update_memory,
+)
+from neve.usecases.observe import commit_pass
+from neve.usecases.pack import build_pack
+from neve.usecases.recall.stages import hydrate
+from neve.usecases.reflect import replace_rows
+from neve.usecases.retract import replace_derived, run_retraction
+from neve.usecases.sessions import append_events
+from tests.simulation.ablations import encoding, export, filing, recall
+from tests.simulation.ablations.ablation import Ablation
+from tests.simulation.ablations.stand_ins import (
+    AnyVersion,
+    FreePlaces,
+    another_id_each_time,
+    another_job_each_time,
+    any_version,
+    blind_head,
+    builds_what_it_purged_at_once,
+    by_its_own_range,
+    by_the_first_statement,
+    counts_before_it_flips,
+    ends_what_a_model_refuses,
+    every_generation,
+    flips_anyway,
+    forgets_its_try,
+    keeps_the_live_list,
+    leaves_pins_behind,
+    lost_postponement,
+    never_due,
+    nights_rebuild_packs,
+    no_second_look,
+    nobody_owns_a_night,
+    none,
+    notes_first,
+    nothing,
+    one_look,
+    only_the_time,
+    overwrites,
+    takes_client_ids_again,
+    unconditional_log,
+    untold,
+)
+
+
+def _by_name(ablations: Iterable[Ablation]) -> dict[str, Ablation]:
+    """Raises ValueError for a name that two of them have: one of them would never be looked for."""
+    found: dict[str, Ablation] = {}
+    for ablation in ablations:
+        if ablation.name in found:
+            raise ValueError(f"two ablations are called {ablation.name!r}")
+        found[ablation.name] = ablation
+    return found
+
+
+ABLATIONS = _by_name(
+    (
+        Ablation(
+            "lease",
+            "the check of the lease before a pass commits",
+            "hostile",
+            100,
+            lambda: [(commit_pass, "check_lease", nothing)],
+        ),
+        Ablation(
+            "fencing",
+            "the fencing token of a lease",
+            "hostile",
+            400,
+            lambda: [(commit_pass, "check_lease", only_the_time)],
+        ),
+        Ablation(
+            "gate",
+            "the gate before an append",
+            "chat",
+            1,
+            lambda: [(append_events, "screen_event", lambda event, _: (event, Found()))],
+        ),
+        Ablation("own append", "recognising an append whose answer was lost", "chat", 300, forgets_its_try),
+        Ablation(
+            "own pass",
+            "recognising a pass whose answer was lost",
+            "chat",
+            200,
+            lambda: [(commit_pass.PassCommit, "write", another_id_each_time)],
+        ),
+        Ablation(
+            "own creation",
+            "recognising a memory whose creation was answered as lost",
+            "churn",
+            20,
+            lambda: [(create_memory._Create, "_own", nothing)],
+        ),
+        Ablation(
+            "own change",
+            "recognising a change of a memory that was answered as lost",
+            "records",
+            100,
+            lambda: [(update_memory._Update, "_own", nothing)],
+        ),
+        Ablation(
+            "own deletion",
+            "recognising a deletion that was answered as lost",
+            "records",
+            300,
+            lambda: [(delete_memory._Delete, "_is_done", nothing)],
+        ),
+        Ablation("client ids", "looking for the client ids of earlier appends", "chat", 500, takes_client_ids_again),
+        Ablation("log condition", "the expected versions of an append", "chat", 100, unconditional_log),
+        Ablation(
+            "index version",
+            "the external version of a passage",
+            "churn",
+            100,
+            lambda: [(Passage, "document_version", 0)],
+        ),
+        Ablation("put new", "the one winner of a pack version's object", "records", 400, overwrites),
+        Ablation(
+            "pointer",
+            "the expected version of a pack's pointer",
+            "races",
+            100,
+            lambda: [(build_pack, "rows", AnyVersion("put_epoch"))],
+        ),
+        Ablation(
+            "tenant",
+            "the tenant in a partition",
+            "chat",
+            40,
+            lambda: [(UserKeys, "partition", property(lambda self: f"T#t1#U#{self.user}"))],
+        ),
+        Ablation(
+            "forgetting",
+            "taking a deleted memory out of the index",
+            "records",
+            60,
+            lambda: [(index_memories, "_forget", nothing)],
+        ),
+        Ablation(
+            "citation",
+            "the expected version of a citation",
+            "records",
+            300,
+            lambda: [(mark_used, "rows", AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "access",
+            "the expected version of a note that a memory was answered with",
+            "facts",
+            1_000,
+            lambda: [(note_access, "Version", any_version)],
+        ),
+        Ablation(
+            "if-match",
+            "the expected version of an update",
+            "records",
+            400,
+            lambda: [(update_memory, "rows", AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "document if-match",
+            "the expected version of a document's head",
+            "documents",
+            400,
+            lambda: [(document_rows, "put_head", blind_head)],
+        ),
+        Ablation(
+            "recreated",
+            "another first version for each head of a document that is recreated",
+            "moves",
+            600,
+            lambda: [(document_rows, "first_version", lambda _: 1)],
+        ),
+        Ablation(
+            "own document",
+            "recognising a document's write that was answered as lost",
+            "documents",
+            300,
+            lambda: [(commit_document._Attempts, "_own", nothing)],
+        ),
+        Ablation(
+            "document deleted",
+            "deleting the revisions with the head",
+            "documents",
+            100,
+            lambda: [(delete_document._Delete, "_revisions", none)],
+        ),
+        Ablation("live list", "taking a deleted memory out of the live list", "records", 60, keeps_the_live_list),
+        Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, one_look),
+        Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, notes_first),
+        Ablation("generation", "the generation that a list is read in", "long", 1_000, every_generation),
+        Ablation(
+            "erasing",
+            "refusing what is written for a user who is being erased",
+            "operators",
+            60,
+            lambda: [(rows, "writable", nothing)],
+        ),
+        Ablation(
+            "sources",
+            "looking whether the sources of a replacement are still there to be replaced",
+            "long",
+            200,
+            lambda: [(replace_rows, "_unchanged", nothing)],
+        ),
+        Ablation(
+            "taking over",
+            "the fencing token that is raised before a replacement is undone",
+            "races",
+            100,
+            lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
+        ),
+        Ablation(
+            "undone",
+            "noting that rows of an undone replacement have to leave the index",
+            "races",
+            60,
+            lambda: [(replace_rows, "deleted_ops", untold)],
+        ),
+        Ablation(
+            "leaving",
+            "the expected version of a session that leaves the list of those behind",
+            "races",
+            500,
+            lambda: [(memory_lag, "rows", AnyVersion("put_session"))],
+        ),
+        Ablation("flip", "the expected version of the user's head in a replacement", "races", 60, flips_anyway),
+        Ablation(
+            "night counts", "counting a batch in the transaction of its flip", "nights", 300, counts_before_it_flips
+        ),
+        Ablation("night packs", "leaving the session out of a night's replacement", "nights", 60, nights_rebuild_packs),
+        Ablation(
+            "retracted input",
+            "looking whether the input of a pass was taken back before it commits",
+            "recanted",
+            300,
+            lambda: [(commit_pass, "meets", lambda *_: False)],
+        ),
+        Ablation(
+            "filed input",
+            "looking whether the input of a filing was taken back before it commits",
+            "recanted",
+            600,
+            lambda: [(commit_filing, "_retracted_since", lambda *_: False)],
+        ),
+        Ablation(
+            "left out",
+            "noting what of its range a memory was made without",
+            "retractions",
+            150,
+            lambda: [(commit_pass, "common", lambda *_: ())],
+        ),
+        Ablation(
+            "retracted sources",
+            "judging a reflection by its sources",
+            "retractions",
+            600,
+            lambda: [(derived._Weighing, "_is_touched", by_its_own_range)],
+        ),
+        Ablation(
+            "hydration of events",
+            "asking the sessions of a recall's events what was taken back",
+            "retractions",
+            150,
+            lambda: [(hydrate, "_taken_back", lambda *_: False)],
+        ),
+        Ablation(
+            "retracted neighbours",
+            "rewriting the passages that stood beside what was taken back",
+            "retractions",
+            60,
+            lambda: [(forget_events._Neighbours, "forget", nothing)],
+        ),
+        Ablation(
+            "place of a copy",
+            "moving the place of a fact to the copy that comes back",
+            "recanted",
+            60,
+            lambda: [(replace_derived, "_places", none)],
+        ),
+        Ablation(
+            "said again",
+            "keeping a fact by another message when the first one is taken back",
+            "recanted",
+            100,
+            lambda: [(derived, "restated", by_the_first_statement)],
+        ),
+        Ablation(
+            "said meanwhile",
+            "looking whether somebody has said the same before a fact comes back",
+            "recanted",
+            600,
+            lambda: [(replace_derived, "holds", lambda *_: False)],
+        ),
+        Ablation(
+            "waiting filing",
+            "noting which jobs wait for a retraction, and sending again ten minutes later what has not ended",
+            "recanted",
+            300,
+            lambda: [
+                (file_session, "wait_for_retraction", lambda *_: True),
+                (sweep_due, "send_lost", lambda *_, **__: False),
+            ],
+        ),
+        Ablation(
+            "rebuilt packs",
+            "building the packs that a deletion purged behind all that it writes",
+            "retractions",
+            1_000,
+            builds_what_it_purged_at_once,
+        ),
+        Ablation(
+            "new rows",
+            "looking at the rows that the search index may not have yet",
+            "noted",
+            40,
+            recall.looks_at_nothing_new,
+        ),
+        Ablation(
+            "new rows first",
+            "looking at them before the index is searched by words",
+            "noted",
+            600,
+            recall.searches_before_it_looks,
+        ),
+        Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
+        Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
+        Ablation("postponed", "sending a message again that was postponed", "hostile", 60, lost_postponement),
+        Ablation(
+            "artifact",
+            "writing a tool's result as a document before the log names it",
+            "long",
+            60,
+            lambda: [(artifacts, "store_artifacts", nothing), (move_horizon, "store_artifacts", nothing)],
+        ),
+        Ablation(
+            "overtaken",
+            "looking whether another compaction has moved the epoch meanwhile",
+            "races",
+            1_000,
+            lambda: [(move_horizon, "_moved_since", lambda *_: False)],
+        ),
+        Ablation(
+            "queued job",
+            "sending the message of a job that an append wrote",
+            "long",
+            20,
+            lambda: [(dispatch_changes, "_queued_jobs", lambda _: {})],
+        ),
+        Ablation(
+            "filing base",
+            "the rev that a librarian's change was made from",
+            "library",
+            1_000,
+            filing.writes_over_what_it_had_not_seen,
+        ),
+        Ablation(
+            "filing overtaken",
+            "looking whether another librarian has moved the cursor meanwhile",
+            "library",
+            400,
+            filing.files_what_another_one_filed,
+        ),
+        Ablation(
+            "fingerprint",
+            "the condition on which a fact takes its place",
+            "facts",
+            60,
+            lambda: [(fact_writes, "rows", FreePlaces())],
+        ),
+        Ablation(
+            "evolve",
+            "the expected version of what evolves",
+            "facts",
+            60,
+            lambda: [(evolve_memory, "rows", AnyVersion("put_memory"))],
+        ),
+        Ablation("pin", "taking the pin of a document away with its place in packs", "prompts", 60, leaves_pins_behind),
+        Ablation(
+            "pinned",
+            "noting on the head of a user that documents stand in packs",
+            "prompts",
+            60,
+            lambda: [(document_writes, "note_pins", nothing)],
+        ),
+        Ablation(
+            "cut", "keeping where a history is cut", "prompts", 100, lambda: [(compile_context, "keep_epoch", nothing)]
+        ),
+        Ablation(
+            "open calls",
+            "a result for a call that never gets one",
+            "prompts",
+            60,
+            lambda: [(Conversation, "close_round", nothing)],
+        ),
+        Ablation(
+            "taken away",
+            "taking away what an append stored that is refused",
+            "images",
+            1_000,
+            lambda: [(event_images.StoredImages, "take_away", nothing)],
+        ),
+        Ablation(
+            "announced",
+            "announcing a new document's long text before it is written",
+            "texts",
+            60,
+            lambda: [(document_writes, "put_announced_text", never_due)],
+        ),
+        Ablation("settling", "removing once more what came late", "operators", 60, no_second_look),
+        Ablation(
+            "settling of a job",
+            "waiting between the two looks of an erasure that a tenant asked for",
+            "erasures",
+            20,
+            lambda: [(erasure_job.Erasing, "settled", property(lambda _: True))],
+        ),
+        Ablation(
+            "lost jobs",
+            "sending jobs whose batch the outbox has given up",
+            "outbox",
+            60,
+            lambda: [(sweep_due, "send_lost", lambda *_, **__: False)],
+        ),
+        Ablation(
+            "lost deletions",
+            "telling the search index of deletions whose batch the outbox has given up",
+            "outbox",
+            100,
+            lambda: [(sweep_due, "resend_deletion", lambda *_: False)],
+        ),
+        Ablation(
+            "lost retractions",
+            "telling the search index of a retraction before its job ends",
+            "outbox",
+            60,
+            lambda: [(run_retraction._Retracting, "_leave_index", nothing)],
+        ),
+        Ablation(
+            "lost nights",
+            "noting for whom there is a night where the outbox has given their rows up",
+            "outbox",
+            100,
+            lambda: [(requeue, "_note_due", nothing)],
+        ),
+        Ablation(
+            "unwatched",
+            "seeing that a session which is up to date is looked at when it may be idle",
+            "outbox",
+            60,
+            lambda: [(memory_lag, "_see_that_it_is_watched", nothing)],
+        ),
+        Ablation(
+            "withdrawn exports",
+            "taking exports back that hold what is deleted",
+            "exports",
+            60,
+            export.leaves_them,
+        ),
+        Ablation(
+            "overtaken export",
+            "looking whether a deletion has overtaken an export",
+            "exports",
+            60,
+            export.goes_on_behind_a_deletion,
+        ),
+        Ablation(
+            "lease of an export",
+            "waiting until nobody can be at an export any more",
+            "exports",
+            100,
+            export.waits_for_nobody,
+        ),
+        Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
+        Ablation(
+            "waiting retraction",
+            "going on with a retraction until the model takes requests again",
+            "refused",
+            60,
+            ends_what_a_model_refuses,
+        ),
+        Ablation(
+            "missed encodings",
+            "going through what a user has once more, when something could not be encoded",
+            "late",
+            60,
+            encoding.forgets_what_could_not_be_encoded,
+        ),
+        Ablation(
+            "late users",
+            "telling users to encode what they have when their policy becomes late",
+            "late",
+            60,
+            encoding.tells_nobody,
+        ),
+        Ablation(
+            "deleted token vectors",
+            "taking the token vectors away with their memory",
+            "late",
+            60,
+            encoding.leaves_them_behind,
+        ),
+        Ablation(
+            "erasure swept",
+            "going on with an erasure whose time has come",
+            "erasures",
+            20,
+            lambda: [(sweep_due, "send_again", nothing)],
+        ),
+    )
+)

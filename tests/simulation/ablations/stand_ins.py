@@ -1,0 +1,292 @@
+"""What stands in the place of safeguards that belong to no one flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from unittest import mock
+
+from neve import worker
+from neve.domain.ids import ulid_named
+from neve.domain.memories import fact_statements
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Memory, Statement
+from neve.domain.retract import derived
+from neve.domain.times import iso
+from neve.ports.table import Delete, Expect, Put, Version, WriteOp
+from neve.store import documents as document_rows
+from neve.store import pins, rows
+from neve.store.documents import put_announced_text, put_head
+from neve.store.keys import UserKeys
+from neve.store.memories import deleted_ops
+from neve.store.transact import transact
+from neve.usecases.erase import erase_user
+from neve.usecases.indexing import index_events
+from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.messages import reflection
+from neve.usecases.jobs.messages.compaction import RETRACT
+from neve.usecases.memories import (
+    delete_memory,
+    list_memories,
+    memory_to_change,
+)
+from neve.usecases.observe.lease import LeaseLost
+from neve.usecases.pack.rebuild_packs import rebuild_packs
+from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
+from neve.usecases.retract import run_retraction
+from neve.usecases.retract.retract_job import read as read_retraction
+from neve.usecases.sessions import append_events
+from tests.simulation.ablations.ablation import Patch
+from tests.simulation.clients import operators
+from tests.simulation.machine import ports
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+class Whatever(int):
+    """A version that every row has."""
+
+    def __eq__(self, _: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class AnyVersion:
+    """``neve.store.rows``, whose writes of some kinds go through whatever the row's version is by now."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        made = getattr(rows, name)
+        return (lambda *given: blind(made(*given))) if name in self._names else made
+
+
+def blind(put: Put) -> Put:
+    return replace(put, expect=any_version(put.expect.n)) if isinstance(put.expect, Version) else put
+
+
+def blind_head(keys: UserKeys, document: Document) -> Put:
+    return blind(put_head(keys, document))
+
+
+def never_due(*given: Any) -> Put:
+    """A row that no sweep finds."""
+    item = put_announced_text(*given).item
+    return Put({name: value for name, value in item.items() if not name.startswith("due_")}, Expect.ANY)
+
+
+def untold(*given: Any) -> list[WriteOp]:
+    return [op for op in deleted_ops(*given) if isinstance(op, Delete)]
+
+
+def ends_what_a_model_refuses() -> list[Patch]:
+    def ends(self: Any, refusal: Any) -> None:
+        finish_job(self.scope, self.job_id, RETRACT, "failed", {"reason": str(refusal)})
+
+    return [(run_retraction._Retracting, "_wait", ends)]
+
+
+def none(*_: Any) -> list[Any]:
+    return []
+
+
+def any_version(n: int) -> Version:
+    return Version(Whatever(n))
+
+
+def another_id_each_time(self: Any) -> Any:
+    """So that a pass does not find the one that it gave itself."""
+    ports_ = self.scope.ports
+    return transact(ports_, lambda: self._attempt(f"mem_{ports_.ids.ulid(ports_.clock.now())}"))
+
+
+def only_the_time(marker: Any, _: int, now: Any) -> None:
+    if marker.lease_until is None or marker.lease_until <= iso(now):
+        raise LeaseLost
+
+
+def builds_what_it_purged_at_once() -> list[Patch]:
+    erase = run_retraction._Retracting._erase
+
+    def erasing(self: Any, retraction: Any) -> None:
+        erase(self, retraction)
+        rebuild_packs(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+
+    return [
+        (run_retraction._Retracting, "_erase", erasing),
+        (run_retraction, "rebuild_packs", lambda _, sessions, __: list(sessions)),
+    ]
+
+
+def forgets_its_try() -> list[Patch]:
+    commit = append_events._Append._commit
+
+    def forgetting(self: Any, *given: Any) -> Any:
+        try:
+            return commit(self, *given)
+        finally:
+            self.tried = None
+
+    return [(append_events._Append, "_commit", forgetting)]
+
+
+def takes_client_ids_again() -> list[Patch]:
+    row = append_events._Append._client_id_row
+
+    def anyway(self: Any, *given: Any) -> Put:
+        return Put(row(self, *given).item, Expect.ANY)
+
+    cls = append_events._Append
+    return [(cls, "_known_seqs", lambda *_: {}), (cls, "_client_id_row", anyway)]
+
+
+def unconditional_log() -> list[Patch]:
+    return [
+        (append_events, "rows", AnyVersion("put_event", "put_session")),
+        (append_events, "Expect", mock.Mock(ABSENT=Expect.ANY)),
+    ]
+
+
+class FreePlaces(AnyVersion):
+    """And whose facts take their place whoever holds it."""
+
+    def put_fingerprint(self, *given: Any) -> Put:
+        return Put(rows.put_fingerprint(*given).item, Expect.ANY)
+
+
+def overwrites() -> list[Patch]:
+    def put(self: Any, key: str, body: bytes, *, content_type: str) -> bool:
+        self.put(key, body, content_type=content_type)
+        return True
+
+    return [(ports.SimObjects, "put_new", put)]
+
+
+def keeps_the_live_list() -> list[Patch]:
+
+    def without_session(*given: Any) -> Any:
+        head, memory = memory_to_change.memory_to_change(*given)
+        return head, replace(memory, session_id=None)
+
+    return [(delete_memory, "memory_to_change", without_session)]
+
+
+def one_look() -> list[Patch]:
+    return [(index_events, "CONTEXTS", 1), (index_events, "EmbedAgain", Never)]
+
+
+def notes_first() -> list[Patch]:
+    cls = index_events._Vectors
+    note = cls._note
+
+    def first(self: Any, span: Any, seen: Any, written: Any) -> Any:
+        noted = note(self, span, seen, written)
+        if noted.after is None:
+            note(self, span, noted.before, written)
+        return noted
+
+    return [(cls, "_note", first)]
+
+
+class Never(Exception):
+    pass
+
+
+def unfenced() -> list[Patch]:
+    cls = replace_rows._Replacing
+
+    def write(self: Any, ops: Any) -> None:
+        self.scope.ports.table.write(ops)
+
+    return [(cls, "_write", write)]
+
+
+def flips_anyway() -> list[Patch]:
+    return [*unfenced(), (replace_rows, "rows", AnyVersion("put_head"))]
+
+
+def every_generation() -> list[Patch]:
+    def as_it_is(memory: Any, _: int) -> Any:
+        return memory.status
+
+    return [(list_memories, "_in_view", lambda *_: True), (list_memories, "status_at", as_it_is)]
+
+
+def lost_postponement() -> list[Patch]:
+    return [(worker, "_send_again", nothing)]
+
+
+def no_second_look() -> list[Patch]:
+    """An erasure ends with its first removal."""
+    removals: list[Any] = []
+
+    def erase(data: Any) -> Any:
+        if removals:
+            return None
+        removals.append(data)
+        return erase_user.erase_user(data)
+
+    return [(operators, "erase_user", erase)]
+
+
+def leaves_pins_behind() -> list[Patch]:
+    """A document that changes its place in packs stands in both."""
+
+    def only_puts(*given: Any) -> list[Any]:
+        return [op for op in pins.pin_ops(*given) if not isinstance(op, Delete)]
+
+    return [(document_rows, "pin_ops", only_puts)]
+
+
+def counts_before_it_flips() -> list[Patch]:
+    """What a batch did is written on the job before readers see it, not with it."""
+
+    def counted_first(scope: Any, incarnation: int, wanted: Any) -> Any:
+        transact(scope.ports, lambda: scope.ports.table.write(wanted.beside()))
+        return replace_rows.replace_rows(scope, incarnation, replace(wanted, beside=list))
+
+    return [(reflect_user, "replace_rows", counted_first)]
+
+
+def nights_rebuild_packs() -> list[Patch]:
+    def of_a_session(scope: Any, incarnation: int, wanted: Any) -> Any:
+        return replace_rows.replace_rows(scope, incarnation, replace(wanted, session=wanted.old[0].session_id))
+
+    return [(reflect_user, "replace_rows", of_a_session)]
+
+
+def another_job_each_time() -> list[Patch]:
+    """Who is told twice of a user works twice."""
+    numbers = count()
+    part_of = reflection.part_of
+
+    def another(keys: Any, asked: Any) -> Any:
+        part = part_of(keys, asked)
+        return replace(part, job_id=f"job_{ulid_named(f'{part.job_id} {next(numbers)}')}")
+
+    return [(run, "part_of", another)]
+
+
+def nobody_owns_a_night() -> list[Patch]:
+    """A worker of the night that was taken for dead goes on."""
+
+    def own(self: Any, found: Any) -> Any:
+        return rows.read_job(found[self.scope.keys.job(self.asked.job_id)])
+
+    return [(night_job.NightJob, "_own", own)]
+
+
+def by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
+    """Whatever was said later."""
+    return fact if fact_statements.first_statement(fact) in remaining else None
+
+
+def by_its_own_range(self: Any, memory: Any) -> bool:
+    return derived.is_touched(memory, self.session, self.spans)
