@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +12,11 @@ from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.domain.records.memories import Status
 from neve.domain.tenants.policy import Policy
 from neve.ports.queue import Message, QueueName
-from neve.ports.table import Delete
+from neve.ports.table import Delete, Expect, Put, WriteOp
 from neve.scope import Tenant, TenantScope, UserData
 from neve.store.keys import UserKeys, leg_health
 from neve.store.partitions import due_rows
+from neve.store.rows import put_erased
 from neve.store.tenants.leg_health import read_leg_troubles
 from neve.store.token_vectors import LATE, LateProgress, TokenVectors, read_late_progress, read_token_vectors
 from neve.usecases.background.refill_queues import refill_queues
@@ -25,8 +26,11 @@ from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES
 from neve.usecases.indexing.late.look_again import look_again
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.tenants.read_policy import read_policy
 from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
@@ -159,6 +163,40 @@ def test_a_memory_that_is_deleted_while_it_is_encoded_gets_none(world: RecallWor
     [message] = [message for message in world.taken(QueueName.EMBED) if tokens(message)]
     world.rows.before_write = lambda: world.rows.write([Delete(ANN.memory(memory))])
     assert worker.embed_rows(world, delivered([message])) == {}
+    assert encoded(world) == set()
+
+
+@pytest.mark.parametrize("gone", ["erased", "removed"])
+def test_an_utterance_that_goes_while_it_is_encoded_gets_none(world: RecallWorld, gone: str) -> None:
+    world.open()
+    world.say("I live in Lisbon")
+    world.embed(world.dispatch())
+    [message] = [message for message in world.taken(QueueName.EMBED) if tokens(message)]
+    event = ANN.of_session("s1").event(1)
+    erased = put_erased(world.rows.get(event) or {})
+    world.rows.before_write = lambda: world.rows.write([erased if gone == "erased" else Delete(event)])
+    assert worker.embed_rows(world, delivered([message])) == {}
+    assert encoded(world) == set()
+
+
+def test_what_is_encoded_once_more_while_it_is_deleted_goes(world: RecallWorld) -> None:
+    """Behind the look for what is to go, and before the words went."""
+    world.open()
+    world.say("I live in Lisbon")
+    world.pump()
+    vectors = world.rows.get(ANN.tokens_of("evt:s1:1")) or {}
+    session = world.user().of_session("s1")
+    answer = retract_events(session, Retract(1, 1, "deleted"))
+    body = message_of_row(world.rows.get(ANN.job(answer.job_id)) or {}).body
+    write = world.rows.write
+
+    def late(ops: Sequence[WriteOp]) -> None:
+        if any(isinstance(op, Put) and op.item["type"] == "event" and op.item.get("erased") for op in ops):
+            write([Put(vectors, Expect.ANY)])
+        write(ops)
+
+    world.rows.write = late  # type: ignore[method-assign]
+    run_retraction(session, body)
     assert encoded(world) == set()
 
 

@@ -22,7 +22,7 @@ from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, observed_line
 
 MARKER = b"zqmarker"
-WRITES = 33
+WRITES = 32
 """One more than the job has."""
 
 

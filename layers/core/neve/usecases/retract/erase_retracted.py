@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 ROUND = 500
 """Events whose texts and images are looked for in everything else that the user has, at once."""
-BATCH = 40
+BATCH = 32
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
@@ -139,8 +139,7 @@ class _Erasing:
         results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
         documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
-        beside = [*documents, *(scope.keys.tokens_of(event_id(scope.session, event.seq)) for event in events)]
-        delete_rows(scope.ports.table, beside)
+        delete_rows(scope.ports.table, documents)
         for batch in batches(items, item_bytes, most=BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
         self._remove_images(items)
@@ -160,14 +159,17 @@ class _Erasing:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
 
     def _blank(self, seqs: Sequence[int]) -> None:
-        """The rows without their words, and the client ids without what they were bound to."""
+        """The rows without their words, the client ids without what they were bound to, and no token vectors: who makes
+        some of what a row said finds it changed."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
         head = rows.read_head(found.pop(keys.head, None))
         still_there(head, self.incarnation)
         named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
         clients = self.scope.ports.table.get_many(named) if named else {}
-        ops: list[WriteOp] = [rows.put_erased(item) for item in found.values() if not item.get("erased")]
+        said = [item for item in found.values() if not item.get("erased")]
+        ops: list[WriteOp] = [rows.put_erased(item) for item in said]
+        ops += [Delete(keys.tokens_of(event_id(keys.session, item["seq"]))) for item in said]
         ops += [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients.values()]
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])

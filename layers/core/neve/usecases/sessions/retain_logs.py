@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 
 from neve.correlation import carried
+from neve.domain.ids import event_id
 from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
@@ -34,8 +35,9 @@ SESSION_BATCH_SIZE = 200
 """Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
 NEVER = ""
 """A stored time that nothing was before."""
-EVENT_BATCH_SIZE = 40
-"""Of one transaction: with an artifact for each, the head and two rows of the session it stays below 100 actions."""
+EVENT_BATCH_SIZE = 32
+"""Of one transaction: with an artifact and token vectors for each, the head and two rows of the session it stays below
+100 actions."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
@@ -144,10 +146,7 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
         if utterance is not None:
             ports.search.trim(keys.owner, utterance.id, keep=0, version=event.rev + 1)
             model = ports.search.model().tag
-            vectors += [
-                keys.tokens_of(utterance.id),
-                *(keys.vector(fingerprint(text), model) for text in utterance.texts),
-            ]
+            vectors += (keys.vector(fingerprint(text), model) for text in utterance.texts)
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
 
 
@@ -191,7 +190,8 @@ def _remove(scope: SessionScope, expired: _Expired) -> None:
         ops.append(rows.put_epoch(keys, moved, scope.ports.clock.now()))
     else:
         ops.append(Check(keys.epoch, Version(epoch.version)))
-    ops += [Delete(keys.event(event.seq)) for event in expired.events]
+    for event in expired.events:
+        ops += [Delete(keys.event(event.seq)), Delete(keys.tokens_of(event_id(keys.session, event.seq)))]
     ops += [Delete(keys.document(path)) for path in _artifacts(scope, head.incarnation, expired.events)]
     table.write(ops)
 

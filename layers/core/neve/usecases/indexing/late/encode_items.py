@@ -28,7 +28,7 @@ from neve.usecases.indexing.index_memories import NEVER_RECALLED
 from neve.usecases.tenants.usage import usage_put
 
 ITEMS = 16
-"""Named by one message, and written by one transaction: with a check of each memory, of the user and the usage row it
+"""Named by one message, and written by one transaction: with a check of each item, of the user and the usage row it
 stays below 100 actions, and with ``MAX_PASSAGES`` of each item at 3.2 MB below 4 MB."""
 MAX_PASSAGES = 24
 """Of one item, at most 200 KB: some 12,000 tokens. What a longer message says behind them is found and ranked by its
@@ -134,8 +134,8 @@ class _Encoding:
             yield TokenVectors(one.id, one.fingerprint, self.encoder.model, own)
 
     def _write(self, made: Sequence[tuple[_Lacking, TokenVectors]]) -> None:
-        """While the user is the one that the texts were read of, and each memory still has its text: one that was
-        deleted or changed meanwhile must not get vectors that nobody would take away again."""
+        """While the user is the one that the texts were read of, and each item still has its text: one that was deleted
+        or changed meanwhile must not get vectors that nobody would take away again."""
         table, keys = self.data.ports.table, self.data.keys
         first: bool = True
 
@@ -152,9 +152,7 @@ class _Encoding:
                 if row is None or _fingerprint(row, self.head) != vectors.fingerprint:
                     continue
                 texts += len(vectors.parts)
-                ops.append(vectors.put(keys))
-                if row["type"] == "memory":
-                    ops.append(Check(keys.memory(vectors.item_id), Version(row["version"])))
+                ops += [vectors.put(keys), Check(item_key(keys, vectors.item_id), Version(row["version"]))]
             if texts:
                 ops.append(usage_put(keys, found.get(keys.usage), {"encoded_texts": texts}))
                 table.write(ops)
