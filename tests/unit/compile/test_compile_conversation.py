@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 
 from neve.domain.compile.conversation import (
@@ -15,6 +20,9 @@ from neve.domain.compile.conversation import (
     ToolResult,
     ToolUse,
 )
+from neve.domain.compile.for_anthropic import for_anthropic
+from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
@@ -108,6 +116,33 @@ def test_arguments_are_an_object() -> None:
     ):
         log = [user_message(1), call(2, "a", args), result(3, "a")]
         assert [b.input for _, b in blocks_of(messages_of(log)) if isinstance(b, ToolUse)] == [shown]
+
+
+@pytest.mark.parametrize("render", [for_anthropic, for_openai])
+@pytest.mark.parametrize(
+    "args",
+    [
+        '{"q": "\\ud83d"}',
+        '{"q": NaN}',
+        '{"q": 1e999}',
+        '{"q": ' * 65 + "1" + "}" * 65,
+        "[" * 50_000,
+    ],
+    ids=["half a character", "no number", "endless", "too deep", "never closed"],
+)
+def test_arguments_that_no_answer_could_carry_stay_the_text_they_came_as(
+    args: str, render: Callable[[Prompt], dict[str, Any]]
+) -> None:
+    messages = messages_of([user_message(1), call(2, "a", args), result(3, "a"), answered(4), user_message(5)])
+    assert [b.input for _, b in blocks_of(messages) if isinstance(b, ToolUse)] == [{"value": args}]
+    request = render(Prompt((), "", "", "", messages[:-1], messages[-1].blocks))
+    json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_arguments_nest_as_deep_as_a_body() -> None:
+    args = '{"q": ' * 64 + "1" + "}" * 64
+    messages = messages_of([user_message(1), call(2, "a", args), result(3, "a")])
+    assert [b.input for _, b in blocks_of(messages) if isinstance(b, ToolUse)] == [json.loads(args)]
 
 
 def test_an_assistant_that_speaks_first_is_introduced() -> None:

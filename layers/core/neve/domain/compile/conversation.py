@@ -4,12 +4,12 @@ tool calls with their results directly behind them."""
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from neve.domain.compile.arguments import arguments
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.tokens import estimate
@@ -171,7 +171,7 @@ class Conversation:
             self.close_round()
         self.say("assistant", *_in_words(content_blocks(event.content, self.images)))
         identifier = self._identifier(given_id, event.seq)
-        self.say("assistant", ToolUse(identifier, tool_name(event), _arguments(event.event_data.get("args"))))
+        self.say("assistant", ToolUse(identifier, tool_name(event), arguments(event.event_data.get("args"))))
         self._open[given_id] = identifier
 
     def _result(self, event: Event) -> None:
@@ -227,19 +227,3 @@ def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
 def _in_words(blocks: Sequence[Text | Image]) -> list[Block]:
     """No provider takes an image that an assistant is to have said."""
     return [block if isinstance(block, Text) else Text(f"[an image ({block.media_type})]") for block in blocks]
-
-
-def _arguments(args: Any) -> Mapping[str, Any]:
-    """A provider takes an object only."""
-    if isinstance(args, Mapping):
-        return args
-    if args is None:
-        return {}
-    if isinstance(args, str):
-        try:
-            read = json.loads(args)
-        except ValueError:
-            read = None
-        if isinstance(read, dict):
-            return read
-    return {"value": args}
