@@ -9,6 +9,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Expect
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.jobs.run_once import run_once
@@ -140,11 +141,11 @@ def test_store_that_is_down_refuses_before_the_work(world: World, monkeypatch: p
 def test_record_as_part_of_a_transaction(world: World) -> None:
     keys, now = world.tenant.keys, world.clock.now()
     assert idempotency.replay(None, KEY, now) is None
-    world.table.write([idempotency.done(keys, KEY, StoredReply(201, {"seqs": [1]}), now)])
+    world.table.write([idempotency.done(keys, KEY, StoredReply(201, {"seqs": [1]}), now, Expect.ABSENT)])
     item = world.table.get(idempotency.row_key(keys, KEY))
     assert idempotency.replay(item, KEY, now) == StoredReply(201, {"seqs": [1]})
     with pytest.raises(NeveError) as refusal:
         idempotency.replay(item, IdempotencyKey(KEY.route, KEY.key, "b" * 64), now)
     assert refusal.value.code == "idempotency_mismatch"
     with pytest.raises(Conflict):
-        world.table.write([idempotency.done(keys, KEY, StoredReply(201), now)])
+        world.table.write([idempotency.done(keys, KEY, StoredReply(201), now, Expect.ABSENT)])

@@ -13,7 +13,7 @@ from neve.domain.memories.made_of import MAX_SOURCES, meets_any, sources_of
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Provenance
 from neve.domain.records.packs import PackEntry
-from neve.ports.table import Put
+from neve.ports.table import Expect, Put
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -161,7 +161,7 @@ def test_what_calls_about_it_were_answered_goes_too(world: World) -> None:
     memory_id, keys = observed(world, "a MARKER"), world.user().keys
     key = IdempotencyKey(keys.answers_below("PATCH", f"memories/{memory_id}"), "k1", "sha")
     reply = StoredReply(200, {"text": "User has a MARKER"})
-    world.table.write([idempotency.done(keys, key, reply, world.clock.now())])
+    world.table.write([idempotency.done(keys, key, reply, world.clock.now(), Expect.ABSENT)])
     delete(world, memory_id)
     assert world.table.query(keys.answers, limit=9).items
     work(world, taken_back(world, 1))

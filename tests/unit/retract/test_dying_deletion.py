@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from neve.domain.records.memories import Status
+from neve.ports.table import Expect
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -54,7 +55,7 @@ def keep_an_answer(world: World, memory_id: str) -> None:
     keys, now = scope_of(world).keys, world.clock.now()
     key = IdempotencyKey(keys.answers_below("PATCH", f"memories/{memory_id}"), "k1", "sha")
     reply = StoredReply(200, {"text": "User has a zqmarker."})
-    world.table.write([idempotency.done(keys, key, reply, now)])
+    world.table.write([idempotency.done(keys, key, reply, now, Expect.ABSENT)])
 
 
 def ways_to_write(world: World) -> list[tuple[Any, str]]:

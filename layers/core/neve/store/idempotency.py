@@ -14,7 +14,7 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, key_of
+from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.rows import live, loaded_json, stored_json
@@ -68,15 +68,19 @@ def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredRepl
     return None
 
 
+def taken_over(item: Item | None) -> Expectation:
+    """Of the row that ``replay`` had no answer in: that there is none, or that it is still this one. The store removes
+    an expired record late, and a claim that was abandoned stays."""
+    return Version(item["version"]) if item else Expect.ABSENT
+
+
 def claim(keys: Keys, idem: IdempotencyKey, now: datetime, expect: Expectation) -> Put:
-    """``expect``: ABSENT, or the version of an expired or abandoned record that is taken over."""
+    """``expect``: as ``taken_over`` says."""
     until = iso(now + timedelta(seconds=CLAIM_S))
     return Put(_row(keys, idem, now) | {"claimed_until": until}, expect)
 
 
-def done(
-    keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation = Expect.ABSENT
-) -> Put:
+def done(keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation) -> Put:
     """The record with its answer. An operation of the transaction that does the work, or the end of a claim."""
     stored = {"status": reply.status, "reply": stored_json(reply.body)}
     return Put(_row(keys, idem, now) | stored, expect)

@@ -68,7 +68,8 @@ class _Attempts:
         planned = self.commit.plan(found)
         ops = [rows.guard_user(keys, head, now), *planned.ops]
         if idem:
-            ops.append(idempotency.done(keys, idem, _reply_of(planned.written), now))
+            used_up = idempotency.taken_over(found.get(idempotency.row_key(keys, idem)))
+            ops.append(idempotency.done(keys, idem, _reply_of(planned.written), now, used_up))
         if planned.ops or idem:
             self.tried = planned
             scope.ports.table.write(ops)

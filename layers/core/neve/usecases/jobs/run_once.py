@@ -8,7 +8,7 @@ from datetime import datetime
 
 from neve.domain.errors import NeveError
 from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.table import Delete, Expect, Table, Version, WriteOp
+from neve.ports.table import Delete, Table, Version, WriteOp
 from neve.scope import TenantScope
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -40,9 +40,8 @@ def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredRep
     item = scope.ports.table.get(idempotency.row_key(scope.keys, idem))
     if (first := idempotency.replay(item, idem, now)) is not None:
         return first
-    expect = Version(item["version"]) if item else Expect.ABSENT
     try:
-        scope.ports.table.write([idempotency.claim(scope.keys, idem, now, expect)])
+        scope.ports.table.write([idempotency.claim(scope.keys, idem, now, idempotency.taken_over(item))])
     except Conflict:
         detail = "Another call with this Idempotency-Key began at the same moment."
         raise NeveError("idempotency_in_progress", detail, retry_after_s=1) from None

@@ -66,7 +66,8 @@ class _Create:
         ops += self._joined(found, memory)
         if self.idem:
             reply = StoredReply(status=201, body={"id": memory.id})
-            ops.append(idempotency.done(keys, self.idem, reply, now))
+            used_up = found.get(idempotency.row_key(keys, self.idem))
+            ops.append(idempotency.done(keys, self.idem, reply, now, idempotency.taken_over(used_up)))
         self.tried = memory
         self.scope.ports.table.write(ops)
         return replace(memory, version=1)

@@ -63,10 +63,13 @@ def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: Idempo
 
 @dataclass(frozen=True)
 class _Session:
+    """``used_up``: the record of the call's Idempotency-Key, where its day is over."""
+
     user: UserHead
     head: SessionHead
     marker: SessionMarker
     epoch: SessionEpoch
+    used_up: Item | None
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class _Retract:
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         own = [keys.session_head, keys.marker, keys.epoch, *map(keys.retraction, self._ids())]
         found = self.scope.ports.table.get_many([keys.head, *own, *self._idempotency_row()])
+        row = None
         if self.idempotency_key:
             row = found.get(idempotency.row_key(keys, self.idempotency_key))
             earlier = idempotency.replay(row, self.idempotency_key, now)
@@ -95,6 +99,7 @@ class _Retract:
             rows.read_session(found[keys.session_head]),
             rows.read_marker(found[keys.marker]),
             rows.read_epoch(found[keys.epoch]),
+            row,
         )
         return self._retract(session, self._earlier(found), now)
 
@@ -152,7 +157,8 @@ class _Retract:
             ops = self._operations(session, retraction, now)
         if self.idempotency_key:
             reply = StoredReply(status=200, body=asdict(answer))
-            ops.append(idempotency.done(self.scope.keys, self.idempotency_key, reply, now))
+            used_up = idempotency.taken_over(session.used_up)
+            ops.append(idempotency.done(self.scope.keys, self.idempotency_key, reply, now, used_up))
         if len(ops) > 1:
             self.scope.ports.table.write(ops)
         return answer

@@ -195,7 +195,8 @@ class _Append:
             self.tried = keys.event(new[0][0])
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))
-            ops.append(idempotency.done(keys, self.idempotency_key, reply, now))
+            used_up = found.get(idempotency.row_key(keys, self.idempotency_key))
+            ops.append(idempotency.done(keys, self.idempotency_key, reply, now, idempotency.taken_over(used_up)))
         if len(ops) > 1:
             self.scope.ports.table.write(ops)
         return answer

@@ -109,7 +109,8 @@ class _Report:
         ops: list[WriteOp] = [rows.check_head(keys, head), *self._puts(found, counted, iso(now)[:10])]
         if self.idempotency_key:
             reply = StoredReply(200, stored_answer(self.tried))
-            ops.append(idempotency.done(keys, self.idempotency_key, reply, now))
+            used_up = found.get(idempotency.row_key(keys, self.idempotency_key))
+            ops.append(idempotency.done(keys, self.idempotency_key, reply, now, idempotency.taken_over(used_up)))
         self.scope.ports.table.write(ops)
         return self.tried
 
