@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,10 @@ from neve_cli.ids import path_of
 
 TIMEOUT_S = 40.0
 """Above the 29 s that a gateway waits for the service."""
-ATTEMPTS = 3
+ATTEMPTS, WHILE_RUNNING = 3, 15
+"""How often a request is sent: the second where the service still works on it. With ``MAX_PAUSE_S`` in between that is
+longer than the 60 s for which a call that died holds its key."""
+PAUSE_S, MAX_PAUSE_S = 1.0, 5.0
 PAGE = 200
 LOOK_S, MAX_LOOK_S = 1.0, 10.0
 
@@ -57,8 +61,8 @@ class Api:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        """The answer of ``/v1/users/<user><path>``; ``path`` is made by ``path_of``. What may be sent again is, when
-        nobody answered or a store was down. Raises Failed."""
+        """The answer of ``/v1/users/<user><path>``; ``path`` is made by ``path_of``. It is asked for
+        again, after a pause, when nobody answered, or the answer was to try again. Raises Failed."""
         return self._call(method, f"/v1/users{path_of(self.user)}{path}", body, query, headers)
 
     def json(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
@@ -102,25 +106,43 @@ class Api:
         sent = dict(headers or {})
         if method != "GET":
             sent.setdefault("Idempotency-Key", uuid4().hex)
-        for left in reversed(range(ATTEMPTS)):
+        for attempt in count(1):
             try:
                 answer = self.client.request(method, path, json=body, params=query, headers=sent)
             except httpx2.TransportError as error:
-                if not left:
+                if attempt >= ATTEMPTS:
                     raise Failed(f"nobody answers at {self.base_url}: {type(error).__name__}") from None
+                time.sleep(PAUSE_S * attempt)
                 continue
-            if answer.status_code == 503 and left:
-                time.sleep(min(float(answer.headers.get("Retry-After", 1)), 5.0))
-                continue
-            return _accepted(answer)
-        raise AssertionError("the last attempt returns or raises")
+            if attempt >= _attempts(answer):
+                return _accepted(answer)
+            time.sleep(_pause(answer))
+        raise AssertionError("it is counted without end")
+
+
+def _attempts(answer: httpx2.Response) -> int:
+    """How often its request is sent at most. A 409 that is worth another try says when (docs/rules/http.md#conflicts);
+    one about an earlier attempt, whose answer was lost, is none about the caller's wish."""
+    if answer.status_code == 409 and "Retry-After" in answer.headers:
+        return WHILE_RUNNING if _problem(answer).get("code") == "idempotency_in_progress" else ATTEMPTS
+    return ATTEMPTS if answer.status_code in (429, 503) else 1
+
+
+def _pause(answer: httpx2.Response) -> float:
+    """In seconds. A time of day, as a proxy may send it, counts as none."""
+    told = answer.headers.get("Retry-After", "")
+    return min(float(told), MAX_PAUSE_S) if told.isdecimal() else PAUSE_S
 
 
 def _accepted(answer: httpx2.Response) -> httpx2.Response:
     if answer.is_success:
         return answer
+    raise Refused(answer.status_code, _problem(answer))
+
+
+def _problem(answer: httpx2.Response) -> dict[str, Any]:
     try:
         problem = answer.json()
     except ValueError:
-        problem = {"detail": f"HTTP {answer.status_code} without a reason"}
-    raise Refused(answer.status_code, problem if isinstance(problem, dict) else {})
+        return {"detail": f"HTTP {answer.status_code} without a reason"}
+    return problem if isinstance(problem, dict) else {}

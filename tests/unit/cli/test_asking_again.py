@@ -1,0 +1,89 @@
+"""``neve`` where answers are lost, late, or somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx2
+import pytest
+
+from neve_cli.__main__ import run
+from tests.unit.cli.in_process import BASE_URL
+
+ADD = ["memory", "add", "Keeps bees."]
+KEPT = httpx2.Response(201, json={"id": "mem_1", "text": "Keeps bees."})
+LIST = httpx2.Response(200, json={"memories": []})
+Step = httpx2.Response | type[httpx2.RequestError]
+
+
+def refused(status: int, code: str, **headers: str) -> httpx2.Response:
+    problem = {"code": code, "detail": "Not now."}
+    return httpx2.Response(
+        status, json=problem, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    return slept
+
+
+@pytest.fixture
+def answered() -> Callable[..., tuple[int, list[httpx2.Request]]]:
+    """Runs a command against a service that takes these steps; its exit code, and what was asked."""
+
+    def run_against(arguments: list[str], *steps: Step) -> tuple[int, list[httpx2.Request]]:
+        asked: list[httpx2.Request] = []
+        left = iter(steps)
+
+        def service(request: httpx2.Request) -> httpx2.Response:
+            asked.append(request)
+            step = next(left)
+            if isinstance(step, httpx2.Response):
+                return step
+            raise step("no")
+
+        options = ["--url", BASE_URL, "--key", "nv_x", "--user", "ann"]
+        return run([*options, *arguments], httpx2.MockTransport(service)), asked
+
+    return run_against
+
+
+Answered = Callable[..., tuple[int, list[httpx2.Request]]]
+
+
+def test_a_write_whose_answer_was_lost_is_asked_about_until_the_first_attempt_is_over(
+    answered: Answered, slept: list[float]
+) -> None:
+    running = refused(409, "idempotency_in_progress", Retry_After="60")
+    code, asked = answered(ADD, httpx2.ReadError, *[running] * 13, KEPT)
+    assert code == 0
+    assert len({request.headers["Idempotency-Key"] for request in asked}) == 1
+    assert sum(slept) > 60
+
+
+def test_whoever_is_told_when_to_come_back_does(answered: Answered, slept: list[float]) -> None:
+    assert answered(["memory", "list"], refused(429, "throttled", Retry_After="1"), LIST)[0] == 0
+    assert answered(ADD, refused(409, "conflict", Retry_After="2"), KEPT)[0] == 0
+    assert answered(ADD, refused(503, "store_unavailable", Retry_After="90"), KEPT)[0] == 0
+    assert slept == [1, 2, 5]
+    code, asked = answered(ADD, *[refused(429, "throttled", Retry_After="1")] * 3)
+    assert (code, len(asked)) == (1, 3)
+
+
+def test_a_conflict_that_stays_one_is_not_asked_about_again(answered: Answered, slept: list[float]) -> None:
+    code, asked = answered(ADD, refused(409, "erasing"))
+    assert (code, len(asked), slept) == (1, 1, [])
+
+
+def test_a_time_of_day_to_come_back_at_is_no_reason_to_break_off(answered: Answered, slept: list[float]) -> None:
+    busy = refused(503, "store_unavailable", Retry_After="Wed, 21 Oct 2026 07:28:00 GMT")
+    assert answered(["memory", "list"], busy, LIST)[0] == 0
+    assert slept == [1]
+
+
+def test_a_service_that_starts_anew_has_the_time_to(answered: Answered, slept: list[float]) -> None:
+    assert answered(["memory", "list"], httpx2.ConnectError, httpx2.ConnectError, LIST)[0] == 0
+    assert slept == [1, 2]
