@@ -21,6 +21,7 @@ longer than the 60 s for which a call that died holds its key."""
 PAUSE_S, MAX_PAUSE_S = 1.0, 5.0
 PAGE = 200
 LOOK_S, MAX_LOOK_S = 1.0, 10.0
+NO_CONTENT = 204
 
 
 class Failed(Exception):
@@ -67,12 +68,11 @@ class Api:
 
     def json(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
         """The JSON of ``call``; None for an answer without a body."""
-        answer = self.call(method, path, body, **more)
-        return answer.json() if answer.content else None
+        return self._json(self.call(method, path, body, **more))
 
     def admin(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of ``/v1/admin<path>``."""
-        return self._call(method, f"/v1/admin{path}", body, None, None).json()
+        return self._json(self._call(method, f"/v1/admin{path}", body, None, None))
 
     def pages(
         self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None
@@ -114,10 +114,24 @@ class Api:
                     raise Failed(f"nobody answers at {self.base_url}: {type(error).__name__}") from None
                 time.sleep(PAUSE_S * attempt)
                 continue
+            except httpx2.RequestError as error:
+                raise Failed(f"{self.base_url} does not answer as Neve does: {type(error).__name__}") from None
             if attempt >= _attempts(answer):
                 return _accepted(answer)
             time.sleep(_pause(answer))
         raise AssertionError("it is counted without end")
+
+    def _json(self, answer: httpx2.Response) -> Any:
+        """None without a body. Raises Failed: there may be another server at the address."""
+        if answer.status_code == NO_CONTENT:
+            return None
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Failed(f"{self.base_url} does not answer as Neve does: no JSON object")
+        return found
 
 
 def _attempts(answer: httpx2.Response) -> int:

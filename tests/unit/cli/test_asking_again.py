@@ -87,3 +87,22 @@ def test_a_time_of_day_to_come_back_at_is_no_reason_to_break_off(answered: Answe
 def test_a_service_that_starts_anew_has_the_time_to(answered: Answered, slept: list[float]) -> None:
     assert answered(["memory", "list"], httpx2.ConnectError, httpx2.ConnectError, LIST)[0] == 0
     assert slept == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        httpx2.Response(200, text="<html>"),
+        httpx2.Response(200, json=[]),
+        httpx2.Response(200),
+        httpx2.DecodingError,
+    ],
+    ids=["a page", "a list", "nothing", "no gzip"],
+)
+def test_another_server_at_the_address_is_1_in_a_line(
+    step: Step, answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(["memory", "list"], step)[0] == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"neve: {BASE_URL} does not answer as Neve does")
