@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from neve.domain.compile.conversation import (
     ASSISTANT_FIRST,
+    FAILED,
     NO_RESULT,
     Block,
     Conversation,
@@ -116,6 +117,25 @@ def test_arguments_are_an_object() -> None:
     ):
         log = [user_message(1), call(2, "a", args), result(3, "a")]
         assert [b.input for _, b in blocks_of(messages_of(log)) if isinstance(b, ToolUse)] == [shown]
+
+
+def test_a_tool_that_failed_says_so_in_words() -> None:
+    screenshot = {"type": "image", "media_type": "image/png", "url": "https://x.example/y.png"}
+    failed = {"name": "search", "is_error": True}
+    log = [
+        user_message(1),
+        call(2, "a"),
+        call(3, "b"),
+        call(4, "c"),
+        result(5, "a", text=" ", is_error=True),
+        event(6, EventType.TOOL_RESULT, [screenshot], {"tool_use_id": "b", **failed}),
+        result(7, "c", text="", is_error=False),
+    ]
+    assert [block for _, block in blocks_of(messages_of(log)) if isinstance(block, ToolResult)] == [
+        ToolResult("a", (Text(FAILED),), is_error=True),
+        ToolResult("b", (Text("[an image (image/png)]"),), is_error=True),
+        ToolResult("c", ()),
+    ]
 
 
 @pytest.mark.parametrize("render", [for_anthropic, for_openai])

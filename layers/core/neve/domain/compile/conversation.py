@@ -17,6 +17,7 @@ from neve.domain.tokens import estimate
 Role = Literal["user", "assistant"]
 
 NO_RESULT = "[no result was recorded]"
+FAILED = "[the tool failed, and said nothing]"
 ASSISTANT_FIRST = "(The assistant speaks first.)"
 """Stands before a log that an assistant's message opens: providers want a user's message first."""
 NAME_LIMIT = 64
@@ -47,6 +48,8 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
+    """Of one that ``is_error`` the content is text, and some: Anthropic takes no other."""
+
     id: str
     content: tuple[Text | Image, ...]
     is_error: bool = False
@@ -183,7 +186,10 @@ class Conversation:
                 self.close_round()
             return
         self._answered = True
-        self.say("user", ToolResult(identifier, content, is_error=bool(event.event_data.get("is_error"))))
+        is_error = bool(event.event_data.get("is_error"))
+        if is_error:
+            content = tuple(_in_words(content)) or (Text(FAILED),)
+        self.say("user", ToolResult(identifier, content, is_error))
         if not self._open:
             self.close_round()
 
@@ -224,6 +230,6 @@ def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
     return [*named, *rest]
 
 
-def _in_words(blocks: Sequence[Text | Image]) -> list[Block]:
-    """No provider takes an image that an assistant is to have said."""
+def _in_words(blocks: Sequence[Text | Image]) -> list[Text]:
+    """No provider takes an image that an assistant is to have said, nor Anthropic one of a tool that failed."""
     return [block if isinstance(block, Text) else Text(f"[an image ({block.media_type})]") for block in blocks]
