@@ -108,6 +108,17 @@ def test_ids_are_fit_for_a_provider_and_not_used_twice() -> None:
     assert used[0].startswith("toolu_") and used[1:] == ["x", "x_8"]
 
 
+def test_ids_of_calls_are_no_longer_than_a_provider_takes() -> None:
+    longest, longer = "c" * 40, "fc_" + "0" * 50
+    log = [user_message(1)]
+    for seq, identifier in enumerate([longest, longest, longer, longer], start=1):
+        log += [call(2 * seq, identifier), result(2 * seq + 1, identifier)]
+    used = [block.id for _, block in blocks_of(messages_of(log)) if isinstance(block, ToolUse)]
+    assert used == [block.id for _, block in blocks_of(messages_of(log)) if isinstance(block, ToolResult)]
+    assert used[0] == longest and len(set(used)) == 4
+    assert max(map(len, used)) == 40
+
+
 def test_arguments_are_an_object() -> None:
     for args, shown in (
         ({"q": None}, {"q": None}),

@@ -22,7 +22,9 @@ ASSISTANT_FIRST = "(The assistant speaks first.)"
 """Stands before a log that an assistant's message opens: providers want a user's message first."""
 NAME_LIMIT = 64
 """Of a tool, at OpenAI; Anthropic takes 128."""
-_FIT_FOR_AN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ID_LIMIT, LONGEST_SEQ = 40, 10
+"""Of a tool call, at OpenAI; Anthropic takes 64. Behind an id that was used before stands where the call is."""
+_FIT_FOR_AN_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ class Conversation:
             else f"toolu_{hashlib.sha256(given_id.encode()).hexdigest()[:24]}"
         )
         if fit in self._used:
-            fit = f"{fit[:53]}_{seq}"
+            fit = f"{fit[: ID_LIMIT - LONGEST_SEQ - 1]}_{seq}"
         self._used.add(fit)
         return fit
 
