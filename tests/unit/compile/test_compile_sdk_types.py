@@ -101,6 +101,26 @@ def test_the_openai_sdk_takes_it(full: bool) -> None:
     assert "cache_control" not in json.dumps(request)
 
 
+def test_an_image_that_anthropic_would_not_fetch_is_a_line_of_text() -> None:
+    """It takes https alone, and refuses the whole prompt for another."""
+    image = {"type": "image", "media_type": "image/png", "url": "http://x.example/y.png"}
+    in_result = {"tool_use_id": "t1", "name": "search"}
+    log = [
+        event(1, EventType.USER_MESSAGE, [image]),
+        call(2, "t1"),
+        event(3, EventType.TOOL_RESULT, [image], in_result),
+        answered(4),
+    ]
+    request = for_anthropic(prompt_of(log, "anthropic", full=False))
+    check_anthropic(request)
+    line = {"type": "text", "text": "[an image (image/png) that is not shown]"}
+    asked, _, found, _ = request["messages"][:4]
+    assert asked["content"] == [line]
+    assert found["content"][0]["content"] == [line]
+    other = for_openai(prompt_of(log, "openai", full=False))
+    assert other["messages"][0]["content"] == [{"type": "image_url", "image_url": {"url": image["url"]}}]
+
+
 def test_the_check_sees_what_no_sdk_takes() -> None:
     request = for_anthropic(prompt_of(LOG, "anthropic", full=True))
     request["messages"][1]["content"][1]["input"] = "not an object"

@@ -111,8 +111,13 @@ def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
         return Image(block["media_type"], url=block["url"])
     data = block.get("data") or images.get(block.get("object", ""))
     if data is None:
-        return Text(f"[an image ({block['media_type']}) that is not shown]")
+        return not_shown(block["media_type"])
     return Image(block["media_type"], data=data)
+
+
+def not_shown(media_type: str) -> Text:
+    """Stands where an image would."""
+    return Text(f"[an image ({media_type}) that is not shown]")
 
 
 # --- messages -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neve.domain.compile.conversation import Block, Image, Text, ToolResult, ToolUse
+from neve.domain.compile.conversation import Block, Image, Text, ToolResult, ToolUse, not_shown
 from neve.domain.compile.prompt import Prompt
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
@@ -52,6 +52,8 @@ def _block(block: Block) -> dict[str, Any]:
 def _content_block(block: Text | Image) -> dict[str, Any]:
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
+    if block.url is not None and not block.url.startswith("https:"):  # the whole request would be a 400
+        return _content_block(not_shown(block.media_type))
     if block.url is not None:
         return {"type": "image", "source": {"type": "url", "url": block.url}}
     return {"type": "image", "source": {"type": "base64", "media_type": block.media_type, "data": block.data}}
