@@ -37,6 +37,15 @@ class ApiError(Exception):
         self.reply = reply
 
 
+def json_body(value: Any) -> bytes:
+    """In UTF-8, which is a half of what escapes of many languages would be: a call takes 1 MiB. Half of a surrogate
+    pair has no UTF-8, and stays an escape."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
+
+
 class ApiClient:
     """One connection a thread, opened again when the server closed it while it was idle. When it breaks during a
     request, the server may have carried that out: only a read, or a request with an ``Idempotency-Key``, is sent once
@@ -65,7 +74,7 @@ class ApiClient:
         sent = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         content = raw
         if body is not None:
-            content = json.dumps(body).encode()
+            content = json_body(body)
             sent["Content-Type"] = "application/json"
         target = self._prefix + path + (f"?{urlencode(query, doseq=True)}" if query else "")
         return self._exchange(method, target, content, sent | (headers or {}))

@@ -18,6 +18,8 @@ DOCUMENT_FIELDS = (
     *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance"),
 )
 ARTIFACTS = "/artifacts/"
+_OF_A_LINE = (400, 413, 422)
+"""Refusals that are about what one line holds: the others go in."""
 SUPERSEDED, PUT_AWAY = "superseded", "archived"
 """No call makes a document superseded as it writes it, so it is put away: what took its place is another line."""
 NO_ROOM = "is not accepted; the reasons of the lines before it left no room for its own"
@@ -88,7 +90,7 @@ def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Se
         for one in piece:
             _send_piece(api, user, [one], sent)
         return []
-    if reply.status in (400, 413, 422):
+    if reply.status in _OF_A_LINE:
         sent.rejected[piece[0][0]] = str(reply.json()["detail"])
         return []
     if reply.status != 200:
@@ -129,7 +131,7 @@ def _send_document(api: ApiClient, user: str, number: int, document: dict[str, A
         sent.documents += 1
     elif reply.status == 412:
         sent.documents_there += 1
-    elif reply.status == 422 or (reply.status == 409 and reply.json()["code"] == "conflict"):
+    elif reply.status in _OF_A_LINE or (reply.status == 409 and reply.json()["code"] == "conflict"):
         sent.rejected[number] = str(reply.json()["detail"])
     else:
         raise NotTaken(f"line {number}: {reply.status} {reply.text}")

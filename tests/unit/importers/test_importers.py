@@ -321,6 +321,18 @@ def test_a_document_that_was_refused_is_not_one_that_is_there() -> None:
         send_lines(cast("ApiClient", service), "ada", json.dumps(lines[2]))
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_document_that_no_call_takes_keeps_no_other_from_it(status: int) -> None:
+    class Refusing(Service):
+        def _document(self, body: Any, path: str) -> Reply:
+            return _reply(status, {"detail": "Not this."}) if path == "/notes/a" else super()._document(body, path)
+
+    service = Refusing()
+    lines = [{"type": "document", "path": f"/notes/{name}", "text": "x"} for name in "ab"]
+    sent = send_lines(cast("ApiClient", service), "ada", "\n".join(map(json.dumps, lines)))
+    assert (sent.documents, sent.rejected) == (1, {1: "Not this."})
+
+
 def test_no_piece_is_more_than_a_call_takes() -> None:
     lines = [(n, "x" * 1_000) for n in range(1, 3_001)] + [(3_001, "y" * (PIECE_BYTES + 1))]
     made = list(pieces(lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from local.api_client import ApiClient
+from local.api_client import ApiClient, json_body
 
 PATIENCE_S = 30.0
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -102,3 +103,12 @@ def test_a_connection_that_was_closed_while_idle_is_opened_again(server: Closing
     assert server.hung_up.wait(PATIENCE_S)
     assert client.call("POST", "/write", {}).status == 200
     assert server.requests == [("GET /first", None), ("POST /write", None)]
+
+
+def test_a_body_is_no_longer_than_what_it_says() -> None:
+    """A text of 900 KB is below the 1 MiB that a call takes; as escapes it would be twice as long."""
+    document = {"text": "\u96ea" * 300_000}
+    assert len(json_body(document)) < 1024 * 1024
+    assert json.loads(json_body(document)) == document
+    half = {"text": "\ud800"}
+    assert json.loads(json_body(half)) == half, "the service says what is wrong with it"
