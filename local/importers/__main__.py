@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from local.api_client import ApiClient
-from local.importers.mem0 import mem0_line
+from local.importers.mem0 import mem0_line, users_of
 from local.importers.observations import observation_line
 from local.importers.reading import Malformed, read_records
 from local.importers.sending import NotTaken, send_lines
@@ -38,6 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "observations":
         return convert(text, observation_line)
     if given.command == "mem0":
+        users = users_of(text)
+        if given.user is None and len(users) > 1:
+            print(f"these are memories of {len(users)} users: say whose they are to be with --user", file=sys.stderr)
+            return 1
         return convert(text, lambda record: mem0_line(record, given.user))
     return send(text, given)
 
@@ -106,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(required=True, dest="command", metavar="command")
     observations = commands.add_parser("observations", help="rows of an observational-memory store, as import lines")
     mem0 = commands.add_parser("mem0", help="memories as mem0 exports them, as import lines")
-    mem0.add_argument("--user", help="only those of this mem0 user")
+    mem0.add_argument("--user", help="only those of this mem0 user; has to be said where there are several")
     sending = commands.add_parser("send", help="send lines, or an export, to a service (NEVE_KEY)")
     sending.add_argument("--url", type=_url, default=os.environ.get("NEVE_URL", "http://127.0.0.1:8787"))
     sending.add_argument("--user", type=_user_id, required=True, help="whose memories they become")

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.importers.reading import Malformed, Record, first_of, tags_of, text_of, time_of
+from local.importers.reading import Malformed, Record, first_of, read_records, tags_of, text_of, time_of
+
+
+def users_of(text: str) -> set[str]:
+    """Whose memories are in a dump: what is sent becomes that of one person."""
+    records = (read.record for read in read_records(text))
+    return {str(one["user_id"]) for one in records if isinstance(one, dict) and one.get("user_id") is not None}
 
 
 def mem0_line(record: Record, user: str | None = None) -> dict[str, Any] | None:

@@ -141,6 +141,19 @@ def test_what_mem0_gives_out(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_memories_of_several_people_do_not_become_those_of_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memories = [{"id": name, "memory": f"Of {name}.", "user_id": name} for name in ("dev", "carl")]
+    dump = json.dumps([*memories, {"id": "z", "memory": "Of nobody."}])
+    code, lines, captured = converted(tmp_path, capsys, dump, "mem0")
+    assert (code, lines) == (1, [])
+    assert captured == "these are memories of 2 users: say whose they are to be with --user\n"
+    code, lines, _ = converted(tmp_path, capsys, dump, "mem0", "--user", "carl")
+    assert (code, [line["id"] for line in lines]) == (0, ["carl", "z"])
+    assert converted(tmp_path, capsys, json.dumps(memories[:1]), "mem0")[0] == 0
+
+
 @pytest.mark.parametrize("given", [1_767_225_600, 1_767_225_600_000, "2026-01-01T01:00:00+01:00", "2026-01-01"])
 def test_times_of_every_form(given: Any) -> None:
     assert time_of(given, "at") == "2026-01-01T00:00:00.000Z"
