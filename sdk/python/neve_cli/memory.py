@@ -119,13 +119,17 @@ def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_context
 def rm(context: Context, /, memory_ids: tuple[str, ...], yes: bool, **options: bool) -> None:
-    """Delete MEMORY_IDS for good."""
+    """Delete MEMORY_IDS for good, one after the other, up to the first that cannot be."""
     if not yes:
         click.confirm(f"Delete {len(memory_ids)} for good?", abort=True, err=True)
     query = {name: "true" for name, chosen in options.items() if chosen}
-    deleted = [context.api.json("DELETE", path_of("memories", one), query=query) for one in memory_ids]
-    columns = [("DELETED", "id"), ("STILL IN PACKS", "in_packs"), ("STILL IN MEMORIES", "derived")]
-    output.show({"deleted": deleted}, as_json=context.as_json, columns=columns, rows=deleted)
+    deleted: list[dict[str, Any]] = []
+    try:
+        deleted.extend(context.api.json("DELETE", path_of("memories", one), query=query) for one in memory_ids)
+    finally:  # nobody can ask once more where what is gone may still stand
+        if deleted:
+            columns = [("DELETED", "id"), ("STILL IN PACKS", "in_packs"), ("STILL IN MEMORIES", "derived")]
+            output.show({"deleted": deleted}, as_json=context.as_json, columns=columns, rows=deleted)
 
 
 @memory.command()

@@ -79,6 +79,15 @@ def test_memories_are_added_listed_changed_and_deleted(shell: Shell) -> None:
     assert "memory_not_found (404)" in shell.err
 
 
+def test_what_was_deleted_is_said_although_the_next_could_not_be(shell: Shell) -> None:
+    memory = str(shell.json("memory", "add", "Keeps bees.")["id"])
+    assert shell.run("memory", "rm", memory, "mem_nobody", "mem_after", "--yes") == 1
+    assert [line.split()[0] for line in shell.out.splitlines()] == ["DELETED", memory]
+    assert shell.err == "neve: memory_not_found (404): Memory 'mem_nobody' not found.\n"
+    assert shell.run("memory", "rm", "mem_nobody", "--yes") == 1
+    assert shell.out == ""
+
+
 def test_a_list_is_read_page_by_page_up_to_its_limit(shell: Shell, world: RecallWorld) -> None:
     for n in range(230):
         create_memory(world.user(), NewMemory(text=f"Bee number {n}", kind=Kind.NOTE))
