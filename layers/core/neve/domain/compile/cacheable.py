@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+
+from neve.domain.tenants.prices import family
 
 CACHEABLE_TOKENS: Mapping[str, int] = {
     "claude-opus-5": 512,
@@ -30,13 +31,13 @@ UNKNOWN = 4_096
 """Of a Claude model that is not in the table: the most that any asks for."""
 DEFAULT_FAMILY = {"anthropic": "claude", "openai": "gpt"}
 """Where the policy names no model: by the format that was asked for."""
-_DATED = re.compile(r"-20\d{6}$")
 
 
 def cacheable_from(model: str, own: Mapping[str, int]) -> int:
-    """``own``: what the policy says by family. A family is a model without its date; OpenAI's have one number."""
-    table = {**CACHEABLE_TOKENS, **own}
-    family = _DATED.sub("", model)
-    if family in table:
-        return table[family]
-    return table["gpt"] if family.startswith(("gpt", "o1", "o3", "o4", "chatgpt")) else UNKNOWN
+    """``own``: what the policy says of this very name, or of the model's family, in capitals or not. OpenAI's have one
+    number."""
+    table = {**CACHEABLE_TOKENS, **{name.strip().lower(): tokens for name, tokens in own.items()}}
+    for name in (model.strip().lower(), family(model)):
+        if name in table:
+            return table[name]
+    return table["gpt"] if family(model).startswith(("gpt", "o1", "o3", "o4", "chatgpt")) else UNKNOWN
