@@ -15,6 +15,9 @@ KINDS = ("observation", "reflection", "note", "manual")
 PRIORITIES = ("high", "medium", "low")
 _GROUP = re.compile(r"<observation-group\b([^>]*)>(.*?)</observation-group>", re.DOTALL)
 _LOOSE = re.compile(r"</?observation-group\b[^>]*>")
+_RANGE = re.compile(r"([0-9]{1,10}):([0-9]{1,10})")
+MAX_SEQ = 10**9
+"""Of a range that an import takes (``Seq``); the time of a message in milliseconds is beyond it."""
 _ATTRIBUTE = re.compile(r'([\w-]+)\s*=\s*"([^"]*)"')
 
 
@@ -76,11 +79,12 @@ def _plain(text: str) -> list[Group]:
 
 
 def _range(text: str) -> tuple[int, int] | tuple[None, None]:
-    """Of message numbers. Ids of messages are no places in a log of ours: such a range is left out."""
-    first, _, last = text.partition(":")
-    if not (first.isdecimal() and last.isdecimal()) or not 1 <= int(first) <= int(last):
+    """Of message numbers. Ids of messages, be they numbers, are no places in a log of ours: such a range is left
+    out."""
+    found = _RANGE.fullmatch(text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MAX_SEQ:
         return None, None
-    return int(first), int(last)
+    return int(found[1]), int(found[2])
 
 
 def _origin(groups: list[Group]) -> dict[str, int]:

@@ -73,10 +73,23 @@ def test_several_groups_are_passages_with_their_own_ranges() -> None:
     assert "provenance" not in line, "a part of it has no range"
 
 
-@pytest.mark.parametrize("given", ["msg_1:msg_9", "9:3", "0:4", "", "4"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "msg_1:msg_9",
+        "9:3",
+        "0:4",
+        "",
+        "4",
+        "1712345678901:1712345679999",
+        "1:1000000001",
+        pytest.param("1:" + "9" * 5_000, id="long"),
+    ],
+)
 def test_a_range_that_is_no_place_in_a_log_is_left_out(given: str) -> None:
     line = observation_line(observation(content=f'<observation-group id="a" range="{given}">One.</observation-group>'))
     assert (line["text"], line.get("provenance")) == ("One.", None)
+    assert ImportText(json.dumps(line)).read().rejected == []
 
 
 @pytest.mark.parametrize(
