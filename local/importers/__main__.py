@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         # what is not UTF-8 is refused with its own line, not with the whole dump
-        text = given.file.read_text(encoding="utf-8", errors="surrogateescape")
+        text = given.file.read_text(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:
         print(f"{given.file}: {error.strerror or error}", file=sys.stderr)
         return 1

@@ -176,6 +176,15 @@ def test_places_are_those_of_the_file() -> None:
     assert [place for place, _ in read_records('\n{"a": 1}\n\n{"a": 2}\n')] == [2, 4]
 
 
+@pytest.mark.parametrize("indent", [None, 1], ids=["a line", "a list over several"])
+def test_a_byte_order_mark_is_no_part_of_a_dump(
+    indent: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = "\ufeff" + json.dumps([observation()] if indent else observation(), indent=indent)
+    code, lines, captured = converted(tmp_path, capsys, dump, "observations")
+    assert (code, [line["id"] for line in lines], captured) == (0, ["obs_7-x"], "")
+
+
 def test_a_line_that_is_not_utf8_is_named_and_the_others_converted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
