@@ -16,6 +16,10 @@ MILLISECONDS = 10**11
 """An epoch above this is in milliseconds: in seconds it would be after the year 5000."""
 
 
+NO_JSON = (ValueError, RecursionError)
+"""The second is a text that opens one list after the other."""
+
+
 class Malformed(ValueError):
     """Why a record cannot be taken."""
 
@@ -31,7 +35,7 @@ def read_records(text: str) -> Iterator[Read]:
     """Of a JSON list, of an object that holds one, or of JSON lines. A record that is none stops no other."""
     try:
         whole = json.loads(text)
-    except ValueError:
+    except NO_JSON:
         yield from _lines(text)
         return
     for place, one in enumerate(_listed(whole), start=1):
@@ -52,7 +56,7 @@ def _lines(text: str) -> Iterator[Read]:
             continue
         try:
             one = json.loads(line)
-        except ValueError:
+        except NO_JSON:
             yield Read(place, Malformed("is not JSON"))
             continue
         yield Read(place, one if isinstance(one, dict) else Malformed("is not an object"))

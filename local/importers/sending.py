@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from local.api_client import ApiClient
+from local.importers.reading import NO_JSON
 
 PIECE_BYTES, PIECE_LINES = 1024 * 1024, 5_000
 """Of one call (docs/rules/memories.md#import)."""
@@ -113,7 +114,7 @@ def _document(line: str) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(line)
-    except ValueError:
+    except NO_JSON:
         return None
     if not isinstance(found, dict) or found.get("type") != "document":
         return None

@@ -185,6 +185,13 @@ def test_a_byte_order_mark_is_no_part_of_a_dump(
     assert (code, [line["id"] for line in lines], captured) == (0, ["obs_7-x"], "")
 
 
+def test_a_record_that_nests_without_end_stops_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = "\n".join([json.dumps(observation()), '{"document": ' + "[" * 50_000, json.dumps(observation(id="b"))])
+    code, lines, captured = converted(tmp_path, capsys, dump, "observations")
+    assert (code, [line["id"] for line in lines], captured) == (1, ["obs_7-x", "b"], "2: is not JSON\n")
+    assert send_lines(cast("ApiClient", Service()), "ada", dump).imported == 3, "the service names the line"
+
+
 def test_a_line_that_is_not_utf8_is_named_and_the_others_converted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
