@@ -267,6 +267,13 @@ def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, 
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
 
 
+@pytest.mark.parametrize("name", ["", "x" * 201, "x" * 500_000], ids=["empty", "long", "longer than a row"])
+def test_a_model_in_the_policy_has_a_name(api: Api, name: str) -> None:
+    reply = put_policy(api, {"cacheable_tokens": {name: 5}})
+    assert (reply.status, reply.json["code"]) == (422, "validation_failed")
+    assert reply.fields[0].startswith("cacheable_tokens")
+
+
 def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEVE_BPE_DIR", raising=False)
     reply = put_policy(api, {"token_counter": "o200k_base"})

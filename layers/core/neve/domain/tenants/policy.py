@@ -119,7 +119,9 @@ class Policy(BaseModel):
     static_prefix: StaticPrefix | None = None
     pii: PiiActions = PiiActions()
     chat_model: str | None = Field(default=None, min_length=1, max_length=100)
-    cacheable_tokens: dict[str, Annotated[int, Field(ge=0, le=100_000)]] = Field(default_factory=dict, max_length=50)
+    cacheable_tokens: dict[ModelName, Annotated[int, Field(ge=0, le=100_000)]] = Field(
+        default_factory=dict, max_length=50
+    )
 
     @classmethod
     def stored(cls, numbers: Mapping[str, Any]) -> Policy:
