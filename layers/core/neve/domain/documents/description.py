@@ -11,7 +11,14 @@ HEADING_LINES = 20
 """A heading further down names a part, not the document."""
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
-_MARKUP = re.compile(r"^(?:[#>*+-]+\s+|\d+[.)]\s+)|[*_`]+")
+_POINT = re.compile(r"[#>*+-]+\s+|\d+[.)]\s+")
+_CODE = re.compile(r"(`+)(?P<text>[^`]+)\1")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=[^\s*_])(?P<text>.+?)(?<=[^\s*_])\1(?![\w*])")
+"""Around words: a name keeps what is in it, as in ``MAX_TOKENS``."""
+_NO_TEXT = re.compile(r"`{3,}\w*|~{3,}\w*|\*{3,}|_{3,}|-{3,}")
+"""Around code, and between parts."""
+MAX_LINE = 1_000
+"""Characters of a line that a summary is made from: a search for pairs takes the square of their number."""
 
 
 def name_of(path: str, text: str) -> str:
@@ -28,15 +35,24 @@ def summary_of(text: str) -> str:
     words: list[str] = []
     length = 0
     for line in text.splitlines():
-        if _HEADING.fullmatch(line.strip()):
+        if _HEADING.fullmatch(line.strip()) or _NO_TEXT.fullmatch(line.strip()):
             continue
-        plain = " ".join(_MARKUP.sub("", line.strip()).split())
+        plain = " ".join(_without_markup(line.strip()[:MAX_LINE]).split())
         if plain:
             words.append(plain)
             length += len(plain) + 1
         if length > MAX_SUMMARY:
             break
     return cut_at_word(" ".join(words) or " ".join(text.split()), MAX_SUMMARY)
+
+
+def _without_markup(line: str) -> str:
+    """Code first, whose own signs are none, then emphasis and what is emphasised within it."""
+    point = _POINT.match(line)
+    parts = _CODE.split(line[point.end() :] if point else line)
+    for n in range(0, len(parts), 3):
+        parts[n] = _EMPHASIS.sub(r"\g<text>", _EMPHASIS.sub(r"\g<text>", parts[n]))
+    return "".join(part for n, part in enumerate(parts) if n % 3 != 1)
 
 
 def cut_at_word(text: str, longest: int) -> str:
