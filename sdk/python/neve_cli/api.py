@@ -135,11 +135,15 @@ class Api:
 
 
 def _attempts(answer: httpx2.Response) -> int:
-    """How often its request is sent at most. A 409 that is worth another try says when (docs/rules/http.md#conflicts);
-    one about an earlier attempt, whose answer was lost, is none about the caller's wish."""
-    if answer.status_code == 409 and "Retry-After" in answer.headers:
-        return WHILE_RUNNING if _problem(answer).get("code") == "idempotency_in_progress" else ATTEMPTS
-    return ATTEMPTS if answer.status_code in (429, 503) else 1
+    """How often its request is sent at most. A conflict that is worth another try says when
+    (docs/rules/http.md#conflicts), as does an erasure, which takes minutes; what is about an earlier attempt, whose
+    answer was lost, is not about the caller's wish."""
+    if answer.status_code != 409:
+        return ATTEMPTS if answer.status_code in (429, 503) else 1
+    code = _problem(answer).get("code")
+    if code == "idempotency_in_progress":
+        return WHILE_RUNNING
+    return ATTEMPTS if code == "conflict" and "Retry-After" in answer.headers else 1
 
 
 def _pause(answer: httpx2.Response) -> float:

@@ -74,8 +74,9 @@ def test_whoever_is_told_when_to_come_back_does(answered: Answered, slept: list[
 
 
 def test_a_conflict_that_stays_one_is_not_asked_about_again(answered: Answered, slept: list[float]) -> None:
-    code, asked = answered(ADD, refused(409, "erasing"))
-    assert (code, len(asked), slept) == (1, 1, [])
+    for stays in (refused(409, "conflict"), refused(409, "erasing", Retry_After="30")):
+        code, asked = answered(ADD, stays)
+        assert (code, len(asked), slept) == (1, 1, [])
 
 
 def test_a_time_of_day_to_come_back_at_is_no_reason_to_break_off(answered: Answered, slept: list[float]) -> None:
