@@ -200,8 +200,9 @@ def test_idempotency_key_is_part_of_the_append(api: Api, world: World) -> None:
 def test_client_id_conflict(api: Api) -> None:
     assert append(api, user_message("a", client_id="c")).json["seqs"] == [1]
     assert append(api, user_message("a", client_id="c")).json["seqs"] == [1]
-    reply = append(api, user_message("b", client_id="c"))
+    reply = append(api, user_message("first"), user_message("b", client_id="c"))
     assert (reply.status, reply.json["code"]) == (409, "client_id_conflict")
+    assert reply.fields == ["events[1].client_id"]
 
 
 def test_observe_is_a_queued_job_and_then_done(api: Api, world: World) -> None:

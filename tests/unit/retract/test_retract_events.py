@@ -127,6 +127,7 @@ def test_a_deleted_client_id_tells_nobody_what_it_was(world: World) -> None:
         with pytest.raises(NeveError) as refused:
             append_events(scope, [named(text)])
         assert refused.value.code == "retracted"
+        assert [error.field for error in refused.value.errors] == ["events[0].client_id"]
 
 
 STEPS = st.lists(

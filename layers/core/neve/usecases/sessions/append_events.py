@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
-from neve.domain.errors import NeveError, invalid, not_found
+from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
@@ -160,14 +160,10 @@ class _Append:
             if not row or not event.client_id:
                 continue
             if holds(head.erased, int(row["seq"])):
-                detail = f"events[{position}].client_id: '{event.client_id}' belongs to a deleted event."
-                raise NeveError("retracted", detail)
+                raise _refused("retracted", position, f"'{event.client_id}' belongs to a deleted event")
             if row["sha"] != _content_sha(event):
-                raise NeveError(
-                    "client_id_conflict",
-                    f"events[{position}].client_id: '{event.client_id}' was used before for another event"
-                    f" (seq {row['seq']}).",
-                )
+                message = f"'{event.client_id}' was used before for another event (seq {row['seq']})"
+                raise _refused("client_id_conflict", position, message)
             known[event.client_id] = int(row["seq"])
         return known
 
@@ -279,6 +275,11 @@ def _number(
                 known[event.client_id] = seq
         seqs.append(seq)
     return seqs, new
+
+
+def _refused(code: str, position: int, message: str) -> NeveError:
+    field = f"events[{position}].client_id"
+    return NeveError(code, f"{field}: {message}.", errors=[FieldError(field, message)])
 
 
 def _check_client_ids(events: Sequence[NewEvent]) -> None:
