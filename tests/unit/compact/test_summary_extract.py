@@ -327,3 +327,10 @@ def test_every_extract_is_within_its_target_and_the_same_again(
     assert estimate(render_summary(summary)) <= max(target, empty)
     assert summary == extract_summary(log, verbosity, target=target, before=before)
     assert set(items_of(summary)) == set(HEADINGS)
+
+
+@pytest.mark.parametrize("sign", [".", "…", "1. ", " "])
+def test_256_kib_of_one_sign_are_read_at_once(sign: str) -> None:
+    """Read again from each of its signs, this takes minutes."""
+    said = f"We decided to take the train.\n{sign * (256 * 1024 // len(sign))}"
+    assert extract_summary([user_message(1, said)], "brief").decisions[0].endswith("): We decided to take the train.")

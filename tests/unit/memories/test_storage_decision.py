@@ -167,8 +167,17 @@ def test_what_waits_is_let_in_when_it_was_said_often_or_plainly() -> None:
         ("Version 2.19 costs 3.50 a month", 1),
         ("Anna wonders... whether to go.", 1),
         ("安娜住在里昂。她养了一只狗。", 2),
+        ("「里昂は好きです。」", 1),
         ("  ", 0),
     ],
 )
 def test_statements_are_counted(text: str, parts: int) -> None:
     assert len(statements(text)) == parts
+
+
+@pytest.mark.parametrize("sign", [".", "?", "…", "。", " ", "\t", "\r", "\u3000", " \n", "1. "])
+def test_256_kib_of_one_sign_are_read_at_once(sign: str) -> None:
+    """Read again from each of its signs, this takes minutes."""
+    parts = statements(f"Anna{sign * (256 * 1024 // len(sign))}lives in Lyon.")
+    assert parts[0].startswith("Anna")
+    assert parts[-1].endswith("lives in Lyon.")

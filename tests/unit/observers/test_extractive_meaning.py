@@ -152,3 +152,9 @@ def test_what_is_not_to_be_kept_is_not(said: str) -> None:
 )
 def test_what_is_said_shortly_is_kept(said: str, kept: str) -> None:
     assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize("sign", [".", "!", "…", ";", "1. "])
+def test_a_message_of_one_sign_holds_up_no_worker(sign: str) -> None:
+    """Read again from each of its signs, this takes minutes, in which nothing else of the session is observed."""
+    assert lines(f"I live in Lyon\n{sign * (110_000 // len(sign))}") == ["User lives in Lyon"]

@@ -208,7 +208,7 @@ def _wanted(event: Event) -> Event:
 def _split(line: str) -> Iterator[str]:
     start = 0
     for boundary in _BOUNDARY.finditer(line):
-        if not ends_in_abbreviation(line[start : boundary.start()], line[boundary.end() :]):
+        if not ends_in_abbreviation(line, start, boundary.start(), boundary.end()):
             yield line[start : boundary.start()]
             start = boundary.end()
     yield line[start:]

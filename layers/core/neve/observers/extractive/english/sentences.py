@@ -25,8 +25,9 @@ _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
 _BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
 _EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
 _EMOTICON = re.compile(r"[:;=](?<!\S[:;=])['-]?[()DPp/|]+(?=\s|$)")
-_BOUNDARY = re.compile(r"""[.!?…;](?<=\S[.!?…;])(?:(?<!;)[.!?…]*["'”’)]*|(?<=;))\s+(?=\S)""")
-"""Both begin with the characters that are looked for: a pattern that first looks behind is tried at every place."""
+_BOUNDARY = re.compile(r"""[.!?…](?<![.!?…]{2})(?:(?<=\S.)|[.!?…])[.!?…]*+["'”’)]*+\s++(?=\S)|;(?<=\S;)\s++(?=\S)""")
+"""Both begin with the characters that are looked for, because a pattern that first looks behind is tried at every
+place; and with the first mark of a run, because a page of dots would be read once for each of them."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k)|\b[A-Z])\.$",
     re.IGNORECASE,
