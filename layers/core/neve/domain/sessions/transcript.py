@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,16 @@ CUT_MARKER = "\n[… cut …]\n"
 FIRST_TURNS_KEPT = 2
 LAST_TURNS_KEPT = 3
 """A compaction never covers these (docs/rules/compact.md#turns-kept-verbatim)."""
+
+_BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
+_LIKE_OURS = re.compile(
+    rf"(?<=[{_BREAK}])(?=[ \t]*(?:---[^{_BREAK}]{{0,9}}\d{{4}}[^{_BREAK}]{{0,40}}---"
+    rf"|(?:[^{_BREAK}]{{1,{NAME_CHARACTERS}}} \()?(?:user|assistant|tool|task)\)? #\d+:"
+    r"|\[(?:memory|group) id:|# (?:memories already kept|(?:new|end of the new) events)))",
+    re.IGNORECASE,
+)
+"""Where a line begins that a model could take for one around the events: the time or the speaker of an event that
+nobody said."""
 
 _SPEAKERS = {
     EventType.USER_MESSAGE: "user",
@@ -74,6 +85,11 @@ def _speaker(event: Event) -> str:
 
 
 def _body(event: Event) -> str:
+    """What was said, and called. A line of it that looks like one of a transcript stands behind ``> ``."""
+    return _LIKE_OURS.sub("> ", _said(event))
+
+
+def _said(event: Event) -> str:
     text = event_text(event)
     if event.event_type is EventType.TOOL_CALL:
         call = f"[tool_call {_tool(event)}({_cut(_arguments(event))})]"
