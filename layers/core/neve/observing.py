@@ -113,7 +113,8 @@ class ReflectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for."""
+    """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for; of rules,
+    how many lines of the sources."""
 
     rows: tuple[ReflectedRow, ...]
     model: str
@@ -171,10 +172,13 @@ class CondensedRow:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
+    """``left_out``: how many lines of the sources rules had no room for; a model's answer does not say."""
+
     rows: tuple[CondensedRow, ...]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

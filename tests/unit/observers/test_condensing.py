@@ -84,7 +84,7 @@ def test_without_a_model_the_marks_decide() -> None:
     assert "walk" not in row.text
     assert row.text.count("nuts") == 1
     assert row.group_ids == ("mem_1", "mem_2")
-    assert (answer.model, answer.calls) == ("extractive", 0)
+    assert (answer.model, answer.calls, answer.left_out) == ("extractive", 0, 1)
 
 
 @given(st.lists(st.integers(5, 60), min_size=1, max_size=60), st.integers(20, 2_000))

@@ -520,16 +520,18 @@ def test_reflection_merges_duplicates_and_keeps_the_important_in_order() -> None
             ("mem_2", "mem_1", "mem_3"),
         )
     ]
-    assert reflected.model == "extractive"
+    assert (reflected.model, reflected.left_out) == ("extractive", 1)
 
 
 def test_reflection_drops_the_oldest_medium_lines_first() -> None:
     given = [group(n, f"{'🔴' if n < 4 else '🟡'} {'word ' * 30}number {n}") for n in range(1, 25)]
-    rows = ExtractiveObserver().reflect(ReflectInput("s1", given, 500)).rows
+    reflected = ExtractiveObserver().reflect(ReflectInput("s1", given, 500))
+    rows = reflected.rows
     text = "\n".join(row.text for row in rows)
     assert all(f"number {n} " in text for n in (1, 2, 3, 24, 23))
     assert "number 4 " not in text
     assert sum(estimate(row.text) for row in rows) <= 500
+    assert reflected.left_out == 24 - len(text.splitlines()) > 0, "each line that is forgotten is told"
 
 
 def test_reflection_rows_are_atomic() -> None:
@@ -543,8 +545,10 @@ def test_reflection_rows_are_atomic() -> None:
 def test_reflection_of_tentative_notes_alone_keeps_them_and_of_one_huge_note_trims_it() -> None:
     reflect = ExtractiveObserver().reflect
     assert reflect(ReflectInput("s1", [group(1, "🟢 User might move")], 100)).rows[0].text.startswith("🟢 User might")
-    (row,) = reflect(ReflectInput("s1", [group(1, "🔴 " + "word " * 900)], 100)).rows
+    trimmed = reflect(ReflectInput("s1", [group(1, "🔴 " + "word " * 900)], 100))
+    (row,) = trimmed.rows
     assert estimate(row.text) <= 100
+    assert trimmed.left_out == 1
     assert reflect(ReflectInput("s1", [], 100)).rows == ()
 
 

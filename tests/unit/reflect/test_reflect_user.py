@@ -181,6 +181,16 @@ def test_rows_that_have_no_room_are_told_batch_by_batch(world: NightWorld, heard
     ]
 
 
+def test_lines_that_rules_had_no_room_for_are_told(world: NightWorld, heard: list[tuple[object, ...]]) -> None:
+    world.fill(6)
+    world.observer.condensations = [Condensed((CondensedRow("🔴 short"),), "extractive", left_out=7)]
+    job_id = asked(world)
+    world.work()
+    result = world.job(job_id).result
+    assert (result["written"], result["reflection_left_out"], result["reflection_cut"]) == (1, 7, 0)
+    assert heard == [(QueueName.REFLECT, "m", 7, 0), (QueueName.REFLECT, {"ReflectionRowsLeftOut": 7})]
+
+
 def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: list[tuple[object, ...]]) -> None:
     world.fill(8)
     world.observer.condensations = [TOO_MUCH, ModelUnavailable("down")]

@@ -74,16 +74,18 @@ class ExtractiveObserver:
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:
-        rows = reflected_rows(given.groups, given.target_tokens)
-        return Reflected(rows=tuple(ReflectedRow(row.text, row.group_ids) for row in rows), model=NAME, calls=0)
+        folded = reflected_rows(given.groups, given.target_tokens)
+        rows = tuple(ReflectedRow(row.text, row.group_ids) for row in folded.rows)
+        return Reflected(rows, NAME, calls=0, left_out=folded.left_out)
 
     def summarise(self, given: SummaryInput) -> Summarised:
         summary = extract_summary(given.events, given.verbosity, target=given.target_tokens, before=given.before)
         return Summarised(summary, NAME, calls=0)
 
     def condense(self, given: CondenseInput) -> Condensed:
-        rows = condensed_rows(given.groups, given.target_tokens)
-        return Condensed(tuple(CondensedRow(row.text, row.group_ids) for row in rows), NAME, calls=0)
+        folded = condensed_rows(given.groups, given.target_tokens)
+        rows = tuple(CondensedRow(row.text, row.group_ids) for row in folded.rows)
+        return Condensed(rows, NAME, calls=0, left_out=folded.left_out)
 
     def file_away(self, given: FilingInput) -> Filed:
         title = given.title or (thread_title(without_unwanted(given.events)) if given.events else None)

@@ -46,18 +46,38 @@ class _Note:
         return estimate(self.text + "\n")
 
 
-def reflected_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRow]:
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """``left_out``: how many lines, each counted once, stand in no row as a whole."""
+
+    rows: list[FoldedRow]
+    left_out: int
+
+
+def reflected_rows(groups: Sequence[Group], target_tokens: int) -> Folded:
     """``groups`` in chronological order. 🟢 lines are only kept when there is nothing else."""
     notes = _merged(groups)
-    notes = [note for note in notes if note.tier < 2] or notes
-    return _rows(_within(notes, target_tokens))
+    fitting = _chosen(notes, target_tokens)
+    return Folded(_rows(fitting), _without_room(notes, fitting))
 
 
-def condensed_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRow]:
+def condensed_rows(groups: Sequence[Group], target_tokens: int) -> Folded:
     """The same for a night, whose rows are each cut to their share of the target: rows so even that none is."""
     notes = _merged(groups)
-    notes = [note for note in notes if note.tier < 2] or notes
-    fitting = _within(notes, target_tokens * EVEN // 100)
+    fitting = _chosen(notes, target_tokens * EVEN // 100)
+    return Folded(_even_rows(fitting, target_tokens), _without_room(notes, fitting))
+
+
+def _chosen(notes: Sequence[_Note], target: int) -> list[_Note]:
+    return _within([note for note in notes if note.tier < 2] or notes, target)
+
+
+def _without_room(notes: Sequence[_Note], fitting: Sequence[_Note]) -> int:
+    whole = {note.text for note in fitting}
+    return sum(note.text not in whole for note in notes)
+
+
+def _even_rows(fitting: Sequence[_Note], target_tokens: int) -> list[FoldedRow]:
     for count in range(max(1, sum(note.tokens for note in fitting) // MAX_ROW + 1), 1, -1):
         rows = _even(fitting, target_tokens // count)
         if len(rows) <= count:

@@ -133,7 +133,8 @@ class _Night:
             self._keep_rows(part, at, answered, kept=n)
             return []
         new = condensed_memories(scope, fitted.rows, answer.model, batch)
-        no_room = {"reflection_left_out": fitted.left_out, "reflection_cut": fitted.cut}
+        left_out = fitted.left_out + answer.left_out
+        no_room = {"reflection_left_out": left_out, "reflection_cut": fitted.cut}
         beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
         try:
             replace_rows(scope, self.job.incarnation, Replacement(tuple(new), tuple(batch), REASON, beside=beside))
@@ -141,8 +142,8 @@ class _Night:
             self._keep_rows(part, at, answered, kept=n, changed=n)
             return []
         self.report.add(replaced=n, written=len(new), **no_room)
-        if fitted.left_out:
-            self.report.no_room.append((fitted.left_out, fitted.cut))
+        if left_out:
+            self.report.no_room.append((left_out, fitted.cut))
         return [memory.id for memory in batch]
 
     def _keep_rows(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
