@@ -158,3 +158,28 @@ def test_what_is_said_shortly_is_kept(said: str, kept: str) -> None:
 def test_a_message_of_one_sign_holds_up_no_worker(sign: str) -> None:
     """Read again from each of its signs, this takes minutes, in which nothing else of the session is observed."""
     assert lines(f"I live in Lyon\n{sign * (110_000 // len(sign))}") == ["User lives in Lyon"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My friend wrote me this:\nI'm leaving my husband. I'm moving to Spain.\nWhat should I answer?", []),
+        ("She said:\n\nI'm pregnant.\n\nI live in Rome.", ["User lives in Rome"]),
+        ("I got this email from my landlord:\n\nI am selling the flat.\n\nI love you all.\nBob", []),
+        (
+            "Can you reply to this?\n\nHi John,\n\nMy wife Karen is pregnant.\n\nBest,\nMike\n\nI live in Rome.",
+            ["User lives in Rome"],
+        ),
+        ('What does this mean?\n\n"I have been diagnosed with cancer."', []),
+        ("What does this mean? “I live in Oslo.” I live in Rome.", ["User lives in Rome"]),
+        ("2026-03-10 12:00:01 - my connection is dead\nERROR: my driver is stuck\nI'm vegan", ["User is vegan"]),
+        # their own
+        ("I told her:\nI'm a nurse.", ["User is a nurse"]),
+        ("Two things about me:\nI'm a nurse.", ["User is a nurse"]),
+        ("Hi Neve,\n\nI'm a nurse.\n\nBest,\nAna", ["User is a nurse"]),
+        ('"I\'m a nurse."', ["User is a nurse"]),
+        ('"I will survive" is my favourite song.', ['"I will survive" is User\'s favourite song']),
+    ],
+)
+def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -> None:
+    assert [line for line in lines(said) if "got this email" not in line] == kept

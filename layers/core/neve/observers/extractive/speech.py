@@ -4,7 +4,7 @@ says in a game is not the user's own."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from neve.domain.compact.extract import sentences_of
@@ -50,6 +50,29 @@ _ROLE = re.compile(
     r"|\b(?:i'm|i am) (?:your|the) (?:patient|customer|student|parrot|boss|prisoner|apprentice)\b",
     re.IGNORECASE,
 )
+_SAYS = any_of("say says said read reads wrote write writes texted emailed messaged sent posted asked told replied")
+_INTRODUCES = re.compile(
+    rf"^(?=.{{1,200}}$)(?!.*\b(?:i|we|i've|we've)(?: \w+)? {_SAYS}\b)(?:.*\b(?<!\bmy )(?P<written>"
+    + any_of("email e-mail message letter review post comment transcript article lyrics")
+    + rf")\b|.*\b{_SAYS}\b)[^:\n]{{0,60}}:\s*$",
+    re.IGNORECASE,
+)
+"""A line that ends in a colon, behind which somebody else speaks: ``My friend wrote me this:``"""
+_SALUTATION = re.compile(r"^\s*(?:dear|hi|hello|hey)\s[^,\n]{1,40},\s*$", re.IGNORECASE)
+_SIGN_OFF = re.compile(
+    r"^\s*(?:(?:kind|best|warm) (?:regards|wishes)|all the best|best|regards|sincerely|cheers|love"
+    r"|yours(?: \w+)?|thanks|thank you),?\s*$",
+    re.IGNORECASE,
+)
+_LOG_LINE = re.compile(
+    r"^\W*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d\s"
+    r"|(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|CRITICAL)\b[\]:]?\s)"
+)
+_QUOTED_ALONE = re.compile(
+    r'(?:^|(?<=[.!?]\s))[ \t]*(?:"[^"\n]*"|“[^”\n]*”)(?=[.!?]*(?:\s*$|\s+[A-Z"“]))',
+    re.MULTILINE,
+)
+"""A quotation that is no part of a sentence."""
 _QUOTATION = re.compile(r'"[^"]*"')
 _QUOTES_OF_OTHERS = re.compile(r'"[^"]*\b' + FIRST_PERSON + r'\b[^"]*"', re.IGNORECASE)
 
@@ -59,7 +82,45 @@ def own_words(text: str) -> str:
     task = _GIVEN_TEXT.search(text)
     if task:
         return ""
-    return "\n".join(line for line in text.splitlines() if not _spoken_by_another(line))
+    lines = _outside_letters(_without_quotations(text).splitlines())
+    return "\n".join(line for line in _not_introduced(lines) if not (_LOG_LINE.match(line) or _spoken_by_another(line)))
+
+
+def _without_quotations(text: str) -> str:
+    """Without those in which a first person speaks, unless there is nothing else."""
+    left = _QUOTED_ALONE.sub(lambda quoted: "" if _OF_SELF.search(quoted[0]) else quoted[0], text)
+    return left if any(map(str.isalnum, left)) else text
+
+
+def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
+    """Without a letter behind other words, from its salutation to whoever signs it, or to the end. A message that
+    begins with a salutation is a letter to the assistant."""
+    inside = begun = False
+    signed = 0
+    for line in lines:
+        if not inside and begun and _SALUTATION.match(line):
+            inside = True
+        if not inside:
+            begun = begun or bool(line.strip())
+            yield line
+        signed += bool(signed and line.strip()) or bool(inside and _SIGN_OFF.match(line))
+        if signed > 1:
+            inside, signed = False, 0
+
+
+def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
+    """Without what is said in the first person behind a line that lets somebody else speak: in a paragraph, and of what
+    is written to the end."""
+    introduced = written = spoken = False
+    for line in lines:
+        if not line.strip():
+            introduced = introduced and (written or not spoken)
+        elif introduced:
+            spoken = True
+        if not (introduced and _OF_SELF.search(line)):
+            yield line
+        if head := _INTRODUCES.match(line):
+            introduced, spoken, written = True, False, written or head["written"] is not None
 
 
 def _spoken_by_another(line: str) -> bool:
