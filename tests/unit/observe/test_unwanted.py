@@ -53,7 +53,24 @@ def test_all_of_a_message() -> None:
         "The distance between us is 40 km.",
         "Remember this: my gate code is 12.",
         "Never write it in capitals.",
+        "Don't forget that I'm vegan.",
+        "Never forget my birthday.",
+        "I always forget my keys.",
+        "Forget what I said, I'm going to Bonn.",
     ],
 )
 def test_what_is_no_such_request_stays(sentence: str) -> None:
     assert wanted_sentences(["I sing.", sentence]) == ["I sing.", sentence]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Please forget that I'm vegan.",
+        "Forget my address in Bonn.",
+        "Can you forget what I told you about Max?",
+        "I want you to forget everything about my ex.",
+    ],
+)
+def test_what_is_to_be_forgotten_is_not_remembered(request_: str) -> None:
+    assert wanted_sentences(["I sing.", request_]) == ["I sing."]

@@ -183,3 +183,19 @@ def test_a_message_of_one_sign_holds_up_no_worker(sign: str) -> None:
 )
 def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -> None:
     assert [line for line in lines(said) if "got this email" not in line] == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("If I move to Spain in June, do I need a visa?", []),
+        ("I almost bought a Tesla yesterday.", []),
+        ("We've nearly finished the garden.", []),
+        ("Please forget that I'm vegan.", []),
+        ("I almost never eat meat.", ["User almost never eats meat"]),
+        ("I nearly always skip breakfast.", ["User nearly always skips breakfast"]),
+    ],
+)
+def test_what_did_not_happen_is_not_remembered(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept
+    assert all("Tesla" not in fact.text for fact in observed(said).facts)

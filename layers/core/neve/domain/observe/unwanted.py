@@ -1,4 +1,4 @@
-"""What a person asked not to have remembered: ``Don't remember this: …``, ``off the record``, ``between us``
+"""What a person asked not to have remembered: ``Don't remember this: …``, ``forget that I …``, ``between us``
 (docs/rules/observe.md#not-wanted). English only."""
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ _THIS = (
 )
 _ALL_OF_IT = re.compile(rf"{_OPENING}{_NOT}\s+{_KEEP}\s+{_ALL}\b", re.IGNORECASE)
 _NOT_TO_BE_STORED = re.compile(
-    rf"{_OPENING}{_NOT}\s+(?:{_KEEP}\s+{_THIS}|(?:remember|memori[sz]e)\s+(?:my|our)\b)", re.IGNORECASE
+    rf"{_OPENING}{_NOT}\s+(?:{_KEEP}\s+{_THIS}|(?:remember|memori[sz]e)\s+(?:my|our)\b)"
+    r"|^\W*(?:(?:and|so|now|please|just|can you|could you|would you|i want you to|i'd like you to)\s+)*forget\s+"
+    r"(?:(?:that|what|everything|all|anything)\s+(?:(?:that|about)\s+)?(?!i (?:just )?said\b)"
+    r"(?:i|i'm|i've|my|we|we're|our|you)\b|my\b|our\b)",
+    re.IGNORECASE,
 )
 _SECRET = re.compile(
     r"\boff the record\b"

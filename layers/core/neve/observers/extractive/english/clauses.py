@@ -10,9 +10,11 @@ from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_
 
 _HYPOTHESIS = re.compile(
     r"^(?:imagine|suppose|what if|let's say|say i|pretend|assume|assuming)\b|\b(?:hypothetically|just kidding|j/k)\b"
-    r"|\bif i were\b|^if\b.*(?:\b(?:would|could|were)\b|'d\b)",
+    r"|\bif i were\b|^if\b.*(?:\b(?:would|could|were)\b|'d\b)"
+    r"|\b(?:i|we)(?: have|'ve)? (?:almost|nearly) [a-z]+(?<!always)(?<!never)\b",
     re.IGNORECASE,
 )
+"""Also what nearly happened."""
 _DANGLING = re.compile(
     r"^(?:(?:it|that|this|they|he|she|there|here)(?:'\w+)?|these|those|then|which|because|cause)\b"
     r"(?!\s+(?:is|are) (?:no|one|two|three|four|five|\d+)\b)",

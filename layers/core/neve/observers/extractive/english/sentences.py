@@ -64,6 +64,8 @@ _QUESTION_TAIL = re.compile(
     + r"\b[^?]*\?+$",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"(?:(?:and|but|so|or|ok|okay|hey|hi),? )?(?:if|unless|in case)\b", re.IGNORECASE)
+"""``If I move to Spain, do I need a visa?`` only asks."""
 _MIN_WORDS_BEFORE_TAIL = 4
 _STATEMENT_FIRST = re.compile(
     r"^(?:(?:as|being) (?P<am>(?:an?|someone)\s(?!"
@@ -197,7 +199,7 @@ def _as_stop(emoji: re.Match[str]) -> str:
 def _clean(part: str, names: Collection[str]) -> Sentence | None:
     text = _unquoted(part.strip(" \t*_-–—"))
     question = text.rstrip("\"')!.").endswith("?") and _ASKED_TO_REMEMBER.search(text) is None
-    tail = _QUESTION_TAIL.search(text) if question else None
+    tail = _QUESTION_TAIL.search(text) if question and not _CONDITION.match(text) else None
     if tail and len(text[: tail.start()].split()) >= _MIN_WORDS_BEFORE_TAIL:
         text, question = text[: tail.start()], False
     elif question and (statement := _statement_first(text)):

@@ -18,7 +18,7 @@ def any_of(*lists: str) -> str:
 _ADVERBS = (
     "really also just still always usually finally recently already actually even never now only so absolutely",
     "totally truly definitely probably often sometimes kinda mostly generally typically currently simply both all",
-    "once first then completely super very rarely mainly personally ever hardly barely",
+    "once first then completely super very rarely mainly personally ever hardly barely almost nearly",
 )
 TRAITS = (
     "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant dyslexic autistic",
