@@ -54,6 +54,20 @@ TUESDAY = date(2026, 3, 10)
         ("The report is due on the 5th", "on the 5th (meaning 2026-04-05)"),
         ("We met on 5 March", "5 March (meaning 2026-03-05)"),
         ("The party is on March 27th", "March 27th (meaning 2026-03-27)"),
+        ("I will fly a week from Monday", "a week from Monday (meaning 2026-03-23)"),
+        ("I will fly two weeks after Friday", "two weeks after Friday (meaning 2026-03-27)"),
+        ("My exam is on Friday week", "on Friday week (meaning 2026-03-20)"),
+        ("My exam is the Monday after next", "the Monday after next (meaning 2026-03-23)"),
+        ("I see Ann the week after next", "the week after next (meaning 2026-03-23 to 2026-03-29)"),
+        ("My lease ends the month after next", "the month after next (meaning 2026-05)"),
+        ("My lease ends at the end of the month", "the end of the month (meaning 2026-03-31)"),
+        ("The report is due by the end of next week", "the end of next week (meaning 2026-03-22)"),
+        ("I leave at the end of February", "end of February (meaning 2027-02-28)"),
+        ("My review is on Oct 3rd", "Oct 3rd (meaning 2026-10-03)"),
+        ("My review is on 3 Dec.", "3 Dec. (meaning 2026-12-03)"),
+        ("I moved on Jan. 5", "Jan. 5 (meaning 2026-01-05)"),
+        ("My exam is in fifteen days", "in fifteen days (meaning 2026-03-25)"),
+        ("I joined on February 29", "February 29 (meaning 2024-02-29)"),
     ],
 )
 def test_relative_dates_are_resolved(said: str, meaning: str) -> None:
@@ -79,6 +93,9 @@ def test_relative_dates_are_resolved(said: str, meaning: str) -> None:
         "so much happened in the last month",
         "I met her last Friday (meaning 2026-03-06)",
         "Version 3 of march-hare is out",
+        "I work from Monday to Friday",
+        "I moved in a week after Monday",
+        "I pay rent at the end of every month",
     ],
 )
 def test_recurring_dates_durations_and_full_dates_are_left_alone(said: str) -> None:

@@ -199,3 +199,7 @@ def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -
 def test_what_did_not_happen_is_not_remembered(said: str, kept: list[str]) -> None:
     assert lines(said) == kept
     assert all("Tesla" not in fact.text for fact in observed(said).facts)
+
+
+def test_a_short_month_does_not_end_a_sentence() -> None:
+    assert lines("My review is on Dec. 5th at noon.") == ["User's review is on Dec. 5th (meaning 2026-12-05) at noon"]

@@ -4,8 +4,8 @@
 ``annotate`` puts the resolved date behind the words: ``tomorrow (meaning 2026-03-11)``, ``last weekend (meaning
 2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. Conventions where English has two: weeks run
 from Monday to Sunday; "next Friday" is the Friday of the next week; "last Friday" is the latest Friday before today; a
-bare "on Friday" is the latest one in a statement about the past, else the coming one. Recurring dates ("every Monday",
-"my birthday is on June 3") and durations are left alone."""
+bare "on Friday" is the latest one in a statement about the past, else the coming one, and "a week from Friday" counts
+from that. Recurring dates ("every Monday", "my birthday is on June 3") and durations are left alone."""
 
 from __future__ import annotations
 
@@ -50,11 +50,19 @@ NUMBERS = {
     "ten": 10,
     "eleven": 11,
     "twelve": 12,
+    "fourteen": 14,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "sixty": 60,
+    "ninety": 90,
 }
 
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _DAY_NAME = "(?:" + "|".join(WEEKDAYS) + ")"
 _MONTH_NAME = "(?:" + "|".join(MONTHS) + ")"
+_MONTH_OF_DAY = rf"(?:{_MONTH_NAME}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+"""Short where a day stands beside it: "Dec 5"."""
 _PART = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
 _EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{_MONTH_NAME}|s\b|'s?\b|’)"
 
@@ -117,9 +125,11 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _RECURRING = re.compile(
-    r"\b(?:every|each|birthdays?|anniversar(?:y|ies)|born|annually|yearly|weekly|usually|most)\b", re.IGNORECASE
+    r"\b(?:every|each|birthdays?|anniversar(?:y|ies)|born|annually|yearly|weekly|usually|most)\b"
+    rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{_DAY_NAME}\s+(?:to|till|until|through)\s+{_DAY_NAME}\b",
+    re.IGNORECASE,
 )
-_CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate"})
+_CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate", "from_day", "end"})
 _WHICH_ONE = ("next", "last", "this", "past", "coming")
 _AHEAD_OF_DATE = re.compile(
     r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled"
@@ -250,6 +260,40 @@ def _weekday(words: str, frame: Frame, ahead: bool) -> str:
     return _on(latest if frame.past and not ahead else coming)
 
 
+def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
+    """Weeks behind the coming day of that name; "Monday after next" is one week behind it."""
+    if frame.past and not ahead:
+        return None
+    wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
+    coming = frame.today + timedelta(days=(wanted - frame.today.weekday() - 1) % 7 + 1)
+    number = re.match(rf"({_NUMBER})\s+weeks?", words)
+    return _on(coming + timedelta(weeks=_amount(number[0])[0] if number else 1))
+
+
+def _after_next(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    today = frame.today
+    if "week" in words:
+        first = today - timedelta(days=today.weekday()) + timedelta(weeks=2)
+        return _span(first, first + timedelta(days=6))
+    return _in_month(*_months_from(today, 2)) if "month" in words else _in_year(today.year + 2)
+
+
+def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
+    """The last day of a period that is not over."""
+    if frame.past and not ahead:
+        return None
+    today, which, unit = frame.today, "next" in words, words.split()[-1]
+    if unit == "week":
+        return _on(today - timedelta(days=today.weekday()) + timedelta(days=6 + 7 * which))
+    if unit == "year":
+        return _on(date(today.year + which, 12, 31))
+    if unit == "month":
+        return _on(_month_end(*_months_from(today, int(which))))
+    month = 1 + MONTHS.index(unit)
+    return _on(_month_end(today.year + (month < today.month), month))
+
+
 def _period(words: str, frame: Frame, ahead: bool) -> str | None:
     """Weeks, weekends, months, years and seasons with last, this or next before them."""
     which, unit = _which(words), words.split()[-1]
@@ -313,13 +357,15 @@ def _month(words: str, frame: Frame, ahead: bool) -> str:
     return _in_month(year if month >= today.month else year + 1, month)
 
 
-def _month_day(words: str, frame: Frame, ahead: bool) -> str:
-    month = 1 + next(n for n, name in enumerate(MONTHS) if name in words)
+def _month_day(words: str, frame: Frame, ahead: bool) -> str | None:
+    """The nearest that there is, for February 29 within eight years."""
+    month = 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
     number = int(re.findall(r"\d+", words)[0])
-    past = frame.past and not ahead
-    years = (frame.today.year + offset for offset in ((0, -1) if past else (0, 1)))
-    days = [date(year, month, number) for year in years]
-    return _on(next((day for day in days if (day <= frame.today if past else day >= frame.today)), days[0]))
+    today, step = frame.today, -1 if frame.past and not ahead else 1
+    for year in range(today.year, today.year + 9 * step, step):
+        if 1 <= number <= _month_end(year, month).day and step * (date(year, month, number) - today).days >= 0:
+            return _on(date(year, month, number))
+    return None
 
 
 def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
@@ -340,12 +386,23 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
     "ago": (rf"{_NUMBER}\s+(?:day|week|month|year)s?\s+ago", _ago),
     "hence": (
         rf"(?<!time )(?<!once )in\s+{_NUMBER}\s+(?:day|week|month|year)s?(?:['’]?s?['’]?\s+time)?"
+        rf"(?!\s+(?:from|on|after)\s+{_DAY_NAME})"
         rf"|{_NUMBER}\s+(?:day|week|month|year)s?\s+from\s+(?:now|today)",
         _from_now,
     ),
+    "from_day": (
+        rf"{_NUMBER}\s+weeks?\s+(?:from|on|after)\s+{_DAY_NAME}{_PART}|(?:on\s+)?{_DAY_NAME}\s+week"
+        rf"|(?:on\s+)?(?:the\s+)?{_DAY_NAME}\s+after\s+next",
+        _weeks_from_day,
+    ),
+    "far_period": (r"(?:the\s+)?(?:week|month|year)\s+after\s+next", _after_next),
+    "end": (
+        rf"(?:the\s+)?(?:very\s+)?end\s+of\s+(?:(?:the|this|next)\s+(?:week|month|year)|{_MONTH_NAME}(?!,?\s+\d))",
+        _end_of,
+    ),
     "monthday": (
-        rf"{_MONTH_NAME}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
-        rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_NAME}(?!,?\s+\d{{4}})",
+        rf"{_MONTH_OF_DAY}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
+        rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_OF_DAY}(?!,?\s+\d{{4}})",
         _month_day,
     ),
     "weekday": (

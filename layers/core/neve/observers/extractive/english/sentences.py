@@ -29,7 +29,8 @@ _BOUNDARY = re.compile(r"""[.!?…](?<![.!?…]{2})(?:(?<=\S.)|[.!?…])[.!?…]
 """Both begin with the characters that are looked for, because a pattern that first looks behind is tried at every
 place; and with the first mark of a run, because a page of dots would be read once for each of them."""
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k)|\b[A-Z])\.$",
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
 
