@@ -207,3 +207,48 @@ def test_what_was_to_be_remembered_is(head: str) -> None:
     assert (fact.text, fact.category) == ("The gate code word is tulip", "BIOGRAPHY")
     assert facts("Remember this song", "Remember this?") == []
     assert len(facts(f"{head} my gate code word is tulip.")) == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("User lives in Paris", "I moved to a new team."),
+        ("User lives in Paris", "I moved to the second floor."),
+        ("User lives in Paris", "I moved to React for the frontend."),
+        ("User lives in Paris", "I moved back to coffee."),
+        ("User lives in Paris", "I live in constant pain."),
+        ("User lives in Paris", "I live in a two-bedroom flat."),
+        ("User lives in Paris", "I moved to Lyon when I was 5."),
+        ("User lives in Paris", "I moved to Lyon in 2010."),
+        ("User works at Google", "I work at night."),
+        ("User works at Google", "I work for 8 hours a day."),
+        ("User works as a nurse", "I work as hard as I can."),
+        ("User is from Ghana", "I'm from a big family."),
+        ("User is married", "I'm single-handedly raising two kids."),
+        ("User wants to be called Sam", "Call me when the report is done."),
+        ("User's birthday is May 3", "My birthday is ruined."),
+        ("User's name is Sam", "My name is misspelled on the ticket."),
+    ],
+)
+def test_what_says_something_else_leaves_a_fact_alone(known: str, said: str) -> None:
+    """A fact that is updated is superseded: nobody would be told any more where the user lives."""
+    assert [fact for fact in facts(said, prior=shown(known)) if fact.target_id] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I've moved to Lyon.",
+        "I just moved to Lyon for work.",
+        "We moved to Lyon last month.",
+        "We've moved to the Netherlands.",
+        "We live in Lyon now.",
+        "I'm living in Lyon now.",
+        "I moved to a bigger place in Lyon.",
+        "I live at 12 Baker Street.",
+        "i moved to lyon",
+    ],
+)
+def test_a_new_home_takes_the_place_of_the_old_one(said: str) -> None:
+    [fact] = facts(said, prior=shown("User lives in Paris"))
+    assert (fact.relation, fact.target_id, fact.category) == ("updates", "mem_1", "PLACE")

@@ -43,17 +43,64 @@ def _form(rest: str, category: Category, importance: int, slot: str | None = Non
     return Form(re.compile(_HEAD + rest), category, importance, slot)
 
 
+_NO_PLACE = any_of(
+    "pain fear hope peace poverty luxury constant denial harmony silence isolation town decaf coffee tea tears remote",
+    "online nights days react python vue rust java typescript javascript linux windows android ios here there vegan",
+    "React Vue Angular Svelte Python Rust Go Java JavaScript TypeScript Postgres PostgreSQL MySQL MongoDB Kubernetes",
+    "Docker AWS Azure GCP Linux Ubuntu Windows Mac Android Notion Slack Zoom Teams Git GitHub GitLab Vim Jira Gmail",
+    "a an my their our his her another new bigger smaller different part-time full-time someone it this that home",
+)
+_HOUSE = any_of("place house flat apartment studio room village town suburb district part city")
+_NAME = r"[^\W\da-z_]"
+"""Its first letter: no small one of English."""
+_PLACE = (
+    rf" (?:(?:an?|the|my|their|our) (?:[\w'-]+ ){{0,3}}{_HOUSE} (?:in|of|near) {_NAME}"
+    rf"|(?!{_NO_PLACE}\b)(?:(?:the )?{_NAME}|\d+\w? {_NAME}"
+    r"|[a-z-]+(?=$|[,.;]| (?:now|and|with|for|again|in|last|\())))"
+)
+"""A name, an address, or one word of somebody who writes no capitals: nobody moves away by moving to a new team."""
+_FROM = r" (?!(?:a|an|the|my|their|our|work|home|here|there|it|this|that)\b(?! [A-Z]))[\w(]"
+_EMPLOYER = (
+    r" (?!(?:\d|nights?\b|home\b|weekends?\b|dawn\b|present\b|free\b|fun\b|hours\b|years\b|once\b|best\b|most\b"
+    r"|least\b|full\b|half\b|the (?:moment|weekend)|a (?:desk|time|computer|living|few|couple|long|while|change)"
+    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve) ))\w"
+)
+_NAMED = rf"(?: (?:actually|really|now|just))? (?:{_NAME}|[a-z-]+(?=$|[,.;]| (?:please|instead|and|but|not|from)\b))"
+_NAME_IS = rf"(?! (?:(?:mis)?spell|pronounced|wrong|missing|taken|common|unusual|long|short|hard|difficult)){_NAMED}"
+_A_DAY = (
+    r"(?=.*(?:\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"|\d{1,2}(?:st|nd|rd|th)\b|(?<!\d)\d{1,2}[/.]\d|\(meaning \d{4}-\d\d-\d\d\)))"
+)
+_MARRIAGE = (
+    r"(?:married|single|divorced|engaged|widowed)"
+    rf"(?=$|[,.;!]| (?:now|again|since|and|with|for|but)\b| (?:to|from) (?:{_NAME}|an? |the |someone))"
+)
+_MOVED = (
+    r"(?: has| said: (?:I|We)(?:'ve| have)?)?(?: (?:just|now|recently|finally))?"
+    r" (?:moved (?:back )?to|relocated to)"
+)
+_LIVES = r"(?: (?:lives|lives at|is living|is based) in| lives at| said: We(?: now)? live in)"
+_LONG_AGO = re.compile(
+    r"\bwhen (?:they|he|she|I|we) (?:was|were)\b|\bas an? (?:kid|child|student|teenager|teen|boy|girl|baby)\b"
+    r"|\bin (?:19|20)\d\d\b"
+)
+"""Where somebody moved to then may not be their home."""
 FORMS = (
-    _form(r"'s (?:full )?name is\b", "PERSON", 5, "name"),
-    _form(r" wants to be called\b", "PREFERENCE", 4, "called"),
-    _form(r"'s birthday is\b", "BIOGRAPHY", 4, "birthday"),
+    _form(rf"'s (?:full )?name is\b{_NAME_IS}", "PERSON", 5, "name"),
+    _form(
+        rf" wants to be called\b(?! (?:an?|the|when|if|at|back|before|after|in|on)\b){_NAMED}",
+        "PREFERENCE",
+        4,
+        "called",
+    ),
+    _form(rf"'s birthday is\b{_A_DAY}", "BIOGRAPHY", 4, "birthday"),
     _form(r" is \d+ years? old\b", "BIOGRAPHY", 4, "age"),
-    _form(rf"{_LEFT} (?:lives in|lives at|moved (?:back )?to|relocated to|is based in)\b", "PLACE", 4, "home"),
-    _form(r" (?:is|comes|originally comes) from\b", "BIOGRAPHY", 4, "origin"),
+    _form(rf"{_LEFT}(?:{_LIVES}|{_MOVED})\b{_PLACE}(?!.* (?:office|team|branch|department)\b)", "PLACE", 4, "home"),
+    _form(rf" (?:is|comes|originally comes) from\b{_FROM}", "BIOGRAPHY", 4, "origin"),
     _form(r" was born\b", "BIOGRAPHY", 4),
-    _form(rf"{_LEFT} works as\b", "BIOGRAPHY", 4, "job"),
-    _form(rf"{_LEFT} works (?:at|for)\b", "BIOGRAPHY", 4, "employer"),
-    _form(r" is (?:married|single|divorced|engaged|widowed)\b", "BIOGRAPHY", 4, "marriage"),
+    _form(rf"{_LEFT} works as\b(?= (?:an?|the) (?!volunteer\b))", "BIOGRAPHY", 4, "job"),
+    _form(rf"{_LEFT} works (?:at|for)\b{_EMPLOYER}", "BIOGRAPHY", 4, "employer"),
+    _form(rf" is {_MARRIAGE}", "BIOGRAPHY", 4, "marriage"),
     _form(r" is (?:severely |mildly )?(?:allergic|intolerant) to\b", "BIOGRAPHY", 5),
     _form(r" is (?:an? )?(?:vegetarian|vegan|pescatarian)\b", "PREFERENCE", 4, "diet"),
     _form(r"'s favou?rite (?P<of>[\w ]{1,40}?) (?:is|are)\b", "PREFERENCE", 3, "favourite"),
@@ -158,7 +205,8 @@ def _recognised(text: str, *, event: bool) -> Recognised | None:
     for form in FORMS:
         if match := form.pattern.search(bare):
             of = one_spelling(match.groupdict().get("of", "").casefold())
-            slot = f"{match['who']}: {form.slot} {of}" if form.slot and not stance_of(bare).denied else None
+            holds_now = not stance_of(bare).denied and not (form.slot == "home" and _LONG_AGO.search(bare))
+            slot = f"{match['who']}: {form.slot} {of}" if form.slot and holds_now else None
             return Recognised(bare, match["who"], form.category, max(form.importance, 4 if asked else 1), slot)
     if event and _DATED.search(bare):
         return Recognised(bare, None, "EVENT", 3, None)
