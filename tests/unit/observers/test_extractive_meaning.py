@@ -203,3 +203,11 @@ def test_what_did_not_happen_is_not_remembered(said: str, kept: list[str]) -> No
 
 def test_a_short_month_does_not_end_a_sentence() -> None:
     assert lines("My review is on Dec. 5th at noon.") == ["User's review is on Dec. 5th (meaning 2026-12-05) at noon"]
+
+
+def test_a_statement_that_is_cut_is_told() -> None:
+    long = f"I'm allergic to nuts, {', '.join(f'grass number {n}' for n in range(20))} and penicillin."
+    found = observed(f"I live in Lyon.\n{long}")
+    assert [line.text[-1] for line in found.lines] == ["n", "…"]
+    assert found.lines_left_out == (1,)
+    assert observed("I live in Lyon… and I love it…").lines_left_out == ()

@@ -170,3 +170,8 @@ def cut(text: str) -> str:
     end = max(head.rfind(mark) for mark in (", ", "; ", " - ", " but ", " and "))
     end = end if end > room // 2 else head.rfind(" ")
     return (head[:end] if end > 0 else head).rstrip(" ,;-(") + "…"
+
+
+def was_cut(text: str) -> bool:
+    """Sentences are read without a mark at their end, so it can only be that of ``cut``."""
+    return text.endswith("…")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
-from neve.observers.extractive.candidates import Line
+from neve.observers.extractive.candidates import Line, was_cut
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of, one_spelling
@@ -182,7 +182,7 @@ def _shown_before(fact: ProposedFact) -> _Shown:
 
 def _statements(line: Line) -> Iterator[str]:
     if line.speaker != "Assistant":
-        yield from (_unmarked(text) for text in statements(line.text) if not text.endswith("…"))
+        yield from (_unmarked(text) for text in statements(line.text) if not was_cut(text))
 
 
 def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:

@@ -18,6 +18,7 @@ from neve.observers.extractive.candidates import (
     cut,
     moments,
     statement,
+    was_cut,
 )
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.dates import annotate
@@ -46,7 +47,7 @@ LEFT_S = 2.0
 class PassLines:
     """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
     (None = the last of the pass). ``left_out``: seq of the event at which each line begins, of those up to there, that
-    had no room."""
+    had no room, or was cut."""
 
     lines: tuple[Line, ...]
     restated: tuple[str, ...]
@@ -66,7 +67,8 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
             break
         for line in _of_moment(moment, spoken, notes):
             notes.take(line)
-    lines, covered_to, left_out = _within(notes.lines, given)
+    lines, covered_to, without_room = _within(notes.lines, given)
+    left_out = (*without_room, *(line.seq_from for line in lines if was_cut(line.text)))
     return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to, left_out)
 
 
