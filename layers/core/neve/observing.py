@@ -86,13 +86,15 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class ReflectGroup:
-    """One source row of a reflection, shown as a group with its id and range."""
+    """One source row of a reflection, shown as a group with its id and range. ``day``: where the user was when it was
+    observed, if that is known."""
 
     id: str
     text: str
     seq_from: int | None
     seq_to: int | None
     observed_at: str
+    day: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

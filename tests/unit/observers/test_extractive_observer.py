@@ -9,7 +9,7 @@ from neve.domain.records.memories import Priority
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.observing import Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput
+from neve.observing import CondenseInput, Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput
 
 TUESDAY = "2026-03-10T09:30:00.000Z"
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -521,6 +521,13 @@ def test_reflection_merges_duplicates_and_keeps_the_important_in_order() -> None
         )
     ]
     assert (reflected.model, reflected.left_out) == ("extractive", 1)
+
+
+def test_a_line_without_a_date_gets_the_users_day() -> None:
+    """In Auckland it is the next day from noon on, by UTC."""
+    given = [ReflectGroup("mem_1", "🔴 User lives in Bergen", 1, 2, "2026-03-10T12:30:00.000Z", day="2026-03-11")]
+    assert ExtractiveObserver().reflect(ReflectInput("s1", given, 325)).rows[0].text.endswith("(2026-03-11)")
+    assert ExtractiveObserver().condense(CondenseInput(given, 325)).rows[0].text.endswith("(2026-03-11)")
 
 
 def test_reflection_drops_the_oldest_medium_lines_first() -> None:

@@ -244,6 +244,10 @@ def test_reflections_replace_the_rows(world: World) -> None:
     ]
     one, two = reflect(world)
     assert world.observer.reflected[0].target_tokens == 325
+    of_session = [memory for memory in world.memories() if memory.id in sources]
+    assert [group.day for group in world.observer.reflected[0].groups] == [
+        memory.observed_date for memory in of_session
+    ]
     first, second = get_memory(world.user("ann"), one), get_memory(world.user("ann"), two)
     assert (first.kind, first.priority, first.supersedes) == (Kind.REFLECTION, Priority.HIGH, first_half)
     assert (first.provenance.seq_from, first.provenance.seq_to) == (1, 6)

@@ -99,7 +99,7 @@ def _even(notes: Sequence[_Note], most: int) -> list[list[_Note]]:
 
 
 def _merged(groups: Sequence[Group]) -> list[_Note]:
-    """Each line once, at its last place, with the day on which it was observed unless it holds a date itself."""
+    """Each line once, at its last place, with the local day on which it was observed unless it holds a date itself."""
     notes: list[_Note] = []
     for group in groups:
         for line in filter(None, (line.strip() for line in group.text.splitlines())):
@@ -108,7 +108,7 @@ def _merged(groups: Sequence[Group]) -> list[_Note]:
             if same:
                 notes.remove(same)
             earlier = same.groups if same else ()
-            text = line if _DATED.search(line) else f"{line} ({group.observed_at[:10]})"
+            text = line if _DATED.search(line) else f"{line} ({group.day or group.observed_at[:10]})"
             notes.append(_Note(text, content, tuple(dict.fromkeys((*earlier, group.id)))))
     return notes
 

@@ -83,8 +83,7 @@ def fold_session(
         return []
     if seconds_left() < scope.ports.observer.longest_s:
         raise NoTimeToReflect
-    groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
-    given = ReflectInput(scope.session, groups, policy.reflection_target, seconds_left)
+    given = ReflectInput(scope.session, [_group(memory) for memory in sources], policy.reflection_target, seconds_left)
     with noting_what_waits(scope):
         answer = scope.ports.observer.reflect(given)
     waits_no_longer(scope, marker)
@@ -100,6 +99,13 @@ def fold_session(
         notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
         notes.not_reflected = reason
     return ids
+
+
+def _group(memory: Memory) -> ReflectGroup:
+    said = memory.provenance
+    return ReflectGroup(
+        memory.id, memory.text, said.seq_from, said.seq_to, memory.observed_at, day=memory.observed_date
+    )
 
 
 def _replaced(scope: SessionScope, incarnation: int, wanted: Replacement) -> tuple[list[str], str | None]:

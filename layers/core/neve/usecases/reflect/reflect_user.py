@@ -116,7 +116,7 @@ class _Night:
         """The ids of the rows that were replaced; none for an answer without a row, for content that the model would
         not read, and where a person changed one of them meanwhile: then all of them wait for the next run."""
         scope = self.job.scope
-        groups = [ReflectGroup(memory.id, memory.text, None, None, memory.observed_at) for memory in batch]
+        groups = [ReflectGroup(m.id, m.text, None, None, m.observed_at, day=m.observed_date) for m in batch]
         part, at, n, target = _part_of(batch[0]), place_of(batch[-1]), len(batch), target_of(batch)
         self.report.add(batches=1)
         try:
