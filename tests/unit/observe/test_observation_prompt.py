@@ -149,6 +149,11 @@ def test_blank_lines_are_no_memory() -> None:
     assert read(observations=[entry(" \n "), entry("")]).observations == []
 
 
+def test_a_mark_alone_is_no_memory() -> None:
+    """Priority high, and nothing said."""
+    assert read(observations=[entry("🔴"), entry("✅ "), entry("- …")]).observations == []
+
+
 def test_no_memory_has_no_lines() -> None:
     answer = read_answer({"has_memory": False, "observations": [entry("🟡 chat")]}, first=1, last=2, shown=())
     assert answer.observations == []

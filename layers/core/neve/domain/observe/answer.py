@@ -128,7 +128,7 @@ def read_answer(
     not_read = (len(facts) if isinstance(facts, list) else int(facts is not None)) - len(answer.facts)
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
-    lines = [_bounded(line, first, last) for line in answer.observations if line.text.strip()]
+    lines = [_bounded(line, first, last) for line in answer.observations if any(map(str.isalnum, line.text))]
     lines = [_bounded(line, first, end) for line in lines if line.seq_from <= end]
     return answer.model_copy(
         update={
