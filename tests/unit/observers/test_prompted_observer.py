@@ -13,7 +13,7 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
-from neve.ports.errors import ModelRefused, ModelUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 
@@ -104,6 +104,17 @@ def test_over_budget_is_asked_again_with_both_sizes_then_trimmed() -> None:
     assert line.text == "b" * 31 + "…"
     assert estimate(line.text) <= 10
     assert (answer.calls, answer.usage) == (2, {"input": 200, "output": 30})
+
+
+@pytest.mark.parametrize("failure", [ModelUnavailable("busy"), ModelRefused("no such key"), ContentRefused("declined")])
+def test_where_the_second_answer_fails_the_first_is_trimmed(failure: Exception) -> None:
+    """It was of the form, and is paid for."""
+    model = ScriptedModel(memory("a" * 100), failure)
+    answer = PromptedObserver(model, "m").observe(given(output_cap=10))
+    assert [line.text for line in answer.lines] == ["a" * 31 + "…"]
+    assert (answer.calls, answer.usage) == (1, {"input": 100, "output": 10})
+    reflected = PromptedObserver(ScriptedModel(rows(640), failure), "m").reflect(GIVEN_NOTES)
+    assert reflected.rows and reflected.calls == 1
 
 
 def test_an_answer_over_budget_is_trimmed_at_once_when_there_is_no_time_for_another() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -39,7 +40,7 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports.errors import ModelUnavailable
+from neve.ports.errors import ModelRefused, ModelUnavailable
 from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
@@ -93,8 +94,9 @@ class PromptedObserver:
         answer = ask()
         size = _size(answer)
         if size > given.output_cap and given.seconds_left() >= self._longest_s:
-            shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
-            answer = shorter if shorter.observations else answer
+            with suppress(ModelUnavailable, ModelRefused):  # what was paid for is cut to its size then
+                shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
+                answer = shorter if shorter.observations else answer
         return _observed(answer, given, answers)
 
     def reflect(self, given: ReflectInput) -> Reflected:
@@ -108,7 +110,8 @@ class PromptedObserver:
         rows = ask()
         size = sum(estimate(row.text) for row in rows)
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
-            rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
+            with suppress(ModelUnavailable, ModelRefused):
+                rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
         fitting = _rows_within(rows, given.target_tokens)
         whole = sum(row.text == answered.text for row, answered in zip(fitting, rows, strict=False))
         return Reflected(
@@ -141,7 +144,8 @@ class PromptedObserver:
         size = estimate(render_summary(summary))
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             remark = summary_prompt.over_target_remark(size - HEADINGS_TOKENS, given.target_tokens - HEADINGS_TOKENS)
-            summary = _something(ask(remark)) or summary
+            with suppress(ModelUnavailable, ModelRefused):
+                summary = _something(ask(remark)) or summary
         within = fitted(summary, given.target_tokens)
         return Summarised(
             summary=within,
