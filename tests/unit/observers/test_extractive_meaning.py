@@ -6,6 +6,7 @@ import pytest
 
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.english.sentences import MAX_SENTENCE
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, PassInput, PriorMemory
 
@@ -199,6 +200,24 @@ def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -
 def test_what_did_not_happen_is_not_remembered(said: str, kept: list[str]) -> None:
     assert lines(said) == kept
     assert all("Tesla" not in fact.text for fact in observed(said).facts)
+
+
+DICTATED = (
+    "so i finally got around to it and i moved to berlin last month and i work at a small bakery near the canal"
+    " now which is great because the mornings are early but you get to go home by two and the people there are"
+    " kind and my sister is coming to visit in the spring and we might go hiking in the harz for a few days"
+    " because she has never been there and i'm allergic to penicillin so i need to find a doctor here soon and the"
+    " heating in the flat has been broken for a whole week now and the landlord does not answer when anybody calls"
+    " him and the neighbours say he never does and that the last people who lived here left because of it which"
+    " would have been good to know before"
+)
+
+
+def test_what_was_dictated_without_a_full_stop_is_read_in_parts() -> None:
+    assert len(DICTATED) > MAX_SENTENCE
+    assert "User is allergic to penicillin" in "\n".join(lines(DICTATED))
+    pasted = " ".join(f"item {n} of the list" for n in range(60))
+    assert lines(f"i'm allergic to {pasted}") == []
 
 
 def test_a_short_month_does_not_end_a_sentence() -> None:

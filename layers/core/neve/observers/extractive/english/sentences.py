@@ -14,7 +14,8 @@ from neve.observers.extractive.english.verbs import is_common_present
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
 MAX_SENTENCE = 600
-"""A longer "sentence" is pasted material, not something that was said."""
+"""A longer "sentence" is pasted material, not something that was said, unless it can be read in parts: what was
+dictated has no full stops."""
 
 _GAP = "\ue000"
 """Stands for what the screen removed (docs/rules/privacy.md)."""
@@ -64,6 +65,9 @@ _QUESTION_TAIL = re.compile(
     )
     + r"\b[^?]*\?+$",
     re.IGNORECASE,
+)
+_RUN_ON = re.compile(
+    rf",?\s+(?=(?:and|but|so|also|then|because)\s+(?:(?:and|so|also|then)\s+)?{FIRST_PERSON}\b)", re.IGNORECASE
 )
 _CONDITION = re.compile(r"(?:(?:and|but|so|or|ok|okay|hey|hi),? )?(?:if|unless|in case)\b", re.IGNORECASE)
 """``If I move to Spain, do I need a visa?`` only asks."""
@@ -134,10 +138,16 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'"))).replace(REMOVED, _GAP)
     lines = filter(str.strip, _ASIDE.sub(" ", bare).splitlines())
-    wanted = wanted_sentences([part for line in lines for part in _split(_BULLET.sub("", line))])
+    spoken = (part for line in lines for part in _split(_BULLET.sub("", line)))
+    wanted = wanted_sentences([part for whole in spoken for part in _in_parts(whole)])
     parts = [part for part in _in_earnest(wanted) if not _is_unreadable(part)]
     cleaned = (_clean(clause, names) for part in parts for clause in clauses_of(part))
     return [sentence for sentence in cleaned if sentence]
+
+
+def _in_parts(sentence: str) -> list[str]:
+    """A long one where the speaker goes on to something else about themselves."""
+    return _RUN_ON.split(sentence) if len(sentence) > MAX_SENTENCE else [sentence]
 
 
 def _is_unreadable(part: str) -> bool:
