@@ -14,7 +14,7 @@ from neve.domain.errors import NeveError
 from neve.http.json_body import check_model
 from neve.http.openapi import describe
 from neve.http.operations import Operation, TextBody
-from neve.http.schemas.fields import Time
+from neve.http.schemas.fields import Filled, Time
 from neve.http.schemas.memories.import_line import ImportLine
 
 OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, TextBody)]
@@ -151,3 +151,12 @@ def test_an_object_is_asked_for_by_that_name() -> None:
     bodies = {one.id: one.body for one in OPERATIONS}
     assert refusals(bodies["recallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
     assert refusals(bodies["appendEvents"], {"events": []}) == {"events": "must have at least 1 item, not 0"}
+
+
+@pytest.mark.parametrize("blank", [" ", "\t\n", "\u200b", "\ufeff\u2060 ", "\u00a0\u3000", "\u200e"])
+def test_a_text_that_nobody_can_see_is_blank(blank: str) -> None:
+    filled: TypeAdapter[str] = TypeAdapter(Filled)
+    with pytest.raises(ValidationError, match="must not be blank"):
+        filled.validate_python(blank)
+    for text in ("\U0001f469\u200d\U0001f692", "\u200bx", "."):
+        assert filled.validate_python(text) == text

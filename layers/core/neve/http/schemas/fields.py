@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from datetime import date
 from typing import Annotated, Any
+from unicodedata import category
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -29,6 +30,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d
 _INTEGER = re.compile(r"-?[0-9]+")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ADDRESS = re.compile(r"https?://[^\s]+")
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+"""Categories of blanks and of signs without a shape, such as U+200B."""
 _FAR = 10**18
 """Beyond every bound of a field, whose own message then says which."""
 
@@ -85,7 +88,7 @@ def _address(text: str) -> str:
 
 
 def _filled(text: str) -> str:
-    if not text.strip():
+    if all(category(sign) in _UNSEEN for sign in text):
         raise ValueError("must not be blank")
     return text
 
