@@ -10,6 +10,7 @@ import pytest
 from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import EmbeddingState, Kind, Priority, Scope, Status
+from neve.domain.times import iso
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
@@ -165,6 +166,13 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
         "2026-02-01T00:00:00.000Z",
         "import",
     )
+
+
+def test_what_was_used_in_the_future_was_used_now(world: World) -> None:
+    """It would lead every pack until then."""
+    line = ImportedRow("likes tea", Kind.NOTE, id=ID, last_used_at="2199-01-01T00:00:00.000Z")
+    import_memories(world.user("ann"), [line])
+    assert get_memory(world.user("ann"), ID).last_used_at == iso(world.clock.now())
 
 
 def test_what_is_imported_after_its_deletion_goes_on_behind_the_rev_of_that(world: World) -> None:

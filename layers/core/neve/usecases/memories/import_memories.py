@@ -221,7 +221,7 @@ def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
         superseded_by=line.superseded_by,
         superseded_at=line.superseded_at,
         superseded_reason=line.superseded_reason,
-        last_used_at=line.last_used_at or memory.created_at,
+        last_used_at=min(line.last_used_at or memory.created_at, now),  # else it would lead every pack until then
         observed_date=line.observed_date or memory.observed_date,
         time_of_day=line.time_of_day or memory.time_of_day,
         rev_at=now,
