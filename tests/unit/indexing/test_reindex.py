@@ -22,9 +22,10 @@ from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
 from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
+from neve.domain.recall.query import shape
 from neve.domain.records.memories import EmbeddingState
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
-from neve.ports.search import IndexModel, Owner, SearchIndex
+from neve.ports.search import IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Delete, key_of
 from neve.store import rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
@@ -33,6 +34,7 @@ from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.reindex import Reindexed, reindex
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.stages.legs import OTHER_MODEL
+from neve.usecases.retract.retract_events import Retract, retract_events
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 
@@ -220,6 +222,50 @@ def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engin
     assert engine.by_vector("assistant brave")[0] == event_id("s1", 4)
     assert world.memory(engine.by_vector("cat purrs", user="eve")[0], "eve").text == "The cat purrs"
     assert (engine.indexed(), engine.indexed("bob"), engine.indexed("eve")) == (3 + 4, 0, 1)
+
+
+def test_what_is_taken_back_while_the_new_index_is_filled_is_not_in_it(engine: Engine) -> None:
+    world = engine.world
+    world.open()
+    world.say("we rowed", "well done", "my locker says walrus", "noted that", "we swam", "brave", "we dived", "deep")
+    engine.pump()
+    engine.change_model()
+
+    def meanwhile() -> None:
+        retract_events(world.user().of_session("s1"), Retract(3, 3, "deleted"))
+        assert world.words(world.dispatch()) == {}
+
+    engine.reindex(meanwhile)
+    taken_back, before, behind = (event_id("s1", n) for n in (3, 2, 4))
+    owner = Owner(world.tenant.id, "ann")
+    found = world.search.search_text(owner, shape("walrus").text_query, SearchFilter(), 10)
+    assert [one.item_id for one in found] == []
+    near = engine.by_vector("assistant well done")
+    assert taken_back not in near and {before, behind} <= set(near)
+    assert engine.indexed() == 7
+
+
+def test_what_is_removed_while_the_new_index_is_filled_is_not_in_it(engine: Engine) -> None:
+    """Its time was over."""
+    world = engine.world
+    world.open()
+    world.say("my locker says walrus", "noted that", "we swam", "brave")
+    engine.pump()
+    engine.change_model()
+    session = world.session.keys
+
+    def meanwhile() -> None:
+        epoch = world.rows.get(session.epoch)
+        assert epoch is not None
+        removed = replace(rows.read_epoch(epoch), covers_from=1, covers_to=2, removed_to=2)
+        removals = [Delete(session.event(seq)) for seq in (1, 2)]
+        world.rows.write([rows.put_epoch(world.user().keys, removed, world.clock.now()), *removals])
+
+    engine.reindex(meanwhile)
+    assert engine.indexed() == 2
+    assert engine.by_vector("user we swam")[0] == event_id("s1", 3)
+    owner, walrus = Owner(world.tenant.id, "ann"), shape("walrus").text_query
+    assert world.search.search_text(owner, walrus, SearchFilter(), 10) == []
 
 
 def test_vectors_that_only_the_old_index_got_are_made_for_the_new_one(

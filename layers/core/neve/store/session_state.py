@@ -18,6 +18,6 @@ def read_state(table: Table, keys: SessionKeys) -> dict[Key, Item]:
     return {key_of(item): item for item in table.query(keys.partition, prefix=keys.state, limit=ROWS).items}
 
 
-def state_rows(table: Table, keys: UserKeys, kind: Literal["marker", "indexed"]) -> Iterator[Item]:
+def state_rows(table: Table, keys: UserKeys, kind: Literal["epoch", "marker", "indexed"]) -> Iterator[Item]:
     """One of the three of each session of a user, by session id; all three are read. Raises StoreUnavailable."""
     return (item for item in all_rows(table, keys.partition, prefix=SESSION_STATE) if item["type"] == kind)

@@ -34,6 +34,7 @@ from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.indexing.index_events import reindex_events
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, reindex_memories
 from neve.usecases.indexing.indexed_collections import Kind
+from neve.usecases.indexing.left_logs import NOTHING, Left, take_out, what_left
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 T = TypeVar("T")
@@ -64,12 +65,13 @@ OnProgress = Callable[[Reindexed], object]
 class _Seen:
     """One user as it was filled in: the revs of each collection, and how far each session's log was indexed, with
     vectors. ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the
-    row does not say which index has them."""
+    row does not say which index has them. ``left``: what had left the logs before."""
 
     incarnation: int
     revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     logs: Mapping[str, int] = field(default_factory=dict)
+    left: Mapping[str, Left] = field(default_factory=dict)
 
 
 def reindex(
@@ -156,12 +158,14 @@ class _Filling:
             changed = {i: rev for i, rev in settled.items() if seen.get(i) != rev or i in before.lacking}
             lacking |= self._index(owner, kind, changed | {i: rev for i, rev in seen.items() if i not in now})
             revs[kind] = {i: rev for i, rev in seen.items() if i in now} | settled
-        logs = {row.session: row.indexed_seq for row in self._logs(owner)}
+        left = dict(what_left(self.into.table, owner))
         whole = {
-            session: self._index_log(owner, head, session, before.logs.get(session, 0) + 1, last)
-            for session, last in logs.items()
+            row.session: self._index_log(
+                owner, head, row.session, self._first(owner, row, before, left), row.indexed_seq
+            )
+            for row in self._logs(owner)
         }
-        return _Seen(head.incarnation, revs, frozenset(lacking), whole)
+        return _Seen(head.incarnation, revs, frozenset(lacking), whole, left)
 
     def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
         """And what of ``before`` still holds: nothing of a user who has been erased, or came back since. An earlier run
@@ -186,8 +190,9 @@ class _Filling:
                 if seen.get(i) != one.rev or i in before.lacking or _lacks_something(one)
             }
             self._index(owner, kind, gone | changed)
+        left = dict(what_left(self.into.table, owner))
         for row in self._logs(owner):
-            first = min(before.logs.get(row.session, 0) + 1, row.without_vectors_from or row.indexed_seq + 1)
+            first = min(self._first(owner, row, before, left), row.without_vectors_from or row.indexed_seq + 1)
             self._index_log(owner, head, row.session, first, row.indexed_seq)
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
@@ -203,6 +208,16 @@ class _Filling:
             self.done.documents += len(part) if kind == "document" else 0
             self.on_progress(self.done)
         return lacking
+
+    def _first(self, owner: UserKeys, row: IndexedRow, before: _Seen, left: Mapping[str, Left]) -> int:
+        """From which seq on the log is to be read: from its start where something has left it since, which the words
+        beside it carry."""
+        filled, now = before.logs.get(row.session), left.get(row.session, NOTHING)
+        if filled is None or not now.more_than(before.left.get(row.session, NOTHING)):
+            return (filled or 0) + 1
+        log = SessionData(self.into, owner.of_session(row.session))
+        self._patiently(lambda: take_out(log, row.indexed_seq, now))
+        return 1
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> int:
         """Up to which seq the new index has the vectors, too. Raises EmbedAgain."""
