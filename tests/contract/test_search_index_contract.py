@@ -315,6 +315,12 @@ def test_depth_counts_items_not_passages(desk: Desk) -> None:
     assert ids(desk.find("kayak", depth=4)) == expected == ids(desk.near(EAST, depth=4))
 
 
+def test_a_depth_beyond_what_any_engine_gives_is_answered(desk: Desk) -> None:
+    """As a pack of a million tokens asks for."""
+    desk.put(passage("a", "the kayak", vector=EAST), passage("b", "a tent"))
+    assert ids(desk.find("kayak", depth=20_200)) == ids(desk.near(EAST, depth=20_200)) == ["a"]
+
+
 # --- filters ------------------------------------------------------------------------------------
 
 FILTERS: list[tuple[str, SearchFilter, dict[str, Any], dict[str, Any]]] = [

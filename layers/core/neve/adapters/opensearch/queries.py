@@ -18,6 +18,9 @@ from neve.ports.search import Owner, SearchFilter
 
 Query = dict[str, Any]
 
+MOST_HITS: Final = 10_000
+"""OpenSearch refuses a search for more. A leg asks for as many more items as a pack may hold, which is above this where
+a tenant's window is of millions of tokens."""
 _SINGLE: Final = Struct("<f")
 _BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
 
@@ -94,7 +97,7 @@ def count_of(owner: Owner) -> Query:
 def _best(query: Query, depth: int) -> Query:
     """The best passage of each item, best first, ties by item id and n."""
     return {
-        "size": depth,
+        "size": min(depth, MOST_HITS),
         "query": query,
         "sort": _BEST_FIRST,
         "collapse": {"field": "item_id"},
