@@ -145,6 +145,34 @@ def test_rows_that_the_index_has_not_heard_of_do_not_starve_recall(world: Recall
     assert len(found) == 5 and set(found) < set(rest)
 
 
+@pytest.mark.parametrize(
+    ("fault", "flag"),
+    [("lexical=error", "lexical:error"), ("vector=error", "vector:error"), ("lexical=slow:400", "deadline")],
+)
+def test_a_leg_that_cannot_be_read_again_is_said_to_be_missing(world: RecallWorld, fault: str, flag: str) -> None:
+    """Everything that the first reading found was hidden: that says nothing of the rest."""
+    hidden = [world.remember(f"tea time {n}") for n in range(130)]
+    rest = {world.remember(f"tea and something else {n}") for n in range(6)}
+    world.pump()
+    world.clock.move(hours=1)
+    for memory_id in hidden:
+        world.change(memory_id, status=Status.SUPERSEDED)
+    search = world.index.search_text
+
+    def failing_from_now_on(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        found = search(owner, query, where, depth)
+        world.broken(fault)
+        return found
+
+    world.index.search_text = failing_from_now_on  # type: ignore[method-assign]
+    answer = world.ask("tea time")
+    assert (answer.result_state, answer.degraded) == ("not_searched", [flag])
+    assert f"{flag}: " in "".join(answer.transparency)
+    world.broken()
+    world.index.search_text = search  # type: ignore[method-assign]
+    assert set(world.found("tea time")) < rest
+
+
 def test_repeated_texts_do_not_starve_recall(world: RecallWorld) -> None:
     for _ in range(40):
         world.remember("tea time")

@@ -175,7 +175,7 @@ class _Search:
                 reading = again
                 ranking, known = self._rank(read, reading, known)
             except DeadlineExceeded:
-                self.legs.degraded.append(DEADLINE)
+                self.legs.cut_off(DEADLINE)
                 break
             dropped += ranking.dropped
         lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None

@@ -98,6 +98,7 @@ class Legs:
     _embedded_at_ms: float | None = None
     _neighbours: Task[_Found] | None = None
     _words: Task[_Found] | None = None
+    _cut_off: bool = False
 
     # --- the first reading ----------------------------------------------------------------------
 
@@ -135,9 +136,9 @@ class Legs:
 
     @property
     def searched(self) -> bool:
-        """False when something was to be searched and no leg completed."""
+        """False when something was to be searched and no leg completed, or one that had to be read again did not."""
         states = {report.status for report in self.reports.values()}
-        return "complete" in states or states == {"skipped"}
+        return not self._cut_off and ("complete" in states or states == {"skipped"})
 
     # --- another reading ------------------------------------------------------------------------
 
@@ -146,12 +147,25 @@ class Legs:
         depth, tasks = self.request.index_depth, self.ports.tasks
         text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
         neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
+        lexical = self._again(text, LEXICAL_ERROR) if text else None
+        vector = self._again(neighbours, VECTOR_ERROR) if neighbours else None
+        return None if self._cut_off else Reading(lexical, vector, depth, before.calibration)
+
+    def cut_off(self, flag: str) -> None:
+        """What was found is left; what lies behind it is not known."""
+        self._cut_off = True
+        self._say(flag)
+
+    def _again(self, task: Task[_Found], flag: str) -> list[Candidate] | None:
         try:
-            lexical = text.result(self.budget.legs_end_ms).candidates if text else None
-            vector = neighbours.result(self.budget.legs_end_ms).candidates if neighbours else None
-        except (DeadlineExceeded, StoreUnavailable):
-            return None
-        return Reading(lexical, vector, depth, before.calibration)
+            return task.result(self.budget.legs_end_ms).candidates
+        except DeadlineExceeded:
+            self.cut_off(DEADLINE)
+        except StoreUnavailable:
+            self.cut_off(flag)
+        except _OtherModel:
+            self.cut_off(OTHER_MODEL)
+        return None
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -211,5 +225,8 @@ class Legs:
 
     def _fail(self, leg: str, status: Status, flag: str) -> None:
         self.reports[leg].status = status
+        self._say(flag)
+
+    def _say(self, flag: str) -> None:
         if flag not in self.degraded:
             self.degraded.append(flag)
