@@ -16,7 +16,7 @@ from opensearchpy import OpenSearch
 from local.aws.local_servers import READ_S
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch import index as opensearch_index
-from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.calls import Calls, Written
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION, NEVER, index_name, write_alias
@@ -202,6 +202,29 @@ def test_a_removal_reaches_what_was_written_a_moment_ago(unseen: Server) -> None
     assert index.erase(owner) == 4
     unseen.refresh()
     assert index.count(owner) == 0
+
+
+@pytest.mark.parametrize("refused", [1, 2, 3])
+def test_a_removal_that_broke_off_is_ended_by_the_next(
+    unseen: Server, monkeypatch: pytest.MonkeyPatch, refused: int
+) -> None:
+    index, owner, sent = unseen.index(), new_owner(), list[str]()
+    index.upsert(owner, [passage("doc", "kayak", n=n, version=3) for n in range(100)])
+    bulk = Calls.bulk
+
+    def breaking_off(calls: Calls, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
+        sent.append(lines)
+        if len(sent) == refused:
+            raise StoreUnavailable("search", "429")
+        return bulk(calls, alias, lines, wait=wait)
+
+    monkeypatch.setattr(opensearch_index, "_BULK_CHARACTERS", 2_000)
+    monkeypatch.setattr(Calls, "bulk", breaking_off)
+    with pytest.raises(StoreUnavailable):
+        index.trim(owner, "doc", keep=1, version=4)
+    index.trim(owner, "doc", keep=1, version=4)
+    unseen.refresh()
+    assert index.count(owner) == 1
 
 
 def test_erasing_goes_on_until_nothing_is_left(unseen: Server, monkeypatch: pytest.MonkeyPatch) -> None:

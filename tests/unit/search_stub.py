@@ -103,7 +103,8 @@ class SearchStub:
         if operation == "_count":
             return Reply({"count": 0, "_shards": SHARDS})
         if operation == "_mget":
-            return Reply({"docs": [{"_id": one["_id"], "found": True} for one in json.loads(body)["docs"]]})
+            ids = [one["_id"] for one in json.loads(body)["docs"]]
+            return Reply({"docs": [{"_id": one, "found": one.endswith("#0")} for one in ids]})
         if operation == "_refresh":
             return Reply({"_shards": SHARDS})
         return found()

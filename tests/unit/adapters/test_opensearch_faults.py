@@ -56,6 +56,7 @@ READS: dict[str, tuple[str, Call]] = {
 WRITES: dict[str, tuple[str, Call]] = {
     "upsert": ("_bulk", lambda index: index.upsert(ADA, [passage("a", "kayak", vector=EAST), passage("b", "tent")])),
     "trim": ("_bulk", lambda index: index.trim(ADA, "a", keep=0, version=1)),
+    "trim, looking": ("_mget", lambda index: index.trim(ADA, "a", keep=0, version=1)),
     "erase": ("_refresh", lambda index: index.erase(ADA)),
 }
 CALLS = READS | WRITES
@@ -121,6 +122,16 @@ def test_a_connection_that_is_lost_twice(stub: SearchStub, index: OpenSearchInde
     with pytest.raises(StoreUnavailable):
         call(index)
     assert len(stub.asked[operation]) == 2
+
+
+@pytest.mark.parametrize("kind", ["no_shard_available_action_exception", "index_not_found_exception"])
+def test_a_document_that_was_not_looked_up_is_not_taken_for_gone(
+    stub: SearchStub, index: OpenSearchIndex, kind: str
+) -> None:
+    stub.next["_mget"] = [Reply({"docs": [{"_id": "any", "error": {"type": kind}}]})]
+    with pytest.raises(StoreUnavailable):
+        index.trim(ADA, "a", keep=0, version=1)
+    assert not stub.asked["_bulk"]
 
 
 @pytest.mark.parametrize(("operation", "call"), READS.values(), ids=READS)

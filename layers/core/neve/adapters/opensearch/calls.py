@@ -14,6 +14,7 @@ from neve.ports.errors import StoreUnavailable
 STORE: Final = "search"
 OVERTAKEN: Final = 409
 _REFUSED: Final = 400
+_NO_INDEX: Final = "index_not_found_exception"
 _OTHER_MAPPING: Final = "strict_dynamic_mapping_exception"
 
 Answer = Mapping[str, Any]
@@ -73,6 +74,10 @@ class Calls:
         docs = [{"_id": identifier, "routing": routing, "_source": False} for identifier in ids]
         with _translated(index):
             answer = cast(Answer, self._client.mget(index=index, body={"docs": docs}))
+            for unread in (found["error"] for found in answer["docs"] if "error" in found):
+                if unread["type"] == _NO_INDEX:
+                    raise IndexMissing(index)
+                raise StoreUnavailable(STORE, f"a document that was not read: {unread['type']}")
             return {found["_id"] for found in answer["docs"] if found.get("found")}
 
     def refresh(self, index: str) -> None:

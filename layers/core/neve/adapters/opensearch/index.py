@@ -43,6 +43,8 @@ _BULK_CHARACTERS: Final = 5_000_000
 """A managed domain takes requests of 10 MB at least; a character of JSON is one byte."""
 _AHEAD: Final = 8
 """Passages beyond an item's last known one that are removed with it, so that an older version's are refused too."""
+_LOOKED_AT: Final = 32
+"""Numbers of passages that are looked up together: more than most items have."""
 _PAGE: Final = 1_000
 
 Hit = Mapping[str, Any]
@@ -82,14 +84,12 @@ class OpenSearchIndex:
             self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
-        """Passages are removed by their numbers, also those that no search can see yet, up to ``_AHEAD`` in a row that
-        are not there: an item's passages are numbered without gaps."""
+        """Passages are removed by their numbers, also those that no search can see yet: from the last one down, so that
+        whoever repeats a removal that broke off finds those that are left."""
         removed = removal_version(version)
         with self._place(write=True) as place:
-            for first in count(keep, _AHEAD):
-                lines = [delete_line(owner, item_id, n, removed) for n in range(first, first + _AHEAD)]
-                if not any(written.found for written in self._bulk(place, lines)):
-                    return
+            end = self._end_of(place, owner, item_id, keep) + _AHEAD
+            self._bulk(place, [delete_line(owner, item_id, n, removed) for n in reversed(range(keep, end))])
 
     def erase(self, owner: Owner) -> int:
         erased = 0
@@ -143,6 +143,18 @@ class OpenSearchIndex:
         except IndexMissing:
             self._places.forget()
             raise
+
+    def _end_of(self, place: Place, owner: Owner, item_id: str, first: int) -> int:
+        """The number behind the last passage of an item, ``first`` or above. They are numbered without gaps: ``_AHEAD``
+        in a row that are not there are the end."""
+        end = first
+        for start in count(first, _LOOKED_AT):
+            numbers = {document_id(owner, item_id, n): n for n in range(start, start + _LOOKED_AT)}
+            there = self._calls.present(place.index, list(numbers), routing(owner))
+            end = max((numbers[one] + 1 for one in there), default=end)
+            if end + _AHEAD <= start + _LOOKED_AT:
+                break
+        return end
 
     def _removed(
         self, place: Place, owner: Owner, passages: Sequence[Passage], written: Sequence[Written]
