@@ -92,6 +92,20 @@ def test_only_active_rows_are_found_unless_asked_otherwise(
         assert world.found("sister Mary", **dict[str, Any]({flag: True})) == [mary]
 
 
+@pytest.mark.parametrize("before", [Status.SUPERSEDED, Status.INBOX])
+def test_what_holds_is_no_repeat_of_the_same_words_that_do_not(world: RecallWorld, before: Status) -> None:
+    """Who moved to Lyon and back lives in Paris."""
+    earlier = world.remember("User lives in Paris")
+    world.change(earlier, status=before, rev=2, rev_at=world.ago())
+    now = world.remember("User lives in Paris")
+    for _ in ("new", "indexed"):
+        answer = world.ask("lives Paris", include_superseded=True, include_inbox=True, debug=True)
+        assert [(hit.id, hit.status) for hit in answer.hits] == [(now, "active")]
+        assert answer.debug is not None
+        assert answer.debug["dropped"] == [{"id": earlier, "reason": "repeats_another"}]
+        world.pump()
+
+
 def test_a_superseded_row_keeps_its_vectors_for_whoever_asks(world: RecallWorld) -> None:
     mary = world.remember(TEXT)
     world.pump()

@@ -17,6 +17,7 @@ from neve.domain.recall.fusion import (
     rrf,
     shadow_score,
 )
+from neve.domain.records.memories import Status
 from neve.usecases.recall.recall_rows import RecallRow
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 
@@ -68,18 +69,29 @@ def rank_candidates(
 
 def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
     """Of rows with the same text, and of memories that matched by the same statement (a fact and the line that it was
-    drawn from), the best placed one, and the others."""
+    drawn from), the best placed one, and the others. What is active goes before what is not: who said, took back and
+    said the same again must not be told that it no longer holds."""
+    prints = [_prints(one) for one in ranked]
+    standing = {each for one, of_one in zip(ranked, prints, strict=True) if _stands(one) for each in of_one}
     seen: set[str] = set()
     distinct: list[Ranked] = []
     repeats: list[Ranked] = []
-    for one in ranked:
-        prints = {
-            one.row.fingerprint,
-            *([statement_fingerprint(one.row.passages[one.n].text)] if one.row.memory else []),
-        }
-        (distinct if prints.isdisjoint(seen) else repeats).append(one)
-        seen |= prints
+    for one, of_one in zip(ranked, prints, strict=True):
+        if not _stands(one) and not of_one.isdisjoint(standing):
+            repeats.append(one)
+            continue
+        (distinct if of_one.isdisjoint(seen) else repeats).append(one)
+        seen |= of_one
     return distinct, repeats
+
+
+def _stands(one: Ranked) -> bool:
+    return one.row.passages[0].status == Status.ACTIVE
+
+
+def _prints(one: Ranked) -> set[str]:
+    statement = statement_fingerprint(one.row.passages[one.n].text) if one.row.memory else one.row.fingerprint
+    return {one.row.fingerprint, statement}
 
 
 def _ranked(
