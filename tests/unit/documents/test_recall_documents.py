@@ -19,7 +19,7 @@ from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.lag.memory_lag import user_lag
+from neve.usecases.lag.memory_lag import MemoryLag, user_lag
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import RecallFilters
 from tests.unit.recall_world import RecallWorld, delivered
@@ -203,6 +203,21 @@ def test_a_text_that_is_an_object_is_found_and_said_to_be_missing_when_it_cannot
     world.objects.put(name, b"left behind", content_type="text/markdown")  # as by a process that died just then
     world.pump()
     assert world.objects.list("documents/") == []
+
+
+def test_a_long_text_that_the_index_has_not_heard_of_is_not_nothing(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    world.pump()
+    put(world, "A walrus. " * (MAX_ROW_TEXT_BYTES // 10 + 1), path="/walrus")
+    put(world, "Another harbour.", path="/other")
+    answer = world.ask("walrus", mode="tool")
+    assert (answer.hits, answer.result_state, answer.degraded) == ([], "none", ["index:behind"])
+    assert answer.lag == MemoryLag(unindexed=2, unembedded=2)
+    assert world.ask("walrus", mode="tool", sources=(Source.MEMORY, Source.EVENT)).degraded == []
+    assert world.ask("harbour", mode="tool", filters=RecallFilters(path_prefix="/projects")).degraded == []
+    world.pump()
+    answer = world.ask("walrus", mode="tool")
+    assert [hit.path for hit in answer.hits] == ["/walrus"] and answer.degraded == []
 
 
 def test_the_words_hand_a_document_on_to_the_vectors(world: RecallWorld) -> None:

@@ -32,7 +32,7 @@ from neve.usecases.lag.memory_lag import (
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
-from neve.usecases.recall.recall_rows import row_key
+from neve.usecases.recall.recall_rows import RecallRow, read_row, row_key
 from neve.usecases.recall.stages.documents import with_texts
 
 NEW_ROWS = 200
@@ -136,7 +136,11 @@ class Reads:
             elsewhere = self.missed.result(deadline_ms)
         except DeadlineExceeded:
             elsewhere = MemoryLag(at_least=True)
-        missed = (elsewhere, _missed_here(self.request, user_state), _missed_rows(self.request, new_rows, now))
+        missed = (
+            elsewhere,
+            _missed_here(self.request, user_state),
+            _missed_rows(self.request, user_state.head, new_rows, now),
+        )
         return [lag for lag in missed if lag is not None]
 
 
@@ -213,11 +217,16 @@ def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag |
     return MemoryLag(lacking, lacking, lacking) if covered > user_state.indexed_seq else None
 
 
-def _missed_rows(request: ResolvedRequest, new_rows: Page, now: datetime) -> MemoryLag | None:
-    """Of memories and documents, if more of them lack their words than compete by themselves."""
-    if new_rows.cursor is None or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
+def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: datetime) -> MemoryLag | None:
+    """Of memories and documents, if more of them lack their words than compete by themselves, or a document whose text
+    is an object does, which cannot compete."""
+    if not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
         return None
-    return memories_lag(new_rows.items, now)
+    if new_rows.cursor is not None:
+        return memories_lag(new_rows.items, now)
+    long = [item for item in new_rows.items if "text_object" in item]
+    asked_for = [one for one in long if isinstance(read_row(one | {"text": "?"}, head, request.where), RecallRow)]
+    return memories_lag(asked_for, now) if asked_for else None
 
 
 def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> MemoryLag | None:
