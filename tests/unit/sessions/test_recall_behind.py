@@ -16,6 +16,7 @@ from neve.ports.table import Index, Item, Key
 from neve.usecases.lag import memory_lag
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.recall.command import RecallFilters
 from neve.usecases.recall.stages import reads
 from tests.unit.recall_world import RecallWorld
 
@@ -82,6 +83,35 @@ def test_sessions_that_there_is_no_time_to_look_at_may_be_behind(
     world.ask("oolong")  # the question's vector is known from here on
     answer = world.ask("oolong")
     assert answer.degraded[-1] == "index:behind" and answer.lag is not None
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        RecallFilters(kind="note"),
+        RecallFilters(tier="semantic"),
+        RecallFilters(category="PERSON"),
+        RecallFilters(group="g"),
+        RecallFilters(tags=("x",)),
+        RecallFilters(path_prefix="/projects"),
+    ],
+)
+def test_utterances_that_no_filter_lets_pass_are_not_missed(world: RecallWorld, filters: RecallFilters) -> None:
+    assert world.ask("capybara", filters=filters).degraded == []
+    world.say(*["hm"] * 60, session="s2")
+    assert world.ask("capybara", filters=filters, session_id="s2").degraded == []
+
+
+@pytest.mark.parametrize("query", ["thanks!", " "])
+def test_nothing_is_missed_where_nothing_is_looked_for(world: RecallWorld, query: str) -> None:
+    imported(world, 201)
+    answer = world.ask(query)
+    assert (answer.result_state, answer.degraded, answer.lag) == ("none", [], None)
+
+
+@pytest.mark.parametrize("filters", [RecallFilters(kind="event"), RecallFilters(tier="episodic")])
+def test_utterances_that_a_filter_is_for_are_missed(world: RecallWorld, filters: RecallFilters) -> None:
+    assert world.ask("capybara", filters=filters).degraded == ["index:behind"]
 
 
 # --- what is counted ----------------------------------------------------------------------------

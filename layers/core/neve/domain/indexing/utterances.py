@@ -19,7 +19,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate
 
-EVENT_KIND = "event"
+EVENT_KIND, EVENT_TIER = "event", "episodic"
 ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
 
 
@@ -91,7 +91,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
             kind=EVENT_KIND,
             status="active",
             scope="session",
-            tier="episodic",
+            tier=EVENT_TIER,
             observed_at=utterance.created_at,
             rest=texts[at].rest,
             neighbours=tuple(_around(texts, at)),

@@ -7,6 +7,7 @@ from typing import Literal
 
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
+from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
 from neve.ports.search import SearchFilter
@@ -107,10 +108,22 @@ class ResolvedRequest:
         return self.command.filters.after is not None or self.command.filters.before is not None
 
     @property
+    def looked_for(self) -> bool:
+        """Whether there is anything to look for."""
+        return self.lexical or self.vector
+
+    @property
+    def utterances(self) -> bool:
+        """Whether an utterance may be found: it has no label of any kind."""
+        where = self.where
+        labelled = where.tags or (where.category, where.group, where.path_prefix) != (None, None, None)
+        of_events = where.kinds in ((), (EVENT_KIND,)) and where.tier in (None, EVENT_TIER)
+        return self.looked_for and Source.EVENT in where.sources and of_events and not labelled
+
+    @property
     def session_tail(self) -> bool:
         """Whether the newest events of the session are among what is searched."""
-        command = self.command
-        return command.session_id is not None and command.scope != "global" and Source.EVENT in command.sources
+        return self.command.session_id is not None and self.command.scope != "global" and self.utterances
 
 
 def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:

@@ -210,7 +210,7 @@ def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
 def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag | None:
     """Of the session that was named, if it has events which neither the index nor its tail covers."""
     named, where = request.command.session_id, request.where
-    if named is None or where.not_session_id == named or Source.EVENT not in where.sources:
+    if named is None or where.not_session_id == named or not request.utterances:
         return None
     covered = user_state.last_seq - TAIL_EVENTS if request.session_tail else user_state.last_seq
     lacking = user_state.last_seq - user_state.indexed_seq
@@ -220,7 +220,7 @@ def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag |
 def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: datetime) -> MemoryLag | None:
     """Of memories and documents, if more of them lack their words than compete by themselves, or a document whose text
     is an object does, which cannot compete."""
-    if not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
+    if not request.looked_for or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
         return None
     if new_rows.cursor is not None:
         return memories_lag(new_rows.items, now)
@@ -231,7 +231,7 @@ def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: 
 
 def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> MemoryLag | None:
     """Of other sessions, if they have events that are not in the index yet. One query while none is behind."""
-    if Source.EVENT not in request.where.sources or request.where.session_id is not None:
+    if not request.utterances or request.where.session_id is not None:
         return None
     table, named = scope.ports.table, request.command.session_id
     sessions, all_of_them = some_behind(table, scope.keys)
