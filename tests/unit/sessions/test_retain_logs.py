@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neve.domain.indexing.passage import Passage
+from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
 from neve.domain.records.sessions import EventType
 from neve.domain.times import iso
 from neve.ports.queue import QueueName
+from neve.ports.search import Owner, SearchFilter
 from neve.ports.table import Expect
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import Keys
 from neve.usecases.compact.artifacts import path_of, store_artifacts
+from neve.usecases.indexing.write_without import write_without
 from neve.usecases.sessions import retain_logs
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
@@ -90,6 +94,43 @@ def test_only_archived_events_past_their_time_go(world: RecallWorld, session: Se
     assert sweep(world) == 0
     world.say("I am back.", "Welcome.")
     assert seqs(session) == [6, 7, 8], "seqs go on"
+
+
+def test_what_stays_beside_removed_events_is_found_by_none_of_their_words(
+    world: RecallWorld, session: SessionScope
+) -> None:
+    world.say("I moved to Porto.", "Noted.")
+    world.clock.move(days=40)
+    world.say("I like the river.", "Noted.", "And the wine.", "Good.")
+    world.pump()
+    cover(world, session, 1, 4)
+    owner, porto = session.keys.owner, shape("Porto").text_query
+    assert {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9)} == {
+        f"evt:s1:{seq}" for seq in (1, 2, 3)
+    }
+    assert sweep(world) == 1
+    assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
+    near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
+    assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (3, 4, 5, 6)}
+    assert world.found("river")[0] == "evt:s1:3"
+
+
+def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
+    world.pump()
+    owner, upsert = session.keys.owner, world.index.upsert
+
+    def erased_meanwhile(of: Owner, passages: Sequence[Passage]) -> None:
+        head = world.rows.get(session.keys.head)
+        world.rows.write([rows.put_head(world.user().keys, replace(rows.read_head(head), state="erasing"))])
+        world.index.erase(owner)
+        upsert(of, passages)
+
+    monkeypatch.setattr(world.index, "upsert", erased_meanwhile)
+    write_without(session.data, 1, 2)
+    assert world.index.count(owner) == 0
 
 
 def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScope) -> None:

@@ -29,6 +29,7 @@ from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.indexing.write_without import write_without
 
 RETENTION = "retain"
 SESSION_BATCH_SIZE = 200
@@ -78,10 +79,11 @@ def retention_message(keys: SessionKeys) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """``items``: the rows of the events; ``hidden``: those behind them whose images a worker that died has hidden and
-    not removed, under another policy. ``left``: when the archived event behind them was; None when that was all up to
-    ``covers_to``."""
+    """``incarnation``: of the user. ``items``: the rows of the events; ``hidden``: those behind them whose images a
+    worker that died has hidden and not removed, under another policy. ``left``: when the archived event behind them
+    was; None when that was all up to ``covers_to``."""
 
+    incarnation: int
     events: list[Event]
     items: list[Item]
     hidden: list[Item]
@@ -101,6 +103,8 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         _end_removals(scope, expired.hidden)
         if days is None:
             break
+        if expired.events:
+            write_without(scope.data, expired.incarnation, expired.events[-1].seq)
         _forget(scope, expired.events)
         _remove_images(scope, expired.items)
         transact(scope.ports, partial(_remove, scope, expired))
@@ -114,7 +118,8 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     """None when the session holds no archived events, or the user is being erased."""
     keys, table = scope.keys, scope.ports.table
     found = table.get_many([keys.head, keys.epoch, keys.archived])
-    if keys.epoch not in found or keys.archived not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+    head = rows.read_head(found.get(keys.head))
+    if keys.epoch not in found or keys.archived not in found or rows.hidden(head):
         return None
     epoch = rows.read_epoch(found[keys.epoch])
     if epoch.covers_from is None or epoch.covers_to is None:
@@ -126,7 +131,7 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     old = list(_older(events[:EVENT_BATCH_SIZE], before))
     left = events[len(old)].created_at if len(old) < len(events) else None
     hidden = [item for item in items[len(old) :] if rows.IMAGES_LEFT in item]
-    return _Expired(old, items[: len(old)], hidden, left, epoch.covers_to)
+    return _Expired(head.incarnation, old, items[: len(old)], hidden, left, epoch.covers_to)
 
 
 def _older(events: list[Event], before: str) -> Iterator[Event]:
