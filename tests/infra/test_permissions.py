@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -118,6 +119,7 @@ def test_recall_cannot_write_a_memory() -> None:
     at = iso(now)
     cut, pointer = HistoryCut(1, 1, 2, 1), PackPointer(1, "sha", "initial", at, 1, "sha")
     epoch = SessionEpoch("s", 1, 1, 2, pointer, "horizon", at, "job_1", cut=cut, prefix="static:1", retracted=((1, 1),))
+    epoch = replace(epoch, images_dropped_to=2)
     summary = Summary("s", 1, 1, 2, "standard", "model", 1, at, "m", "1", ("a",), ("b",), ("c",), ("d",), "job_1")
     job = Job("job_1", "compact", "queued", at, "u", "s", state={"reason": "tokens"})
     no_room = (PackEntry("doc_1", 1, "fp", 1, "document", "/always-load/a"),)
@@ -127,4 +129,6 @@ def test_recall_cannot_write_a_memory() -> None:
         *(rows.put_manifest(keys, manifest), rows.put_queued_job(keys, job, 1)),
     )
     assert {name for put in puts for name in put.item} <= set(listed_)
+    kept = {field.name for record in (SessionEpoch, Summary, Job, PackManifest) for field in fields(record)}
+    assert kept - {"finished_at"} <= set(listed_), "what a record holds, it may have to write; but it ends no job"
     assert {"text", "passages", "fingerprint", "rank_pk", "recent_pk", "content", "observed_seq"}.isdisjoint(listed_)
