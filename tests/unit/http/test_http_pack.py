@@ -36,6 +36,19 @@ def pack(api: Api, query: str = "session_id=s1", sent: str | None = None, user: 
     return api.call("GET", PACK, query=query, headers=headers, user_id=user)
 
 
+@pytest.mark.parametrize(
+    ("path", "query", "missing"),
+    [
+        (PACK_VERSIONS.path, "", ["query.session_id"]),
+        (PACK_DIFF.path, "session_id=s1", ["query.from", "query.to"]),
+    ],
+)
+def test_a_parameter_that_is_missing_is_named(api: Api, path: str, query: str, missing: list[str]) -> None:
+    refused = api.call("GET", path, query=query, user_id="ann")
+    assert (refused.status, refused.json["code"]) == (422, "validation_failed")
+    assert refused.fields == missing
+
+
 # --- sessions -----------------------------------------------------------------------------------
 
 
