@@ -16,7 +16,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
-from neve.ports.table import WriteOp
+from neve.ports.table import Put, WriteOp
 from neve.scope import Tenant
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -356,6 +356,22 @@ def test_a_deleted_row_leaves_no_vector(world: RecallWorld) -> None:
     delete_memory(world.user(), tea, None)
     world.pump()
     assert vectors_of(world, "Mary drinks tea", "and eats plums", "Mary rows") == ["Mary rows"]
+
+
+def test_a_deleted_row_of_very_many_passages_leaves_no_vector_either(world: RecallWorld) -> None:
+    """A query for each of them would take longer than a worker lives."""
+    numbers = [str(n) for n in range(10_000, 19_142)]
+    world.remember("Mary rows")
+    world.pump()
+    long, keys = world.remember("\n\n".join(numbers)), world.user().keys
+    kept = [keys.vector(fingerprint(one), "another-model") for one in numbers]
+    for start in range(0, len(kept), 100):
+        world.rows.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"}) for key in kept[start : start + 100]])
+    delete_memory(world.user(), long, None)
+    world.rows.calls.clear()
+    world.pump()
+    assert vectors_of(world, "10000", "19141", "Mary rows") == ["Mary rows"]
+    assert world.rows.calls["query"] < 100
 
 
 def test_a_deleted_row_leaves_no_answer_to_its_changes(world: RecallWorld) -> None:

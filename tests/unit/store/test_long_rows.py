@@ -109,3 +109,12 @@ def test_a_job_says_of_all_its_facts_what_became_of_them(table: SqliteTable, cou
     idem = IdempotencyKey("POST /v1/x", "k1", "sha")
     stored = stored_row(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT))
     assert idempotency.replay(stored, idem, AT) == StoredReply(200, {"result": result})
+
+
+@pytest.mark.parametrize("count", [1, 32_000])
+def test_what_is_left_of_a_memory_names_all_its_passages(table: SqliteTable, count: int) -> None:
+    """64,000 characters in lines of one character each: no memory has more passages."""
+    texts = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(count)]
+    item = stored_row(table, rows.put_leaving(KEYS, "memory", memory_id(), 1, AT, texts))
+    assert len(item["texts"]) == count
+    assert all(text.startswith(left) for text, left in zip(sorted(texts), item["texts"], strict=True))

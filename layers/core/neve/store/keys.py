@@ -582,12 +582,8 @@ class UserKeys(Keys):
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
 
     def vector(self, fingerprint: str, model: str) -> Key:
+        """The sort keys of a text's vectors start with its fingerprint, whatever the model."""
         return Key(self.vectors, f"{fingerprint}#{model}")
-
-    @staticmethod
-    def vectors_of(fingerprint: str) -> str:
-        """What the sort keys of a text's vectors start with, whatever the model."""
-        return f"{fingerprint}#"
 
     def answers_below(self, method: str, path: str) -> str:
         """What the sort keys start with of the answers to calls of one path below the user, and below that path."""

@@ -372,14 +372,19 @@ LEAVE = "leave"
 """Kind of due work: a deletion that the search index has not been told of."""
 
 
+LEFT_DIGITS = 10
+"""Of the fingerprint of each text: a memory of 64,000 characters has 32,000 texts at most, 350 KB. Two of a trillion
+begin alike: then a vector that is still needed is made again."""
+
+
 def put_leaving(
     keys: UserKeys, kind: str, identifier: str, rev: int, now: datetime, texts: Collection[str] = ()
 ) -> Put:
-    """Written with a deletion, and taken away by the index worker, with the vectors of ``texts`` (fingerprints). In the
-    index ``due`` (leave) so long: where the outbox has given up the batch that tells of the deletion, the sweep finds
-    it, ten minutes later at the earliest."""
+    """Written with a deletion, and taken away by the index worker, with the vectors of ``texts`` (fingerprints, of
+    which it holds the first digits). In the index ``due`` (leave) so long: where the outbox has given up the batch that
+    tells of the deletion, the sweep finds it, ten minutes later at the earliest."""
     named = {"id": identifier, "kind": kind, "rev": rev, "tenant_id": keys.tenant, "user_id": keys.user}
-    left = {"texts": sorted(texts)} if texts else {}
+    left = {"texts": sorted({one[:LEFT_DIGITS] for one in texts})} if texts else {}
     item = _item(keys.leaving(kind, identifier, rev), "leaving", named | left)
     return Put(item | due_keys(LEAVE, keys, identifier, now + 2 * SENT_WITHIN))
 
