@@ -14,11 +14,12 @@ from functions.observe import app as observe
 from functions.records import app as records
 from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.http.pages import MAX_BYTES, rows_that_fit
-from tests.unit.api_world import Api, installed
+from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 MEMORIES = "/v1/users/{user_id}/memories"
+DOCUMENTS = "/v1/users/{user_id}/documents"
 LETTERS = {"quotes": '"', "emoji": "😀", "letters": "x"}
 """What takes most in an answer: a quotation mark is four characters there, an emoji four bytes."""
 
@@ -68,6 +69,39 @@ def test_a_list_of_the_longest_memories_is_read_to_its_end(world: World) -> None
     read = list(pages(api, MEMORIES, "memories", {"next_cursor": "cursor"}, user_id="ann"))
     assert [memory["text"] for page in read for memory in page] == texts
     assert len(read) > 1
+
+
+def fits_lambda(reply: Reply) -> bool:
+    answer = {"statusCode": reply.status, "headers": dict(reply.headers), "body": reply.text, "isBase64Encoded": False}
+    return payload_bytes(answer) <= MAX_PAYLOAD
+
+
+def test_the_history_of_a_long_memory_that_was_replaced_often_is_told_as_far_as_it_fits(world: World) -> None:
+    api = Api(records.router)
+    ids = [api.call("POST", MEMORIES, {"text": "😀" * 63_000}, user_id="ann").json["id"]]
+    for n in range(29):
+        body = {"text": f"{n} " + "😀" * 63_000, "reason": "It goes on."}
+        evolved = api.call("POST", MEMORIES + "/{memory_id}/evolve", body, user_id="ann", memory_id=ids[-1])
+        ids.append(evolved.json["id"])
+    trace = api.call("GET", MEMORIES + "/{memory_id}/trace", user_id="ann", memory_id=ids[12])
+    assert (trace.status, fits_lambda(trace)) == (200, True)
+    told = [statement["id"] for statement in trace.json["history"]]
+    first = ids.index(told[0])
+    assert told == ids[first : first + len(told)] and ids[12] in told
+    assert (len(told) > 20, len(told) + trace.json["history_left_out"]) == (True, 30)
+
+
+@pytest.mark.parametrize("paragraph", ["- item\n\n", '{"a": "b"}\n\n'])
+def test_a_document_is_read_with_as_many_of_its_passages_as_fit(world: World, paragraph: str) -> None:
+    api, text = Api(records.router), paragraph * (1_000_000 // len(paragraph))
+    put = api.call("PUT", DOCUMENTS, raw=text, query="path=/a/b", headers={"Content-Type": "text/plain"}, user_id="ann")
+    assert put.status == 201
+    read = api.call("GET", DOCUMENTS, query="path=/a/b&chunks=true", user_id="ann")
+    assert (read.status, fits_lambda(read)) == (200, True)
+    shown = read.json["chunks"]
+    assert [chunk["n"] for chunk in shown] == list(range(len(shown)))
+    assert read.json["text"] == text
+    assert (len(shown) > 20_000, len(shown) + read.json["chunks_left_out"]) == (True, 1_000_000 // len(paragraph))
 
 
 def test_a_page_that_fits_is_read_once(world: World) -> None:

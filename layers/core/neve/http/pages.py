@@ -15,7 +15,10 @@ from neve.http.operations import View
 MAX_BYTES = 4 * 1024 * 1024
 """Of the rows in an answer as Lambda hands it on, JSON within JSON (*chosen*: with one more row, at most 400 KB in the
 store and four times that when all of it is quotation marks, it stays below 6,291,556)."""
+VIEW_BYTES = 6_000_000
+"""Of the parts of one view, likewise (*chosen*: of 6,291,556 the rest is for its other fields)."""
 P = TypeVar("P", bound="Page")
+V = TypeVar("V", bound=View)
 
 
 class Paged(Protocol):
@@ -58,7 +61,23 @@ def rows_that_fit(sizes: Iterable[int]) -> int:
     return max(fits, min(rows, 1))
 
 
+def parts_that_fit(parts: Iterable[V], beside: str = "") -> list[V]:
+    """The first parts of a view, as many as stay within ``VIEW_BYTES`` with the text ``beside`` them. No more are made
+    than one that does not."""
+    fitting: list[V] = []
+    left = VIEW_BYTES - _bytes_of(json.dumps(beside, ensure_ascii=False))
+    for part in parts:
+        left -= _bytes(part) + len(",")
+        if left < 0:
+            break
+        fitting.append(part)
+    return fitting
+
+
 def _bytes(row: View) -> int:
+    return _bytes_of(json.dumps(row.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False))
+
+
+def _bytes_of(text: str) -> int:
     """As a part of the answer's body, which is itself a text in JSON."""
-    text = json.dumps(row.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False)
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -16,7 +16,7 @@ from neve.domain.records.documents import Document, IncludePriority
 from neve.domain.records.memories import Provenance, Status
 from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
-from neve.http.pages import Page
+from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
 from neve.http.schemas.memories.fields import Importance, Label, StatusName, Tags
@@ -214,17 +214,26 @@ class DocumentHeadView(View):
 class DocumentView(DocumentHeadView):
     text: str
     chunks: list[ChunkView] | None = None
+    chunks_left_out: int | None = Field(
+        default=None, description="Passages behind `chunks` for which the answer has no room: it has 6 MB."
+    )
 
     @classmethod
     def of(cls, document: Document, *, chunks: bool = False) -> Self:
-        parts = enumerate(document_chunks(document.text, document.kind)) if chunks else ()
-        shown = [ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in parts]
-        return cls(**_plain(cls, document), chunks=shown if chunks else None)
+        if not chunks:
+            return cls(**_plain(cls, document))
+        parts = document_chunks(document.text, document.kind)
+        views = (ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in enumerate(parts))
+        shown = parts_that_fit(views, beside=document.text)
+        return cls(**_plain(cls, document), chunks=shown, chunks_left_out=len(parts) - len(shown) or None)
+
+
+_OF_ITS_OWN = ("provenance", "chunks", "chunks_left_out")
 
 
 def _plain(view: type[View], document: Document) -> dict[str, Any]:
     origin = document.provenance
-    own = {name: getattr(document, name) for name in view.model_fields if name not in ("provenance", "chunks")}
+    own = {name: getattr(document, name) for name in view.model_fields if name not in _OF_ITS_OWN}
     return own | {
         "tags": list(document.tags),
         "supersedes": list(document.supersedes),

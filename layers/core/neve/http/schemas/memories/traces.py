@@ -6,6 +6,7 @@ from pydantic import Field
 
 from neve.domain.records.memories import Memory
 from neve.http.operations import Nothing, Operation, Response, View
+from neve.http.pages import parts_that_fit
 from neve.usecases.memories.trace_memory import Trace
 
 
@@ -50,15 +51,20 @@ class TraceView(View):
     history: list[StatementView] = Field(
         description="Every statement linked to it by supersession, itself included, oldest first; at most 100."
     )
+    history_left_out: int | None = Field(
+        default=None, description="Those of them farthest from it, for which the answer has no room: it has 6 MB."
+    )
     summary: str = Field(description="In words, also when it was never recalled.")
     recalls_examined: int = Field(description="The user's newest recalls, at most 200.")
     surfaced: list[SurfacedView] = Field(description="Newest first.")
 
     @classmethod
     def of(cls, trace: Trace) -> TraceView:
+        told = _nearest(trace)
         return cls(
             memory_id=trace.memory_id,
-            history=[StatementView.of(memory) for memory in trace.history],
+            history=told,
+            history_left_out=len(trace.history) - len(told) or None,
             summary=trace.summary,
             recalls_examined=trace.recalls_examined,
             surfaced=[
@@ -66,6 +72,14 @@ class TraceView(View):
                 for s in trace.surfaced
             ],
         )
+
+
+def _nearest(trace: Trace) -> list[StatementView]:
+    """Oldest first. A hundred of the longest statements are four times what an answer may have."""
+    places = {memory.id: at for at, memory in enumerate(trace.history)}
+    own = places[trace.memory_id]
+    nearest = sorted(trace.history, key=lambda memory: abs(places[memory.id] - own))
+    return sorted(parts_that_fit(map(StatementView.of, nearest)), key=lambda told: places[told.id])
 
 
 TRACE_MEMORY = Operation(
