@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.compact.headings import SummaryText
-from neve.domain.documents.chunks import document_chunks
+from neve.domain.documents.chunks import MAX_CHUNKS, document_chunks
 from neve.domain.librarian.account import as_document
 from neve.domain.librarian.filing import Account
 from neve.domain.tokens import estimate
@@ -41,6 +41,16 @@ def test_a_conversation_that_says_nothing_is_found_by_its_topics() -> None:
     account = Account("A trip", "SUCCESS", "neutral", ("oslo",))
     [chunk] = document_chunks(as_document(account, "2026-03-10"), "conversation")
     assert chunk.startswith("# A trip\n") and "- Topics: oslo" in chunk
+
+
+def test_very_many_short_paragraphs_stand_together() -> None:
+    """The largest text of a document has 349,525 of them: no worker lives long enough to write so many passages."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    few, many = letters[: MAX_CHUNKS % 26] + letters * (MAX_CHUNKS // 26), letters * 13_443
+    assert document_chunks("\n\n".join(few)) == list(few)
+    chunks = document_chunks("\n\n".join(many))
+    assert "\n\n".join(chunks) == "\n\n".join(many)
+    assert (len(chunks) < 1_000, max(map(estimate, chunks)) <= 500) == (True, True)
 
 
 PARAGRAPHS = st.sampled_from(["# A", "## B", "one two", "word " * 600, "\n", "- Date: 2026-03-10"])

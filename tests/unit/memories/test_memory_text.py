@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.passages import chunks_of, passages_of
+from neve.domain.memories.passages import MAX_PASSAGES, chunks_of, passages_of
 from neve.domain.records.memories import Kind, MemoryPassage, Provenance
 from neve.domain.tokens import estimate
 from tests.unit.domain_rows import memory
@@ -35,6 +35,15 @@ def test_a_row_without_a_range_has_passages_without_one() -> None:
 
 def test_a_blank_row_has_no_passage() -> None:
     assert passages_of(memory(" \n\n ", kind=Kind.NOTE)) == []
+
+
+@pytest.mark.parametrize(("kind", "joint"), [(Kind.OBSERVATION, "\n"), (Kind.MANUAL, "\n\n")])
+def test_very_many_short_lines_stand_together(kind: Kind, joint: str) -> None:
+    few, many = ([str(n) for n in range(count)] for count in (MAX_PASSAGES, 10_000))
+    assert [passage.text for passage in passages_of(memory(joint.join(few), kind=kind))] == few
+    found = passages_of(memory(joint.join(many), kind=kind))
+    assert "\n".join(passage.text for passage in found) == "\n".join(many)
+    assert len(found) < 50 and {(one.seq_from, one.seq_to, one.trust) for one in found} == {(1, 8, None)}
 
 
 def test_three_paragraphs_of_100_900_and_100_tokens() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from neve.domain.memories.passages import chunks_of
+from neve.domain.memories.passages import chunks_of, together
 
+MAX_CHUNKS = 8_000
+"""*Chosen*: with their vectors 80 MB of requests to the search index, for which a worker has 60 s."""
 CONVERSATION = "conversation"
 """The kind, and the source type, of a session's summary."""
 _HEADINGS = re.compile(r"(?:#{1,6}[ \t][^\n]*(?:\n|\Z))+")
@@ -16,14 +18,16 @@ _ABOUT = re.compile(r"(?:- (?:Date|Outcome|Tone|Topics): [^\n]*(?:\n|\Z))+")
 
 def document_chunks(text: str, kind: str | None = None) -> list[str]:
     """One a paragraph, of at most 500 tokens by the estimate; a longer paragraph is parted at its sentences. Never
-    across paragraphs, but for headings, which stand with the paragraph below them. What a ``conversation`` says of
-    itself is left out where it says anything else. A text of nothing but white space is one chunk: its name and tags
-    are found all the same."""
+    across paragraphs, but for headings, which stand with the paragraph below them, and where a text of very short ones
+    would have more than ``MAX_CHUNKS``: there as many stand together as make 500 tokens. What a ``conversation`` says
+    of itself is left out where it says anything else. A text of nothing but white space is one chunk: its name and
+    tags are found all the same."""
     paragraphs = [paragraph.strip() for paragraph in _BLANK_LINES.split(text)]
     if kind == CONVERSATION:
         content = [one for one in paragraphs if not _ABOUT.fullmatch(one)]
         paragraphs = paragraphs if all(map(_HEADINGS.fullmatch, content)) else content
-    return [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)] or [""]
+    chunks = [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)] or [""]
+    return chunks if len(chunks) <= MAX_CHUNKS else together(chunks, "\n\n")
 
 
 def _with_headings(paragraphs: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from neve.domain.ids import event_id
 from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Source
-from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
+from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of, together
 from neve.domain.memories.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records.sessions import Event, EventType
@@ -61,16 +61,7 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
 
 def _parts(text: str) -> tuple[str, ...]:
     """The text as it is if it fits a passage, else its paragraphs, as many together as fit one."""
-    if estimate(text) <= PASSAGE_TOKENS:
-        return (text,)
-    parts: list[str] = []
-    for chunk in chunks_of(text):
-        joined = f"{parts[-1]}\n\n{chunk}" if parts else chunk
-        if parts and estimate(joined) <= PASSAGE_TOKENS:
-            parts[-1] = joined
-        else:
-            parts.append(chunk)
-    return tuple(parts)
+    return (text,) if estimate(text) <= PASSAGE_TOKENS else tuple(together(chunks_of(text), "\n\n"))
 
 
 def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:

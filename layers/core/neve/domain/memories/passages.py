@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Trust
@@ -12,6 +12,8 @@ from neve.domain.tokens import estimate, trim_to
 PASSAGE_TOKENS = 500
 """Longest passage (docs/rules/memories.md#passages), by the estimate whatever the tenant's counter: the encoder is the
 same for all."""
+MAX_PASSAGES = 2_000
+"""Of a memory whose passages have no ranges of their own. *Chosen*: a worker has 60 s for ten memories' words."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")
@@ -19,12 +21,17 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")
 
 def passages_of(memory: Memory) -> list[MemoryPassage]:
     """An observation's bullets with their own ranges, otherwise the paragraphs with the row's range; each at most
-    ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. Never across bullets or paragraphs."""
-    return [
+    ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. Never across bullets or paragraphs, unless these
+    are so short that there would be more than ``MAX_PASSAGES``."""
+    found = [
         MemoryPassage(chunk, part.seq_from, part.seq_to, part.trust)
         for part in _parts_of(memory)
         for chunk in chunks_of(part.text)
     ]
+    if memory.passages or len(found) <= MAX_PASSAGES:
+        return found
+    seq_from, seq_to = memory.provenance.seq_from, memory.provenance.seq_to
+    return [MemoryPassage(text, seq_from, seq_to) for text in together([one.text for one in found], "\n")]
 
 
 def texts_of_memory(memory: Memory) -> set[str]:
@@ -47,6 +54,18 @@ def _parts_of(memory: Memory) -> list[MemoryPassage]:
 def chunks_of(text: str) -> list[str]:
     """Paragraphs of at most ``PASSAGE_TOKENS``, stripped; blank ones are left out."""
     return [chunk for paragraph in _PARAGRAPH.split(text) for chunk in _pieces(paragraph.strip()) if chunk]
+
+
+def together(chunks: Iterable[str], joint: str) -> list[str]:
+    """Chunks in their order, as many with each other as make at most ``PASSAGE_TOKENS``."""
+    found: list[str] = []
+    for chunk in chunks:
+        joined = f"{found[-1]}{joint}{chunk}" if found else chunk
+        if found and estimate(joined) <= PASSAGE_TOKENS:
+            found[-1] = joined
+        else:
+            found.append(chunk)
+    return found
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
