@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import pytest
 
+from local.controls.faults import FaultySearch
+from local.limits.mortal_ports import Killed
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.memories import EmbeddingState
 from neve.observing import SecondsLeft
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner
 from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.indexing.vectors.embed_texts import BATCH
@@ -92,6 +100,39 @@ def test_what_is_sent_again_stands_in_its_users_group(world: RecallWorld) -> Non
     assert embed_rows(world, delivered([message]), time_for(world, 0)) == {}
     assert world.taken(QueueName.EMBED) == [message]
     assert embed_calls(world) == []
+
+
+class SlowSearch(FaultySearch):
+    """A long passage is written in 40 ms of the time of a worker, which dies when that is over."""
+
+    used_s = 0.0
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        self.used_s += 0.04 * len(passages)
+        if self.used_s > TIMEOUT_S:
+            raise Killed
+        super().upsert(owner, passages)
+
+
+def workers_of(world: RecallWorld, messages: list[Message], name: QueueName) -> int:
+    """How many workers of a queue write these, each in its own time."""
+    work, workers = index_rows if name is QueueName.INDEX else embed_rows, 0
+    while messages:
+        search = SlowSearch(world.index, world.faults)
+        world.search, workers = search, workers + 1
+        left = partial(lambda one: TIMEOUT_S - one.used_s, search)
+        assert work(world, delivered(messages), left) == {}
+        messages = world.taken(name)
+    return workers
+
+
+def test_long_rows_are_written_by_one_worker_after_another(world: RecallWorld) -> None:
+    """All together they take 64 s: whoever wrote them so would never come to the end."""
+    long = [world.remember("\n\n".join(f"row {n} part {part}" for part in range(200))) for n in range(8)]
+    assert workers_of(world, world.dispatch(), QueueName.INDEX) == 2
+    assert all(world.memory(one).words_at for one in long)
+    assert workers_of(world, world.taken(QueueName.EMBED), QueueName.EMBED) == 2
+    assert {world.memory(one).embedding_state for one in long} == {EmbeddingState.READY}
 
 
 def test_words_too_are_left_to_the_next_worker_where_there_is_no_time(world: RecallWorld) -> None:

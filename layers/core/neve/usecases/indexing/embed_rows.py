@@ -40,7 +40,7 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
     again; then, of tenants that rerank late, what got them is queued for its token vectors; then those that were queued
     before."""
     at = [position for position, one in enumerate(received) if one.body["kind"] in ROWS]
-    failed = by_kind([received[position] for position in at], _vectors(WithinTime.of(ports, seconds_left)))
+    failed = by_kind([received[position] for position in at], _vectors(ports, seconds_left))
     failures: Failures = {at[n]: error for n, error in failed.items()}
     embedded = {n: ids for n in at if (ids := _embedded(received[n].body, failures.get(n)))}
     failures = put_off(ports.queue, QueueName.EMBED, received, failures)
@@ -58,14 +58,16 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
     return failures
 
 
-def _vectors(ports: IndexingPorts) -> Work:
+def _vectors(ports: IndexingPorts, seconds_left: SecondsLeft) -> Work:
+    timed = WithinTime.of(ports, seconds_left)
+
     def memories(
         keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], _: IndexMessage
     ) -> Mapping[str, EmbedAgain]:
-        return index_memories(UserData(ports, keys), revs, collection=collection)
+        return index_memories(UserData(timed, keys), revs, collection=collection, left=seconds_left)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
-        index_vectors(SessionData(ports, keys), newest.body["incarnation"], spans)
+        index_vectors(SessionData(timed, keys), newest.body["incarnation"], spans)
 
     return Work(memories, events)
 

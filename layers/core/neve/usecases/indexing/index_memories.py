@@ -12,6 +12,7 @@ from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import EmbeddingState, Status
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
+from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.errors import Conflict
 from neve.ports.table import Delete
@@ -23,31 +24,46 @@ from neve.store.vectors import erase_vectors
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.indexed_collections import MEMORIES, IndexedCollection, R
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
+from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
 """Not in the index at all. A superseded row stays, with its status: recall finds it when asked to."""
 MAX_BATCH_CHARS = 400_000
 """Characters of text that one transaction writes: a row holds its text twice, in up to 4 bytes a character."""
+PART_PASSAGES = 500
+"""Of several rows that are written together: with their vectors 5 MB, one request to the search index."""
 
 _Data = UserData[WordsPorts] | UserData[IndexingPorts]
 
 
 def index_memory_words(
-    data: UserData[WordsPorts], revs: Mapping[str, int], *, again: bool, collection: IndexedCollection[Any] = MEMORIES
-) -> list[tuple[str, int]]:
+    data: UserData[WordsPorts],
+    revs: Mapping[str, int],
+    *,
+    again: bool,
+    collection: IndexedCollection[Any] = MEMORIES,
+    left: SecondsLeft = for_ever,
+) -> tuple[list[tuple[str, int]], Mapping[str, EmbedAgain]]:
     """Bring the words of these rows into the index, with the vectors that are known already; what is gone, or never
     recalled, leaves it. ``revs``: ids with the rev that was told of. ``again``: the message was delivered before, and
-    whoever had it may have died before it passed the rows on. Id and rev of the rows whose vectors are to be made next.
-    Raises StoreUnavailable."""
-    return [(row.id, row.rev) for row in _Words(data, revs, again, collection).run()]
+    whoever had it may have died before it passed the rows on. ``left``: how long the worker may still run. Id and rev
+    of the rows whose vectors are to be made next, and the ids that are to be told again, because the worker ends
+    before. Raises StoreUnavailable."""
+    words = _Words(data, revs, again, collection, left)
+    return [(row.id, row.rev) for row in words.run()], words.late
 
 
 def index_memories(
-    data: UserData[IndexingPorts], revs: Mapping[str, int], *, collection: IndexedCollection[Any] = MEMORIES
+    data: UserData[IndexingPorts],
+    revs: Mapping[str, int],
+    *,
+    collection: IndexedCollection[Any] = MEMORIES,
+    left: SecondsLeft = for_ever,
 ) -> Mapping[str, EmbedAgain]:
     """Words and vectors. The ids that are to be told again, and why: their text could not be embedded for now, or the
-    worker ends before; until then they are found by keyword only. Raises StoreUnavailable."""
-    return _Batch(data, revs, collection).run()
+    worker ends before; until then they are found by keyword only. ``left``: how long it may still run. Raises
+    StoreUnavailable."""
+    return _Batch(data, revs, collection, left=left).run()
 
 
 def reindex_memories(
@@ -94,6 +110,8 @@ class _Words(Generic[R]):
     revs: Mapping[str, int]
     again: bool
     collection: IndexedCollection[R]
+    left: SecondsLeft
+    late: dict[str, EmbedAgain] = field(default_factory=dict)
 
     def run(self) -> list[R]:
         found = self.collection.find(self.data.ports.table, self.data.keys, list(self.revs))
@@ -105,9 +123,16 @@ class _Words(Generic[R]):
         lacking = [row for row in found.values() if row.rev_at is not None and row.words_at is None]
         texts = self.collection.whole(self.data, [row for row in lacking if row.status not in NEVER_RECALLED])
         to_index = {i: self.collection.passages(row) for i, row in texts.items()}
-        _write(self.data, lacking, self._with_known_vectors(lacking, to_index))
-        noted = [row for row in lacking if self._note(row)]
-        return [row for row in found.values() if row.rev_at is not None] if self.again else noted
+        noted: list[R] = []
+        for number, part in enumerate(_of_one_request(lacking, to_index)):
+            if number and self.left() < RESERVE_S:
+                self.late |= {str(row.id): OutOfTime() for row in part}
+                continue
+            _write(self.data, part, self._with_known_vectors(part, _passages_of(part, to_index)))
+            noted += [row for row in part if self._note(row)]
+        if not self.again:
+            return noted
+        return [row for row in found.values() if row.rev_at is not None and str(row.id) not in self.late]
 
     def _has_left(self, gone: Sequence[str]) -> None:
         """Nobody has to tell of these deletions any more, once the vectors of what was deleted for good are gone, too.
@@ -157,10 +182,12 @@ class _Batch(Generic[R]):
     revs: Mapping[str, int]
     collection: IndexedCollection[R]
     reindexing: bool = False
+    left: SecondsLeft = for_ever
     again: dict[str, EmbedAgain] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, EmbedAgain]:
+        """Part by part, so that long rows which are written together do not outlive the worker again and again."""
         table, keys = self.data.ports.table, self.data.keys
         found, head_item = self.collection.find_with(table, keys, list(self.revs), keys.head)
         head = rows.read_head(head_item)
@@ -168,17 +195,28 @@ class _Batch(Generic[R]):
         texts = self.collection.whole(self.data, [row for row in found.values() if self._to_be_indexed(row)])
         to_index = {i: self.collection.passages(row) for i, row in texts.items()}
         try:
-            vectors = self._vectors(found.values(), to_index, head)
+            for number, part in enumerate(_of_one_request(found.values(), to_index)):
+                if number and self.left() < RESERVE_S:
+                    self.again |= {str(row.id): OutOfTime() for row in part}
+                else:
+                    self._index(part, _passages_of(part, to_index), head)
         except UserErased:
             _forget(self.data, self.revs, self.revs)
             return {}
-        with_vectors = {
-            i: [replace(p, vector=vectors.vectors.get(p.text)) for p in many] for i, many in to_index.items()
-        }
-        _write(self.data, found.values(), with_vectors)
-        done = [row for i, row in found.items() if i in to_index or row.status in NEVER_RECALLED]
-        self._settle(done, to_index, vectors)
         return self.again
+
+    def _index(self, part: Sequence[R], to_index: Mapping[str, list[Passage]], head: UserHead) -> None:
+        """What there was no time to embed whole is not written: its words are there, its vectors are kept. Raises
+        UserErased."""
+        found = self._vectors(part, to_index, head)
+        with_vectors = {
+            i: [replace(p, vector=found.vectors.get(p.text)) for p in many]
+            for i, many in to_index.items()
+            if found.late.isdisjoint(p.text for p in many)
+        }
+        _write(self.data, part, with_vectors)
+        done = [row for row in part if str(row.id) in to_index or row.status in NEVER_RECALLED]
+        self._settle(done, to_index, found)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -262,6 +300,25 @@ class _Batch(Generic[R]):
         return replace(
             row, embedding_state=state, embedding_model=model, rev_at=None, words_at=None, embed_queued_at=None
         )
+
+
+def _passages_of(part: Iterable[R], to_index: Mapping[str, list[Passage]]) -> dict[str, list[Passage]]:
+    return {str(row.id): to_index[str(row.id)] for row in part if str(row.id) in to_index}
+
+
+def _of_one_request(found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> Iterator[list[R]]:
+    """Parts of at most ``PART_PASSAGES``, a longer row alone."""
+    part: list[R] = []
+    size = 0
+    for row in found:
+        passages = len(to_index.get(str(row.id), ()))
+        if part and size + passages > PART_PASSAGES:
+            yield part
+            part, size = [], 0
+        part.append(row)
+        size += passages
+    if part:
+        yield part
 
 
 def _of_one_transaction(found: Iterable[R]) -> Iterator[list[R]]:

@@ -31,11 +31,13 @@ def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left
         if seconds_left() < RESERVE_S:
             return dict.fromkeys(revs, OutOfTime())
         with correlated(newest.body):
-            done = index_memory_words(UserData(ports, keys), revs, again=newest.again, collection=collection)
+            done, late = index_memory_words(
+                UserData(ports, keys), revs, again=newest.again, collection=collection, left=seconds_left
+            )
             messages = [memory_message(keys, newest.body["incarnation"], i, rev, collection.kind) for i, rev in done]
             if messages:
                 ports.queue.send(QueueName.EMBED, messages)
-        return {}
+        return late
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
         with correlated(newest.body):
