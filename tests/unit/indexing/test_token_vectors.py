@@ -9,11 +9,15 @@ from typing import Any, Literal
 import pytest
 
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
+from local.controls.virtual_time import spend
 from neve.domain.records.memories import Status
+from neve.domain.records.users import UserHead
 from neve.domain.tenants.policy import Policy
+from neve.domain.times import iso
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Delete, Expect, Put, WriteOp
 from neve.scope import Tenant, TenantScope, UserData
+from neve.store import rows
 from neve.store.keys import UserKeys, leg_health
 from neve.store.partitions import due_rows
 from neve.store.rows import put_erased
@@ -438,6 +442,29 @@ def test_a_tenant_of_many_users_is_told_in_parts(full: RecallWorld, monkeypatch:
     worker.embed_rows(full, delivered([after_ann]))
     assert [message.body["user"] for message in full.taken(QueueName.EMBED)] == ["bob"]
     assert read_policy(full.scope).encoding_users == 1, "bob"
+
+
+def test_a_tenant_of_very_many_users_is_told_to_its_end(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading past all that were told before takes longer than there is time for."""
+    users = [f"user{n:03}" for n in range(900)]
+    for user in users:
+        full.rows.write([rows.put_head(UserKeys("acme", user), UserHead(created_at=iso(full.clock.now())))])
+    full.with_policy(rerank="late")
+    messages, told, query = full.dispatch(), list[str](), full.rows.query
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        spend(worker.ENCODING_MS * 0.3)
+        return query(*args, **kwargs)
+
+    monkeypatch.setattr(full.rows, "query", slow)
+    for _ in range(10):
+        [message] = [one for one in messages if one.body["kind"] == "late_tenant"]
+        assert worker.embed_rows(full, delivered([message])) == {}
+        messages = full.taken(QueueName.EMBED)
+        told += [one.body["user"] for one in messages if one.body["kind"] == "late_user"]
+        if len(told) == 2 + len(users):
+            break
+    assert told == ["ann", "bob", *users]
 
 
 def test_a_tenant_whose_policy_stays_late_is_not_gone_through_again(full: RecallWorld) -> None:

@@ -317,6 +317,11 @@ class Keys:
         """Index ``recent``: the heads of the tenant's users, by their ids."""
         return f"T#{self.tenant}#USERS"
 
+    @staticmethod
+    def users_behind(user: str) -> tuple[str, str]:
+        """Bounds of the users behind one, in the order of their ids; behind an empty one all of them."""
+        return f"{user}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+
     @property
     def api_keys(self) -> str:
         """Index ``recent``: the tenant's API keys, revoked ones included, by key id."""

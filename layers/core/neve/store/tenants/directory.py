@@ -14,6 +14,8 @@ def all_tenants(table: Table) -> Iterator[str]:
     return (item["sk"] for item in all_rows(table, TENANTS))
 
 
-def users_of(table: Table, tenant: Keys) -> Iterator[str]:
-    """User ids in order; those of the last moment may be missing (the index lags). Raises StoreUnavailable."""
-    return (item["recent_sk"] for item in all_rows(table, tenant.users, index=Index.RECENT))
+def users_of(table: Table, tenant: Keys, after: str = "") -> Iterator[str]:
+    """User ids in order, behind the id ``after``; those of the last moment may be missing (the index lags). Raises
+    StoreUnavailable."""
+    found = all_rows(table, tenant.users, index=Index.RECENT, between=tenant.users_behind(after))
+    return (item["recent_sk"] for item in found)

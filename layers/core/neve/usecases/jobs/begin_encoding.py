@@ -28,9 +28,7 @@ def begin_tenant(data: TenantData[Ports], asked: str, after: str, ends_ms: float
     ports, keys = data.ports, data.keys
     if not after:
         ports.table.write([LateUsers(asked, iso(ports.clock.now())).put(keys)])
-    for user in map(data.of_user, users_of(ports.table, keys)):
-        if user.keys.user <= after:
-            continue
+    for user in map(data.of_user, users_of(ports.table, keys, after)):
         if ports.clock.monotonic_ms() >= ends_ms:
             ports.table.write([LateUsers(asked, iso(ports.clock.now())).put(keys)])
             return late_tenant_message(keys, asked, after)
