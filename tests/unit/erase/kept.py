@@ -5,6 +5,7 @@ from __future__ import annotations
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.search import Owner
+from neve.ports.table import Expect
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.pack.build_pack import build_pack
@@ -27,7 +28,7 @@ def live(world: RecallWorld, *users: str) -> None:
             world.objects.put(name, b"png", content_type="image/png")
         idem = IdempotencyKey(f"POST /v1/users/{user}/memories", "k1", "0" * 64)
         job = Job(f"job_01J{user.upper():0>23}", "observe", "done", iso(now), user_id=user, result={"text": MARKER})
-        reply = idempotency.done(keys, idem, StoredReply(201, {"text": MARKER}), now)
+        reply = idempotency.done(keys, idem, StoredReply(201, {"text": MARKER}), now, Expect.ABSENT)
         world.rows.write([reply, rows.put_job(keys, job)])
     world.pump()
 

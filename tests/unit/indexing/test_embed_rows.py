@@ -16,7 +16,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
-from neve.ports.table import Put, WriteOp
+from neve.ports.table import Expect, Put, WriteOp
 from neve.scope import Tenant
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -385,7 +385,9 @@ def test_a_deleted_row_leaves_no_answer_to_its_changes(world: RecallWorld) -> No
     ]
     for verb, path in calls:
         key = IdempotencyKey(f"{verb} /v1/users/ann/{path}", "k", "sha")
-        world.rows.write([idempotency.done(keys, key, StoredReply(200, {"text": "Mary drinks tea"}), now)])
+        world.rows.write(
+            [idempotency.done(keys, key, StoredReply(200, {"text": "Mary drinks tea"}), now, Expect.ABSENT)]
+        )
     delete_memory(world.user(), tea, None)
     world.pump()
     left = [item["sk"] for item in all_rows(world.rows, keys.answers)]

@@ -20,7 +20,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackEntry, PackManifest
-from neve.ports.table import Item, Put, key_of
+from neve.ports.table import Expect, Item, Put, key_of
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import SessionKeys
@@ -107,7 +107,7 @@ def test_a_job_says_of_all_its_facts_what_became_of_them(table: SqliteTable, cou
     read = rows.read_job(item)
     assert (read.result, read.state) == (result, state)
     idem = IdempotencyKey("POST /v1/x", "k1", "sha")
-    stored = stored_row(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT))
+    stored = stored_row(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT, Expect.ABSENT))
     assert idempotency.replay(stored, idem, AT) == StoredReply(200, {"result": result})
 
 
