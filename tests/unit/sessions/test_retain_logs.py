@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 
 from neve.domain.indexing.passage import Passage
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
 from neve.domain.records.sessions import EventType
+from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.ports.queue import QueueName
 from neve.ports.search import Owner, SearchFilter
 from neve.ports.table import Expect
-from neve.scope import SessionScope
+from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.store.keys import Keys
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.compact.artifacts import path_of, store_artifacts
 from neve.usecases.indexing.write_without import write_without
 from neve.usecases.sessions import retain_logs
@@ -193,6 +196,25 @@ def test_more_sessions_of_a_tenant_than_one_sweep_sends_are_told(
     world.clock.move(days=31)
     share = unlimited()
     assert (send_expired(world, share), share.left) == (most, left)
+
+
+def test_no_tenant_is_always_behind_the_end_of_the_time(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.rows.write([put_tenant(TenantRow("zeta", iso(world.clock.now()), Policy(retention_days=30)))])
+    sent: list[str] = []
+
+    def send(scope: TenantScope, *_: object) -> int:
+        sent.append(scope.tenant.id)
+        return 0
+
+    monkeypatch.setattr(retain_logs, "_send_of", send)
+    for token in ("00", "01"):
+        monkeypatch.setattr(world.ids, "token", lambda token=token: token)
+        share = TimeShare(lambda: 0.0, 1.0)
+        send_expired(world, share)
+        assert share.left
+    assert sorted(sent) == ["acme", "zeta"]
 
 
 def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(

@@ -45,11 +45,14 @@ EVENT_BATCH_SIZE = 32
 
 
 def send_expired(ports: Ports, share: TimeShare) -> int:
-    """How many sessions have been sent, of the tenants that there was time for. The share also says where a tenant has
-    more than ``SESSION_BATCH_SIZE``. Raises StoreUnavailable."""
-    tenants = share.of(read_tenant(item) for item in all_rows(ports.table, TENANTS))
-    scopes = (TenantScope(ports, Tenant(tenant.id, tenant.policy)) for tenant in tenants)
-    return sum(_send_of(scope, days, share) for scope in scopes if (days := scope.policy.retention_days) is not None)
+    """How many sessions have been sent, of the tenants that there was time for: beginning with any of them, so that
+    none is always the last. The share also says where a tenant has more than ``SESSION_BATCH_SIZE``. Raises
+    StoreUnavailable."""
+    tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
+    some = [(one, days) for one in tenants if (days := one.policy.retention_days) is not None]
+    first = int(ports.ids.token(), 16) % len(some) if len(some) > 1 else 0
+    scopes = ((TenantScope(ports, Tenant(one.id, one.policy)), days) for one, days in some[first:] + some[:first])
+    return sum(_send_of(scope, days, share) for scope, days in share.of(scopes))
 
 
 def _send_of(scope: TenantScope, days: int, share: TimeShare) -> int:
