@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
+from neve.domain.times import iso
+from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
@@ -15,7 +18,9 @@ from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import ReplacementBusy
+from neve.usecases.sessions import retain_logs
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from tests.simulation.checks.knowledge.retention import DAY_S
 from tests.simulation.checks.replay import Replay
 from tests.simulation.clients import nights
 from tests.simulation.clients.client import Api, Caller, Client
@@ -27,7 +32,7 @@ from tests.simulation.machine.functions import UseCases, listening
 from tests.simulation.machine.handlers import Handlers, installed
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import START
-from tests.simulation.machine.swapped import swapped
+from tests.simulation.machine.swapped import Swap, swapped
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
@@ -47,6 +52,10 @@ PART_BYTES = 600
 HTTP_EVERY = 20
 """One seed in so many goes through the handlers, in rounds of every workload."""
 ROUND = len(ROTATION)
+
+
+def _before_short_days(ports: Ports, days: int) -> str:
+    return iso(ports.clock.now() - timedelta(seconds=days * DAY_S))
 
 
 class Violation(AssertionError):
@@ -81,13 +90,12 @@ class Run:
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
         heard = listening(self._heard, self._postponed)
-        longest = (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text)
-        with (
-            heard,
-            watching(self.cloud.sometimes),
-            installed(),
-            swapped(longest, (export_user, "PART_BYTES", PART_BYTES)),
-        ):
+        small: list[Swap] = [
+            (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text),
+            (export_user, "PART_BYTES", PART_BYTES),
+            (retain_logs, "expired_before", _before_short_days),
+        ]
+        with heard, watching(self.cloud.sometimes), installed(), swapped(*small):
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()

@@ -559,10 +559,46 @@ LATE = Workload(
 )
 """Token vectors of what is said, noted, changed, deleted and erased, while the policy becomes late."""
 
+
+def _soon_over(random: Random) -> Policy:
+    return _narrow(random).model_copy(update={"retention_days": random.choice((1, 10))})
+
+
+RETAINED = Workload(
+    "retained",
+    {
+        "append": 10,
+        "tool": 3,
+        "compact": 3,
+        "observe": 2,
+        "read_log": 2,
+        "read_pack": 1,
+        "recall": 1,
+        "retract": 2,
+        "context": 1,
+        "list": 1,
+        "end": 1,
+    },
+    _soon_over,
+    clients=(2, 4),
+    steps=(8, 16),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.2, 0.6),
+        skew_s=(0.0, 2.0, 40.0),
+        model_s=(0.5, 3.0, 30.0),
+        think_s=(1.0, 20.0, 120.0),
+        visibility_s=(15.0, 75.0),
+        sweep_s=(15.0, 60.0, 600.0),
+    ),
+    more=(operators.erase_somebody,),
+)
+"""Archived events whose time is soon over, beside what reads, covers, takes back and observes them."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE),
+    *(EXPORTS, REFUSED, LATE, RETAINED),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -571,7 +607,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE),
+    *(EXPORTS, REFUSED, LATE, RETAINED),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -35,7 +35,7 @@ from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import replace_rows
 from neve.usecases.retract import replace_derived, run_retraction
-from neve.usecases.sessions import append_events
+from neve.usecases.sessions import append_events, retain_logs
 from tests.simulation.ablations import encoding, export, filing, recall
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
@@ -528,6 +528,13 @@ ABLATIONS = _by_name(
             "late",
             60,
             encoding.leaves_them_behind,
+        ),
+        Ablation(
+            "removed neighbours",
+            "rewriting the passages that stood beside events whose time was over",
+            "retained",
+            60,
+            lambda: [(retain_logs, "write_without", nothing)],
         ),
         Ablation(
             "erasure swept",

@@ -27,6 +27,7 @@ from tests.simulation.checks.knowledge import (
     long_texts,
     packed_documents,
     privacy,
+    retention,
     retractions,
     token_vectors,
 )
@@ -54,6 +55,7 @@ INVARIANTS = (
     *retractions.INVARIANTS,
     *exports.INVARIANTS,
     *token_vectors.INVARIANTS,
+    *retention.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,
 )

@@ -13,6 +13,7 @@ from tests.simulation.checks.replay import (
     every_text,
     first_texts,
     log_of,
+    removed_of,
     row,
     rows_of,
     text_of_row,
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 
 def the_log_has_no_gap(run: Run) -> Found:
-    """The seqs of a session are 1 … last_seq of its head."""
+    """The seqs of a session are 1 … last_seq of its head, but for those whose time was over."""
     for keys in run.history.sessions():
         head = row(run, keys, "session_head")
         last = rows.read_session(head).last_seq if head else 0
-        seqs = [item["seq"] for item in log_of(run, keys)]
+        seqs = sorted([*(item["seq"] for item in log_of(run, keys)), *removed_of(run, keys)])
         if seqs != list(range(1, last + 1)):
             yield f"{keys.log}: {seqs}, the head says {last}"
 
@@ -36,8 +37,10 @@ def the_log_has_no_gap(run: Run) -> Found:
 def an_acknowledged_event_stands_at_its_seq(run: Run) -> Found:
     """With its words, and with the row of its client id."""
     for did in _appends(run):
-        log = first_texts(run, did.keys)
+        log, removed = first_texts(run, did.keys), removed_of(run, did.keys)
         for event, seq in zip(did.given.events, did.value, strict=True):
+            if seq in removed:
+                continue
             if seq not in log or log[seq] != event.text:
                 yield f"{did.keys.log}: '{event.text[:80]}' was acknowledged at {seq}, there is {log.get(seq)}"
 
@@ -51,7 +54,8 @@ def an_event_is_in_the_log_at_most_once(run: Run) -> Found:
                 yield f"{keys.log}: '{text}' {count} times"
         ids = {item["client_id"]: item["seq"] for item in log if "client_id" in item}
         noted = {item["sk"].removeprefix(CLIENT_ID): item["seq"] for item in rows_of(run, keys.log, CLIENT_ID)}
-        if ids != noted:
+        removed = removed_of(run, keys)  # whoever repeats one of those is still told where it stood
+        if ids != {name: seq for name, seq in noted.items() if seq not in removed}:
             yield f"{keys.log}: client ids {ids}, noted {noted}"
 
 
@@ -69,12 +73,15 @@ def appends_keep_their_order(run: Run) -> Found:
 
 
 def a_read_is_a_prefix(run: Run) -> Found:
-    """Without a gap, and at least as long as the last append that was acknowledged before the read began."""
+    """Without a gap but for what was removed, and at least as long as the last append that was acknowledged before the
+    read began."""
     appends = _appends(run)
     for did in run.history.of("read_log"):
         if not did.ok or before_erasure(run, did.keys, did.began_s):
             continue
-        seqs = [event.seq for event in did.value]
+        removed = removed_of(run, did.keys)
+        read = {event.seq for event in did.value}
+        seqs = sorted(read | {seq for seq in removed if seq <= max(read, default=0)})
         known = [s for a in appends if a.keys == did.keys and a.ended_s < did.began_s for s in a.value]
         if seqs != list(range(1, len(seqs) + 1)) or len(seqs) < max(known, default=0):
             yield f"{did.keys.log}: read {seqs}, acknowledged up to {max(known, default=0)}"
@@ -82,7 +89,7 @@ def a_read_is_a_prefix(run: Run) -> Found:
         yield from (
             f"{did.keys.log}: read {e}, there was {texts.get(e.seq)}"
             for e in did.value
-            if e.text not in texts.get(e.seq, ())
+            if e.seq not in removed and e.text not in texts.get(e.seq, ())
         )
 
 

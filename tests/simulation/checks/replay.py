@@ -90,6 +90,16 @@ def log_of(run: Run, keys: SessionKeys) -> list[Item]:
     return rows_of(run, keys.log, EVENT)
 
 
+def removed_of(run: Run, keys: SessionKeys) -> set[int]:
+    """Seqs of the archived events whose time was over: their rows are gone, and the session's epoch says so."""
+    item = row(run, keys, "epoch")
+    epoch = rows.read_epoch(item) if item else None
+    if epoch is None or not epoch.removed_to:
+        return set()
+    there = {item["seq"] for item in log_of(run, keys)}
+    return set(range(epoch.covers_from or 1, epoch.removed_to + 1)) - there
+
+
 def owner_of(partition: str) -> UserKeys | None:
     """Whose partition it is; None for one that is no user's."""
     parts = partition.split("#")

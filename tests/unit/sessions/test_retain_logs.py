@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from neve.domain.indexing.passage import Passage
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
@@ -18,7 +19,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.ports.queue import QueueName
 from neve.ports.search import Owner, SearchFilter
-from neve.ports.table import Expect
+from neve.ports.table import Expect, Put, Version
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.store.keys import Keys
@@ -118,6 +119,21 @@ def test_what_stays_beside_removed_events_is_found_by_none_of_their_words(
     assert world.found("river")[0] == "evt:s1:3"
 
 
+def test_nor_does_the_beginning_that_a_compaction_leaves_hold_them(world: RecallWorld, session: SessionScope) -> None:
+    world.say("I like the river.", "Noted.", "I moved to Porto.", "To Porto.")
+    world.clock.move(days=40)
+    world.say("And the wine.", "Good.", "And you?", "Fine.")
+    world.pump()
+    cover(world, session, 3, 6)
+    owner, porto = session.keys.owner, shape("Porto").text_query
+    assert {"evt:s1:1", "evt:s1:2"} < {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9)}
+    assert sweep(world) == 1
+    assert seqs(session) == [1, 2, 5, 6, 7, 8]
+    assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
+    near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
+    assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 5, 6, 7, 8)}
+
+
 def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(
     world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,8 +148,33 @@ def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(
         upsert(of, passages)
 
     monkeypatch.setattr(world.index, "upsert", erased_meanwhile)
-    write_without(session.data, 1, 2)
+    write_without(session.data, 1, (1, 2))
     assert world.index.count(owner) == 0
+
+
+def test_an_event_whose_rev_is_raised_under_the_removal_leaves_no_passage(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a retraction beside it, which writes its passage at that rev: the one that was taken out was older."""
+    world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
+    world.pump()
+    cover(world, session, 1, 2)
+    world.clock.move(days=40)
+    owner, key, forget = session.keys.owner, session.keys.event(1), retain_logs._forget
+
+    def raised_behind_it(*given: Any) -> None:
+        forget(*given)
+        monkeypatch.setattr(retain_logs, "_forget", forget)
+        item = {**(world.rows.get(key) or {}), "rev": 5}
+        world.rows.write([Put(item, Version(item["version"]))])
+        utterance = utterance_of("s1", rows.read_event(item))
+        assert utterance is not None
+        world.index.upsert(owner, utterance_passages([utterance]))
+
+    monkeypatch.setattr(retain_logs, "_forget", raised_behind_it)
+    assert sweep(world) == 1
+    assert seqs(session) == [3, 4]
+    assert world.index.search_text(owner, shape("Porto").text_query, SearchFilter(), 9) == []
 
 
 def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScope) -> None:

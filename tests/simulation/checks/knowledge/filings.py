@@ -45,9 +45,11 @@ def a_session_is_filed_once(run: Run) -> Found:
     """One summary a session, and no event in two filings, but for what is filed again because something of it, or of
     what it was written onto, was taken back."""
     seen: dict[str, int] = {}
-    for _, item in of_kind(run, "filing"):
+    for old, item in of_kind(run, "filing"):
         place = f"{item['pk']}/{item['session_id']}"
         filing = _filing(item)
+        if old is None:
+            seen.pop(place, None)  # of another life of the user
         again = filing.filed_seq == 0 and _takes_back(run, item["pk"])
         if filing.filed_seq < seen.get(place, 0) and not again:
             yield f"{place}: the cursor went back from {seen[place]} to {filing.filed_seq}"

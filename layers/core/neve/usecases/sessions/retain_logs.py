@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -91,7 +91,13 @@ class _Expired:
     items: list[Item]
     hidden: list[Item]
     left: str | None
+    covers_from: int
     covers_to: int
+
+    @property
+    def versions(self) -> dict[int, int]:
+        """Of the rows, by seq."""
+        return {item["seq"]: item["version"] for item in self.items}
 
 
 def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
@@ -107,10 +113,11 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         if days is None:
             break
         if expired.events:
-            write_without(scope.data, expired.incarnation, expired.events[-1].seq)
+            write_without(scope.data, expired.incarnation, (expired.covers_from, expired.events[-1].seq))
         _forget(scope, expired.events)
         _remove_images(scope, expired.items)
-        transact(scope.ports, partial(_remove, scope, expired))
+        if not transact(scope.ports, _Removal(scope, expired).attempt):
+            continue
         removed += len(expired.events)
         if len(expired.events) < EVENT_BATCH_SIZE:
             break
@@ -134,7 +141,7 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     old = list(_older(events[:EVENT_BATCH_SIZE], before))
     left = events[len(old)].created_at if len(old) < len(events) else None
     hidden = [item for item in items[len(old) :] if rows.IMAGES_LEFT in item]
-    return _Expired(head.incarnation, old, items[: len(old)], hidden, left, epoch.covers_to)
+    return _Expired(head.incarnation, old, items[: len(old)], hidden, left, epoch.covers_from, epoch.covers_to)
 
 
 def _older(events: list[Event], before: str) -> Iterator[Event]:
@@ -182,26 +189,47 @@ def _end_removals(scope: SessionScope, hidden: list[Item]) -> None:
         note_removed(scope, hidden, {image for item in hidden for image in rows.images_of_row(item)})
 
 
-def _remove(scope: SessionScope, expired: _Expired) -> None:
-    """Raises Conflict."""
-    keys, table = scope.keys, scope.ports.table
-    found = table.get_many([keys.head, keys.epoch, keys.archived])
-    head, noted = rows.read_head(found.get(keys.head)), found.get(keys.archived)
-    if keys.epoch not in found or noted is None or rows.hidden(head):
-        return
-    epoch = rows.read_epoch(found[keys.epoch])
-    since = expired.left if epoch.covers_to == expired.covers_to else str(noted["since"])  # else: look again
-    ops: list[WriteOp] = [rows.check_head(keys, head)]
-    ops.append(rows.put_archived(keys, since, noted) if since else Delete(keys.archived, Version(noted["version"])))
-    if expired.events:
-        moved = replace(epoch, removed_to=max(epoch.removed_to, expired.events[-1].seq))
-        ops.append(rows.put_epoch(keys, moved, scope.ports.clock.now()))
-    else:
-        ops.append(Check(keys.epoch, Version(epoch.version)))
-    for event in expired.events:
-        ops += [Delete(keys.event(event.seq)), Delete(keys.tokens_of(event_id(keys.session, event.seq)))]
-    ops += [Delete(keys.document(path)) for path in _artifacts(scope, head.incarnation, expired.events)]
-    table.write(ops)
+@dataclass
+class _Removal:
+    """Of what was read and taken out of the index. An event that has changed since has passages of another rev."""
+
+    scope: SessionScope
+    expired: _Expired
+    again: bool = False
+
+    def attempt(self) -> bool:
+        """False where it is to be read again. Raises Conflict."""
+        seqs = [event.seq for event in self.expired.events]
+        if self.again and self._versions(seqs) != self.expired.versions:
+            return False
+        self.again = True
+        self._write(seqs)
+        return True
+
+    def _versions(self, seqs: Sequence[int]) -> dict[int, int]:
+        found = self.scope.ports.table.get_many(list(map(self.scope.keys.event, seqs)))
+        return {item["seq"]: item["version"] for item in found.values()}
+
+    def _write(self, seqs: Sequence[int]) -> None:
+        keys, table, expired = self.scope.keys, self.scope.ports.table, self.expired
+        found = table.get_many([keys.head, keys.epoch, keys.archived])
+        head, noted = rows.read_head(found.get(keys.head)), found.get(keys.archived)
+        if keys.epoch not in found or noted is None or rows.hidden(head):
+            return
+        epoch = rows.read_epoch(found[keys.epoch])
+        since = expired.left if epoch.covers_to == expired.covers_to else str(noted["since"])  # else: look again
+        ops: list[WriteOp] = [rows.check_head(keys, head)]
+        ops.append(rows.put_archived(keys, since, noted) if since else Delete(keys.archived, Version(noted["version"])))
+        if seqs:
+            moved = replace(epoch, removed_to=max(epoch.removed_to, seqs[-1]))
+            ops.append(rows.put_epoch(keys, moved, self.scope.ports.clock.now()))
+        else:
+            ops.append(Check(keys.epoch, Version(epoch.version)))
+        for seq in seqs:
+            ops.append(Delete(keys.event(seq), Version(expired.versions[seq])))
+            ops.append(Delete(keys.tokens_of(event_id(keys.session, seq))))
+        ops += [Delete(keys.document(path)) for path in _artifacts(self.scope, head.incarnation, expired.events)]
+        table.write(ops)
 
 
 def _artifacts(scope: SessionScope, incarnation: int, events: Iterable[Event]) -> Iterator[str]:
