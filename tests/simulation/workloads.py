@@ -547,14 +547,7 @@ LATE = Workload(
     steps=(6, 12),
     tenants=("t1",),
     users=("u1", "u2"),
-    temper=Temper(
-        harsh=(0.0, 0.2, 0.6),
-        skew_s=(0.0, 2.0, 40.0),
-        model_s=(0.5, 3.0, 30.0),
-        think_s=(0.05, 1.0, 20.0, 120.0),
-        often={"encode_fails": 0.1, "encode_down": 0.05},
-        encodes=True,
-    ),
+    temper=replace(EXPORTS.temper, often={"encode_fails": 0.1, "encode_down": 0.05}, encodes=True),
     more=(operators.rank_late, operators.erase_somebody, operators.drain),
 )
 """Token vectors of what is said, noted, changed, deleted and erased, while the policy becomes late."""

@@ -75,13 +75,15 @@ def _random_share(ids: Ids) -> float:
     return int(ids.token()[:8], 16) / (1 << 32)
 
 
-def batches(things: Iterable[T], size_of: Callable[[T], int], *, most: int = MAX_ROWS) -> Iterator[list[T]]:
-    """Of at most ``most`` things, and of at most ``BATCH_BYTES`` unless one alone has more."""
+def batches(
+    things: Iterable[T], size_of: Callable[[T], int], *, most: int = MAX_ROWS, largest: int = BATCH_BYTES
+) -> Iterator[list[T]]:
+    """Of at most ``most`` things, and together not above ``largest`` unless one alone is."""
     batch: list[T] = []
     size = 0
     for thing in things:
         own = size_of(thing)
-        if batch and (len(batch) == most or size + own > BATCH_BYTES):
+        if batch and (len(batch) == most or size + own > largest):
             yield batch
             batch, size = [], 0
         batch.append(thing)

@@ -19,7 +19,7 @@ from neve.ports.table import Delete
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.store.transact import transact
+from neve.store.transact import batches, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.indexed_collections import MEMORIES, IndexedCollection, R
@@ -308,28 +308,9 @@ def _passages_of(part: Iterable[R], to_index: Mapping[str, list[Passage]]) -> di
 
 def _of_one_request(found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> Iterator[list[R]]:
     """Parts of at most ``PART_PASSAGES``, a longer row alone."""
-    part: list[R] = []
-    size = 0
-    for row in found:
-        passages = len(to_index.get(str(row.id), ()))
-        if part and size + passages > PART_PASSAGES:
-            yield part
-            part, size = [], 0
-        part.append(row)
-        size += passages
-    if part:
-        yield part
+    return batches(found, lambda row: len(to_index.get(str(row.id), ())), most=PART_PASSAGES, largest=PART_PASSAGES)
 
 
 def _of_one_transaction(found: Iterable[R]) -> Iterator[list[R]]:
     """Parts that stay below the 4 MB of a transaction."""
-    part: list[R] = []
-    size = 0
-    for row in found:
-        if part and size + len(row.text) > MAX_BATCH_CHARS:
-            yield part
-            part, size = [], 0
-        part.append(row)
-        size += len(row.text)
-    if part:
-        yield part
+    return batches(found, lambda row: len(row.text), largest=MAX_BATCH_CHARS)
