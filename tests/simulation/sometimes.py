@@ -49,7 +49,7 @@ LIST = (
     "image erased by a retraction",
     *("long text", "long text of no document"),
     *("export withdrawn", "export taken up again", "export loaded", "export gone", "model locked"),
-    *("encoded", "encoder down", "policy became late"),
+    *("encoded", "encoder down", "policy became late", "event removed"),
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
@@ -233,6 +233,7 @@ def happened(run: Run) -> Counter[str]:
     seen["image shown to a pass"] = len(run.cloud.shown)
     seen["image refused"] = sum(did.code in NOT_IMAGES for did in run.history.of("append"))
     seen["upload without its image"] = sum(did.code == "upload_not_found" for did in run.history.of("append"))
+    seen["event removed"] = sum(rows.read_epoch(new).removed_to > 0 for _, new in of_kind(run, "epoch"))
     seen["encoded"] = sum(1 for _ in of_kind(run, "tokens"))
     seen["encoder down"] = run.cloud.chaos.struck["encode_down"]
     seen["policy became late"] = sum(1 for old, new in of_kind(run, "late_users") if not new["done"])

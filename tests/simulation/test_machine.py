@@ -19,13 +19,13 @@ from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scheduler import Crashed, Scheduler
 from tests.simulation.machine.swapped import swapped
-from tests.simulation.workloads import RETAINED, ROTATION, WORKLOADS
+from tests.simulation.workloads import ROTATION, WORKLOADS
 
 CALM = Temper(harsh=(0.0,), skew_s=(0.0,))
 
 
 def test_every_workload_has_its_turn() -> None:
-    assert {workload.name for workload in ROTATION} | {RETAINED.name} == set(WORKLOADS)
+    assert {workload.name for workload in ROTATION} == set(WORKLOADS)
 
 
 def test_actors_go_on_in_the_order_of_their_times() -> None:

@@ -600,10 +600,9 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE),
+    *(EXPORTS, REFUSED, LATE, RETAINED),
 )
-"""Which workload a seed has where none is asked for: all of them, and those that cost least twice, but for ``retained``
-(docs/simulation.md#what-is-not)."""
+"""Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 
 
 def workload_of(seed: int, name: str | None) -> Workload:

@@ -228,6 +228,8 @@ def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
 
 IMAGES_LEFT = "images_left"
 """Of the row of an event that no longer shows its images: their objects, until they are removed."""
+EXPIRED = "expired"
+"""Of the row of an event that retention has begun to remove: it ends that, whatever the policy says by then."""
 _ERASED = {"content": "", "erased": True, "taken_back": True}
 
 
@@ -278,6 +280,11 @@ def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
         blocks = [block for block in json.loads(item["content"]) if "object" not in block]
         hidden["content"] = json.dumps(blocks, ensure_ascii=False)
     return Put(_with_images_left(hidden, left), Version(item["version"]))
+
+
+def put_expired(item: Item) -> Put:
+    """The row of an event that leaves the search index for good."""
+    return Put(item | {EXPIRED: True, "taken_back": True}, Version(item["version"]))
 
 
 def images_of_row(item: Item) -> list[str]:

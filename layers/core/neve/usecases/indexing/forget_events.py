@@ -8,28 +8,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from neve.domain.ids import event_id
-from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import ROLES, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import ROLES
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Span, Spans
-from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import WordsPorts
-from neve.ports.table import Item, Put, Table, Version
+from neve.ports.table import Put, Table, Version
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import LAST_SEQ, SessionKeys
-from neve.store.partitions import PAGE, all_rows
+from neve.store.keys import SessionKeys
+from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
-from neve.usecases.indexing.index_events import (
-    LOOK_BACK,
-    REINDEXED_BEFORE,
-    OutOfTime,
-    steps,
-    utterances_around,
-)
-from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
+from neve.usecases.indexing.index_events import OutOfTime, steps
+from neve.usecases.indexing.log_left import LogLeft, write_again
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 
@@ -124,7 +116,7 @@ class _Neighbours:
         first, last = next(
             (span for span in self.retracted if span[0] <= self.retraction.seq_from <= span[1]), self.retraction.span
         )
-        log = _Log(self.data.ports.table, self.data.keys, self.incarnation, self.retracted)
+        log = LogLeft(self.data.ports.table, self.data.keys, self.incarnation, self.retracted)
         beside = {*log.beside(first - 1, -1), *log.beside(last + 1, 1)}
         for seq in sorted(beside):
             transact(self.data.ports, partial(self._raise_rev, seq))
@@ -133,7 +125,7 @@ class _Neighbours:
             return True
         beside.update(noted.raised)
         sides = [sorted(seq for seq in beside if seq < first), sorted(seq for seq in beside if seq > last)]
-        self._write([passage for seqs in sides if seqs for passage in log.passages(seqs)])
+        write_again(self.data, [passage for seqs in sides if seqs for passage in log.passages(seqs)])
         return transact(self.data.ports, partial(self._note, noted.raised))
 
     def _raise_rev(self, seq: int) -> None:
@@ -159,14 +151,6 @@ class _Neighbours:
             ]
         )
 
-    def _write(self, passages: list[Passage]) -> None:
-        if not passages:
-            return
-        ports, keys = self.data.ports, self.data.keys
-        model = ports.search.model()
-        known = known_vectors(self.data, model, passage_texts(passages)) if model.dimensions else {}
-        ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
-
     def _note(self, raised: tuple[int, ...]) -> bool:
         """Raises Conflict, UserErased."""
         retraction = _read(self.data.ports.table, self.data.keys, self.retraction.id)
@@ -176,42 +160,3 @@ class _Neighbours:
             done = replace(retraction, forgotten=True)
             self.data.ports.table.write([rows.put_retraction(self.data.keys, done, self.incarnation)])
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """What is left of a session's log."""
-
-    table: Table
-    keys: SessionKeys
-    incarnation: int
-    retracted: Spans
-
-    def beside(self, edge: int, way: int) -> list[int]:
-        """Seqs of the utterances that may carry words from the other side of ``edge``, the nearest first, however many
-        events of tools stand between. ``way``: -1 before it, 1 behind it."""
-        found: list[int] = []
-        at, limit = self._stepped_over(edge, way), LOOK_BACK
-        while at > 0 and len(found) < REINDEXED_BEFORE:
-            between = self.keys.events(1, at) if way < 0 else self.keys.events(at, LAST_SEQ)
-            items = self.table.query(self.keys.log, between=between, reverse=way < 0, limit=limit).items
-            if not items:
-                break
-            found += [item["seq"] for item in items if self._is_left(item)]
-            at, limit = self._stepped_over(items[-1]["seq"] + way, way), PAGE
-        return found[:REINDEXED_BEFORE]
-
-    def _stepped_over(self, at: int, way: int) -> int:
-        """The next seq that no retraction holds."""
-        hole = next((span for span in self.retracted if span[0] <= at <= span[1]), None)
-        return at if hole is None else hole[way > 0] + way
-
-    def _is_left(self, item: Item) -> bool:
-        if item["incarnation"] != self.incarnation or holds(self.retracted, item["seq"]):
-            return False
-        return utterance_of(self.keys.session, rows.read_event(item)) is not None
-
-    def passages(self, seqs: Sequence[int]) -> list[Passage]:
-        """As whoever indexes just those writes them."""
-        around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs))
-        return utterance_passages([utterance for utterance in around if not holds(self.retracted, utterance.seq)], seqs)

@@ -233,7 +233,8 @@ def _noted(
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
         changed = change(row)
-        if changed is None or (head.takes_back and _overtaken(ports.table, keys, written)):
+        revs_change = head.takes_back or row.revs_raised
+        if changed is None or (revs_change and _overtaken(ports.table, keys, written)):
             return _Noted(row, None)
         if changed == row:
             return _Noted(row, row)
@@ -245,8 +246,8 @@ def _noted(
 
 
 def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> bool:
-    """Whether words beside some of these were taken back while they were written: what was written is refused, and who
-    took them back did not know of it."""
+    """Whether words beside some of these were taken back or removed while they were written: what was written is
+    refused, and who took them away did not know of it."""
     revs = {keys.event(one.seq_from): one.version for one in written if one.seq_from is not None}
     found = table.get_many(list(revs)) if revs else {}
     return any(item.get("rev", 1) != revs[key] and not item.get("taken_back") for key, item in found.items())

@@ -3,48 +3,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
-from neve.domain.indexing.utterances import utterance_passages
 from neve.domain.records.sessions import Span
+from neve.domain.sessions.spans import joined
 from neve.ports.engines import WordsPorts
-from neve.ports.table import Table
+from neve.ports.table import Check, Key, Put, Version, WriteOp
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import SessionKeys
-from neve.usecases.indexing.index_events import REACH, REINDEXED_BEFORE, utterances_around
-from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
+from neve.store.transact import transact
+from neve.usecases.indexing.log_left import LogLeft, write_again
+from neve.usecases.lag.indexed_row import read_indexed
+
+Versions = dict[Key, int]
 
 
-def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -> None:
-    """As if the log ended before the ``hole`` and began behind it: the two utterances on either side, with the vectors
-    that they have. An index takes them, because they know as much of what follows as before. Of a user who was erased
-    meanwhile nothing stays. Raises StoreUnavailable."""
+def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -> Versions | None:
+    """The two utterances on either side of the events ``hole``, whose rows say already that they leave, with the
+    vectors that they have. They get another rev, so that whoever read the log before is refused, and sees it in
+    *indexed* (SESS#s#X). What their rows are then, to be checked by the removal: a rev that is raised behind it would
+    be one for which nobody writes. None where it is to be looked at again: the log has changed, or the user is gone.
+    Raises StoreUnavailable."""
     ports, keys = data.ports, data.keys
-    passages = [*_before(ports.table, keys, incarnation, hole[0]), *_behind(ports.table, keys, incarnation, hole[1])]
-    if not passages:
-        return
-    model = ports.search.model()
-    known = known_vectors(data, model, passage_texts(passages)) if model.dimensions else {}
-    ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
+    session = ports.table.get(keys.session_head)
+    removed = joined((*(rows.read_session(session).retracted if session else ()), hole))
+    log = LogLeft(ports.table, keys, incarnation, removed)
+    sides = [sorted(log.beside(hole[0] - 1, -1)), log.beside(hole[1] + 1, 1)]
+    seqs = [seq for side in sides for seq in side]
+    if not seqs:
+        return {}
     try:
-        still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
+        versions = transact(ports, partial(_raise_revs, data, incarnation, hole, seqs))
+        if versions is None:
+            return None
+        passages = [passage for side in sides if side for passage in log.passages(side)]
+        write_again(data, passages)
+        try:
+            still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
+        except UserErased:
+            for identifier, version in {one.item_id: one.version for one in passages}.items():
+                ports.search.trim(keys.owner, identifier, keep=0, version=version)
+            raise
     except UserErased:
-        for identifier, version in {one.item_id: one.version for one in passages}.items():
-            ports.search.trim(keys.owner, identifier, keep=0, version=version)
+        return None
+    return versions
 
 
-def _before(table: Table, keys: SessionKeys, incarnation: int, first: int) -> list[Passage]:
-    """What follows them is known: nothing does any more."""
-    around = utterances_around(table, keys, incarnation, first, first)
-    left = [utterance for utterance in around if utterance.seq < first]
-    passages = utterance_passages(left, [utterance.seq for utterance in left[-REINDEXED_BEFORE:]])
-    return [replace(passage, following_known=MAX_FOLLOWING) for passage in passages]
-
-
-def _behind(table: Table, keys: SessionKeys, incarnation: int, last: int) -> list[Passage]:
-    around = utterances_around(table, keys, incarnation, last + 1, last + REACH)
-    left = [utterance for utterance in around if utterance.seq > last]
-    return utterance_passages(left, [utterance.seq for utterance in left[:REINDEXED_BEFORE]])
+def _raise_revs(data: SessionData[WordsPorts], incarnation: int, hole: Span, seqs: Sequence[int]) -> Versions | None:
+    """None where another worker has removed the events of the hole, or one beside it was taken back. Raises Conflict,
+    UserErased."""
+    table, keys = data.ports.table, data.keys
+    places = list(map(keys.event, seqs))
+    found = table.get_many([keys.head, keys.epoch, keys.indexed, *places])
+    head, beside = rows.read_head(found.get(keys.head)), {place: found[place] for place in places if place in found}
+    still_there(head, incarnation)
+    if keys.epoch not in found or len(beside) < len(places) or any(item.get("taken_back") for item in beside.values()):
+        return None
+    epoch = rows.read_epoch(found[keys.epoch])
+    if epoch.removed_to >= hole[1]:
+        return None
+    indexed = read_indexed(keys.session, found.get(keys.indexed))
+    ops: list[WriteOp] = [rows.check_head(keys, head), Check(keys.epoch, Version(epoch.version))]
+    if not indexed.revs_raised:
+        ops.append(replace(indexed, revs_raised=True).put(keys, data.ports.clock.now()))
+    ops += [Put(item | {"rev": item.get("rev", 1) + 1}, Version(item["version"])) for item in beside.values()]
+    table.write(ops)
+    return {place: item["version"] + 1 for place, item in beside.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
-from neve.ports.table import Check, Delete, Index, Item, Key, Version, WriteOp
+from neve.ports.table import Check, Delete, Index, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope, Tenant, TenantScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
@@ -29,16 +29,16 @@ from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
-from neve.usecases.indexing.write_without import write_without
+from neve.usecases.indexing.write_without import Versions, write_without
 
 RETENTION = "retain"
 SESSION_BATCH_SIZE = 200
 """Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
 NEVER = ""
 """A stored time that nothing was before."""
-EVENT_BATCH_SIZE = 32
-"""Of one transaction: with an artifact and token vectors for each, the head and two rows of the session it stays below
-100 actions."""
+EVENT_BATCH_SIZE = 30
+"""Of one transaction: with an artifact and token vectors for each, the head, two rows of the session and four events
+beside them it stays below 100 actions."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
@@ -110,13 +110,15 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         if expired is None:
             break
         _end_removals(scope, expired.hidden)
-        if days is None:
+        if days is None and not expired.events:
             break
-        if expired.events:
-            write_without(scope.data, expired.incarnation, (expired.covers_from, expired.events[-1].seq))
-        _forget(scope, expired.events)
+        if _marked(scope, expired.items):
+            continue
+        beside = _leave_index(scope, expired)
+        if beside is None:
+            continue
         _remove_images(scope, expired.items)
-        if not transact(scope.ports, _Removal(scope, expired).attempt):
+        if not transact(scope.ports, _Removal(scope, expired, beside).attempt):
             continue
         removed += len(expired.events)
         if len(expired.events) < EVENT_BATCH_SIZE:
@@ -137,18 +139,42 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     first = max(epoch.covers_from, epoch.removed_to + 1)
     log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENT_BATCH_SIZE + 1)
     items = list(islice(log, EVENT_BATCH_SIZE + 1))
-    events = [rows.read_event(item) for item in items]
-    old = list(_older(events[:EVENT_BATCH_SIZE], before))
-    left = events[len(old)].created_at if len(old) < len(events) else None
+    old = list(_over(items[:EVENT_BATCH_SIZE], before))
+    left = str(items[len(old)]["created_at"]) if len(old) < len(items) else None
     hidden = [item for item in items[len(old) :] if rows.IMAGES_LEFT in item]
     return _Expired(head.incarnation, old, items[: len(old)], hidden, left, epoch.covers_from, epoch.covers_to)
 
 
-def _older(events: list[Event], before: str) -> Iterator[Event]:
-    for event in events:
-        if event.created_at >= before:
+def _over(items: list[Item], before: str) -> Iterator[Event]:
+    """The first events whose time is over, or whose removal has begun."""
+    for item in items:
+        if item["created_at"] >= before and rows.EXPIRED not in item:
             return
-        yield event
+        yield rows.read_event(item)
+
+
+def _marked(scope: SessionScope, items: list[Item]) -> bool:
+    """Whether some had to be. First the rows say that they leave the index: who reads the log from then on writes
+    nothing of them, and nothing beside them either."""
+    unmarked = [item for item in items if rows.EXPIRED not in item]
+    for batch in batches(unmarked, item_bytes):
+        transact(scope.ports, partial(_mark, scope, [item["seq"] for item in batch]))
+    return bool(unmarked)
+
+
+def _mark(scope: SessionScope, seqs: list[int]) -> None:
+    """Raises Conflict."""
+    _change(scope, seqs, lambda item: None if rows.EXPIRED in item else rows.put_expired(item))
+
+
+def _leave_index(scope: SessionScope, expired: _Expired) -> Versions | None:
+    """What the rows beside them are then; None where it is to be read again."""
+    if not expired.events:
+        return {}
+    beside = write_without(scope.data, expired.incarnation, (expired.covers_from, expired.events[-1].seq))
+    if beside is not None:
+        _forget(scope, expired.events)
+    return beside
 
 
 def _forget(scope: SessionScope, events: list[Event]) -> None:
@@ -157,7 +183,7 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
-        utterance = utterance_of(scope.session, event)
+        utterance = utterance_of(scope.session, replace(event, taken_back=False))
         if utterance is not None:
             ports.search.trim(keys.owner, utterance.id, keep=0, version=event.rev + 1)
             model = ports.search.model().tag
@@ -175,10 +201,15 @@ def _remove_images(scope: SessionScope, items: list[Item]) -> None:
 
 def _hide(scope: SessionScope, seqs: list[int]) -> None:
     """Raises Conflict."""
+    _change(scope, seqs, lambda item: None if rows.IMAGES_LEFT in item else rows.put_without_images(item))
+
+
+def _change(scope: SessionScope, seqs: list[int], change: Callable[[Item], Put | None]) -> None:
+    """Raises Conflict."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
     head = rows.read_head(found.pop(keys.head, None))
-    ops = [rows.put_without_images(item) for item in found.values() if rows.IMAGES_LEFT not in item]
+    ops = [put for item in found.values() if (put := change(item)) is not None]
     if ops and not rows.hidden(head):
         scope.ports.table.write([rows.check_head(keys, head), *ops])
 
@@ -191,24 +222,28 @@ def _end_removals(scope: SessionScope, hidden: list[Item]) -> None:
 
 @dataclass
 class _Removal:
-    """Of what was read and taken out of the index. An event that has changed since has passages of another rev."""
+    """Of what was read and taken out of the index. An event that has changed since has passages of another rev.
+    ``beside``: the events whose passages were written again."""
 
     scope: SessionScope
     expired: _Expired
+    beside: Versions
     again: bool = False
 
     def attempt(self) -> bool:
         """False where it is to be read again. Raises Conflict."""
         seqs = [event.seq for event in self.expired.events]
-        if self.again and self._versions(seqs) != self.expired.versions:
+        if self.again and self._changed():
             return False
         self.again = True
         self._write(seqs)
         return True
 
-    def _versions(self, seqs: Sequence[int]) -> dict[int, int]:
-        found = self.scope.ports.table.get_many(list(map(self.scope.keys.event, seqs)))
-        return {item["seq"]: item["version"] for item in found.values()}
+    def _changed(self) -> bool:
+        event = self.scope.keys.event
+        versions = {event(seq): version for seq, version in self.expired.versions.items()} | self.beside
+        found = self.scope.ports.table.get_many(list(versions))
+        return {place: item["version"] for place, item in found.items()} != versions
 
     def _write(self, seqs: Sequence[int]) -> None:
         keys, table, expired = self.scope.keys, self.scope.ports.table, self.expired
@@ -229,6 +264,7 @@ class _Removal:
             ops.append(Delete(keys.event(seq), Version(expired.versions[seq])))
             ops.append(Delete(keys.tokens_of(event_id(keys.session, seq))))
         ops += [Delete(keys.document(path)) for path in _artifacts(self.scope, head.incarnation, expired.events)]
+        ops += [Check(place, Version(version)) for place, version in self.beside.items()]
         table.write(ops)
 
 
