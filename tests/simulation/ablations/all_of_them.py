@@ -18,7 +18,7 @@ from neve.usecases.compile import compile_context
 from neve.usecases.documents import commit_document, delete_document, document_writes
 from neve.usecases.erase import erasure_job
 from neve.usecases.images import event_images
-from neve.usecases.indexing import forget_events, index_memories, requeue
+from neve.usecases.indexing import forget_events, index_events, index_memories, requeue, write_without
 from neve.usecases.lag import memory_lag
 from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
@@ -54,6 +54,7 @@ from tests.simulation.ablations.stand_ins import (
     flips_anyway,
     forgets_its_try,
     keeps_the_live_list,
+    keeps_the_revs,
     leaves_pins_behind,
     lost_postponement,
     never_due,
@@ -534,7 +535,28 @@ ABLATIONS = _by_name(
             "rewriting the passages that stood beside events whose time was over",
             "retained",
             60,
-            lambda: [(retain_logs, "write_without", nothing)],
+            lambda: [(retain_logs, "write_without", lambda *_: {})],
+        ),
+        Ablation(
+            "expired events",
+            "saying of events whose time is over that they leave the index before what is beside them is read",
+            "retained",
+            1_000,
+            lambda: [(retain_logs, "_marked", lambda *_: False)],
+        ),
+        Ablation(
+            "revs beside removed events",
+            "another rev for the events beside those whose time was over",
+            "retained",
+            1_000,
+            lambda: [(write_without, "_raise_revs", keeps_the_revs)],
+        ),
+        Ablation(
+            "raised revs",
+            "looking, behind a write of vectors, whether the revs of what was written were raised meanwhile",
+            "retained",
+            1_000,
+            lambda: [(index_events, "_overtaken", lambda *_: False)],
         ),
         Ablation(
             "erasure swept",

@@ -245,6 +245,12 @@ def leaves_pins_behind() -> list[Patch]:
     return [(document_rows, "pin_ops", only_puts)]
 
 
+def keeps_the_revs(data: Any, _incarnation: int, _hole: Any, seqs: Sequence[int]) -> dict[Any, int]:
+    """What stands beside events whose time is over is written again as it was."""
+    found = data.ports.table.get_many([data.keys.event(seq) for seq in seqs])
+    return {place: item["version"] for place, item in found.items()}
+
+
 def counts_before_it_flips() -> list[Patch]:
     """What a batch did is written on the job before readers see it, not with it."""
 
