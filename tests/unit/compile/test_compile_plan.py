@@ -216,6 +216,16 @@ def test_the_round_that_is_open_and_its_message_are_never_cut() -> None:
     assert used(plan)["history"] == 0
 
 
+def test_a_message_behind_an_open_round_leaves_the_one_that_it_goes_on_from() -> None:
+    """The user speaks while tools run. What began the turn is still shown, so it counts, and is not cut."""
+    log = [*turns(3), user_message(7, "q" * 1_600), call(8, "a"), result(9, "a"), user_message(10, "And hurry.")]
+    for tokens in (700, 900):
+        plan = make_plan(PromptInput(events=log, session=SESSION), Limits(budget(tokens)))
+        blocks = [b for m in plan.prompt.history for b in m.blocks] + list(plan.prompt.last)
+        assert Text("q" * 1_600) in blocks
+        assert sum(estimate(b.text) for b in blocks if isinstance(b, Text)) <= plan.used <= tokens
+
+
 texts = st.text(alphabet="ab ", max_size=1_200)
 drawn_updates = st.lists(
     st.builds(
@@ -393,6 +403,7 @@ def test_a_history_of_more_bytes_than_an_answer_may_have_is_cut() -> None:
 @given(drawn_logs(), st.integers(0, 20_000))
 def test_no_history_has_more_bytes_than_there_is_room_for(events: list[Event], room: int) -> None:
     plan = make_plan(of_a_log(events), Limits(budget(1_000_000), log_bytes=room))
-    asked = message_of(events)
-    always = bytes_of([*([asked] if asked else []), *events[answered_to(events) :]])
+    at = answered_to(events)
+    asked = message_of(events[:at])
+    always = bytes_of([*([asked] if asked else []), *events[at:]])
     assert shown_bytes(plan, events) <= max(room, always)

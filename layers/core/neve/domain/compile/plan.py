@@ -142,14 +142,14 @@ class _History:
         at = answered_to(prompt_input.events)
         past, now = tuple(prompt_input.events[:at]), tuple(prompt_input.events[at:])
         goes_on = any(event.event_type is EventType.TOOL_RESULT for event in now)
-        asked = message_of((*past, *now)) if goes_on else None
+        still_on = goes_on and now[0].event_type is not EventType.USER_MESSAGE
+        asked = message_of(past) if still_on else None
         cut = prompt_input.hidden
-        opens = asked.seq if asked is not None and asked in past and not _before_the_hidden(asked.seq, cut) else None
+        opens = asked.seq if asked is not None and not _before_the_hidden(asked.seq, cut) else None
         head = [event for event in past if cut is not None and event.seq < cut.seq_from]
         tail = [event for event in past if cut is None or event.seq > cut.seq_to]
         opening = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
         first = 0 if cut is None else _BEHIND_THE_HIDDEN
-        still_on = goes_on and (now[0].event_type is not EventType.USER_MESSAGE)
         shown = Shown(
             units_of(head),
             units_of(tail, goes_on=still_on, first_turn=first),
