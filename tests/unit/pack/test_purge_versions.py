@@ -125,6 +125,30 @@ def test_one_that_breaks_off_is_taken_up_again(
     assert "00000003.json" not in stored(session)
 
 
+def test_a_process_that_has_served_it_serves_it_no_more(
+    world: World, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even while the object store is down, and the version that took its place cannot be read."""
+    remember(world, "likes tea")
+    gone = remember(world, "lives in Lisbon")
+    assert "Lisbon" in str(read_pack(session).text)
+    here = world.caches
+    world.forget()
+    assert delete_memory(session, gone, None, purge_packs=True).purged_packs == [("s1", 1)]
+    assert "Lisbon" not in str(read_pack(session).text), "another process has built the next one"
+    world.caches = here
+    with monkeypatch.context() as broken:
+
+        def fails(_: str) -> bytes:
+            raise StoreUnavailable("objects", "down")
+
+        broken.setattr(world.objects, "get", fails)
+        view = read_pack(session)
+    assert (view.state, view.degraded, view.manifest) == ("partial", ("pack:partial",), None)
+    assert "Lisbon" not in str(view.text)
+    assert "likes tea" in str(read_pack(session).text)
+
+
 # --- what a build leaves --------------------------------------------------------------------------
 
 

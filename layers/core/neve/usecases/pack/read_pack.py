@@ -114,9 +114,24 @@ def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView
     except StoreUnavailable:
         body = None
     pack = known_body(body, pointer.sha256)
-    if pack is None:
-        return _ready(cached, (STALE,)) if cached else _partial(scope)
-    return _ready(cache.put(scope.keys, pack), degraded)
+    if pack is not None:
+        return _ready(cache.put(scope.keys, pack), degraded)
+    if cached is None:
+        return _partial(scope)
+    try:
+        return _ready(cached, (STALE,)) if _still_there(scope, cached) else _partial(scope)
+    except StoreUnavailable:
+        return PackView("unavailable", degraded=(UNAVAILABLE,))
+
+
+def _still_there(scope: SessionScope, cached: BuiltPack) -> bool:
+    """Whether the session still has this version. It may have been taken away, because it holds words that were
+    deleted, or be of a user who was erased, by another process than this one. Raises StoreUnavailable."""
+    row = scope.ports.table.get(scope.keys.pack(cached.manifest.pack_version))
+    if row is not None and rows.read_manifest(row).sha256 == cached.manifest.sha256:
+        return True
+    scope.ports.caches.of(PACKS).drop(scope.keys)
+    return False
 
 
 def _first_read(scope: SessionScope) -> PackView:
