@@ -149,6 +149,47 @@ def test_a_process_that_has_served_it_serves_it_no_more(
     assert "likes tea" in str(read_pack(session).text)
 
 
+def test_what_the_same_bytes_stand_for_by_now_goes_with_them(world: World, session: SessionScope) -> None:
+    """A rebuild that changes no byte keeps its version, also where another row says the words now."""
+    first = remember(world, "lives in Lisbon")
+    assert read_pack(session).sha256
+    delete_memory(session, first, None)
+    again = remember(world, "lives in Lisbon")
+    assert build_pack(session, "horizon").manifest.pack_version == 1
+    assert delete_memory(session, again, None, purge_packs=True).purged_packs == [("s1", 1)]
+    assert read_pack(session).text == ""
+
+
+def test_the_object_of_such_a_version_stays_as_it_is(world: World, session: SessionScope) -> None:
+    first = remember(world, "lives in Lisbon")
+    read_pack(session)
+    stored, tag = session.ports.objects.get(session.keys.pack_object(1)), read_pack(session).sha256
+    delete_memory(session, first, None)
+    again = remember(world, "lives in Lisbon")
+    build_pack(session, "horizon")
+    build_pack(session, "horizon")
+    world.forget()
+    assert (session.ports.objects.get(session.keys.pack_object(1)), read_pack(session).sha256) == (stored, tag)
+    [manifest] = pack_versions(session, 50, None)[0]
+    assert [(entry.id, entry.tokens) for entry in manifest.layers["global"]] == [(first, 5), (again, 0)]
+
+
+def test_a_deletion_while_the_same_bytes_are_noted_makes_the_build_gather_again(
+    world: World, session: SessionScope
+) -> None:
+    first = remember(world, "lives in Lisbon")
+    read_pack(session)
+    delete_memory(session, first, None)
+    again = remember(world, "lives in Lisbon")
+
+    def deleted() -> None:
+        delete_memory(session, again, None, purge_packs=True)
+
+    world.table.before_write = deleted
+    assert build_pack(session, "horizon").text == ""
+    assert read_pack(session).text == ""
+
+
 # --- what a build leaves --------------------------------------------------------------------------
 
 

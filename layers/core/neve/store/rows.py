@@ -434,7 +434,8 @@ def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
 
 
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:
-    """Versions are immutable, so a repeated write of the same version changes nothing."""
+    """The bytes of a version are immutable, so a repeated write changes nothing; what they stand for may come to
+    more."""
     attributes = manifest_attributes(manifest)
     attributes |= {name: stored_json(attributes[name]) for name in ("layers", "left_out") if name in attributes}
     return Put(_item(keys.of_session(manifest.session_id).pack(manifest.pack_version), "pack", attributes))

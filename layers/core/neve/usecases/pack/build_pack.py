@@ -16,6 +16,7 @@ from neve.domain.records.packs import PackManifest, PackPointer, Trigger
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
@@ -92,7 +93,7 @@ def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> B
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
     if current and current.sha256 == built.manifest.sha256:
-        _settle(scope, epoch, now)
+        _settle(scope, user, epoch, built.manifest, now)
         return BuiltPack(
             replace(built.manifest, pack_version=current.pack_version, built_at=current.built_at), built.text
         )
@@ -142,10 +143,32 @@ def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: Pack
     scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
 
 
-def _settle(scope: UserScope, epoch: SessionEpoch, now: datetime) -> None:
-    if epoch.rebuild_due or epoch.rebuild_failed_at:
+def _settle(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest, now: datetime) -> None:
+    """``same``: of a pack with the bytes of the served one. Raises Conflict as ``_point`` does."""
+    ops = _also_made_of(scope, user, epoch, same)
+    if ops or epoch.rebuild_due or epoch.rebuild_failed_at:
         settled = replace(epoch, rebuild_due=None, rebuild_failed_at=None)
-        scope.ports.table.write([rows.put_epoch(scope.keys, settled, now)])
+        scope.ports.table.write([*ops, rows.put_epoch(scope.keys, settled, now)])
+
+
+def _also_made_of(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest) -> list[WriteOp]:
+    """The row of the served version gets what its words stand for by now, behind what they stood for: whoever deletes
+    it takes the version away with it. The object stays as it is."""
+    if epoch.pack is None or epoch.pack.inputs_sha == same.inputs_sha:
+        return []
+    item = scope.ports.table.get(scope.keys.pack(epoch.pack.pack_version))
+    if item is None:
+        return []
+    served = rows.read_manifest(item)
+    known = {entry.id for entries in served.layers.values() for entry in entries}
+    new = {
+        layer: [replace(entry, tokens=0) for entry in entries if entry.id not in known]
+        for layer, entries in same.layers.items()
+    }
+    if not any(new.values()):
+        return []
+    layers = {layer: (*served.layers.get(layer, ()), *entries) for layer, entries in new.items()}
+    return [rows.check_head(scope.keys, user), rows.put_manifest(scope.keys, replace(served, layers=layers))]
 
 
 def _note_failure(scope: SessionScope, trigger: Trigger) -> None:
