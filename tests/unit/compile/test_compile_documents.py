@@ -14,6 +14,8 @@ from neve.domain.records.memories import Status
 from neve.usecases.compile import document_updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import Compiled, compile_context
+from neve.usecases.documents.delete_document import delete_document
+from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.pack.build_pack import build_pack
 from tests.unit.recall_world import RecallWorld
@@ -88,6 +90,37 @@ def test_what_changes_nothing_that_is_shown_is_not_told(world: RecallWorld) -> N
     assert updates(compiled(world)) == []
     put(world, "/profile/people/long", "y" * 400)
     assert updates(compiled(world)) == [f"- Now: long: {'y' * 200}…"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "more"),
+    [
+        ("/always-load/rules", "Be brief.", {}),
+        (IDENTITY, "Ana, nurse.", {"prompt_label": "Identity", "prompt_hint": "who they are"}),
+        ("/profile/people/tom", "A friend.", {}),
+    ],
+)
+def test_one_that_was_deleted_and_written_anew_still_holds(
+    world: RecallWorld, path: str, text: str, more: dict[str, Any]
+) -> None:
+    """As who brings a folder up to date by deleting and writing does."""
+    delete_document(world.user(), path, None)
+    put(world, path, text, **more)
+    assert updates(compiled(world)) == []
+    build_pack(world.user().of_session("s1"), "horizon")
+    assert updates(compiled(world)) == []
+
+
+def test_one_that_was_written_anew_with_other_words_is_told_once(world: RecallWorld) -> None:
+    delete_document(world.user(), "/always-load/rules", None)
+    put(world, "/always-load/rules", "Be long.")
+    assert updates(compiled(world)) == ["- Now: rules: Be long."]
+
+
+def test_one_in_the_place_of_one_that_moved_away_is_new(world: RecallWorld) -> None:
+    move_document(world.user(), "/always-load/rules", "/always-load/style")
+    put(world, "/always-load/rules", "Be kind.")
+    assert updates(compiled(world)) == ["- Now: rules: Be kind."]
 
 
 def test_a_shorter_text_that_was_part_of_the_older_one_is_told(world: RecallWorld) -> None:

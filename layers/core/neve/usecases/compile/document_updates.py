@@ -35,16 +35,18 @@ class DocumentUpdates:
 
     @classmethod
     def of(cls, view: PackView, pins: list[Pin]) -> DocumentUpdates:
-        """In the order of the pack. What had no room in it then is none."""
+        """In the order of the pack. What had no room in it then is none. One that was deleted and written anew is the
+        same to a reader, who knows its path and not its id."""
         if view.manifest is None:
             return cls()
         shown = [entry for name in ("always", "profile") for entry in view.manifest.layers.get(name, ())]
         then = {entry.id: entry for entry in (*shown, *view.manifest.left_out)}
-        with_then = [(pin, then.get(pin.document_id)) for pin in pins]
-        moved = [(pin, entry) for pin, entry in with_then if entry is None or entry.rev != pin.rev]
-        here = {pin.document_id for pin in pins}
+        here, paths = {pin.document_id for pin in pins}, {pin.path for pin in pins}
+        before = {entry.path: entry for entry in then.values() if entry.id not in here}
+        with_then = [(pin, then.get(pin.document_id) or before.get(pin.path)) for pin in pins]
+        moved = [(pin, entry) for pin, entry in with_then if entry is None or not _is_rev(entry, pin)]
         whole = len(pins) < MAX_PINS
-        gone = [entry for entry in shown if whole and entry.id not in here]
+        gone = [entry for entry in shown if whole and entry.id not in here and entry.path not in paths]
         return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
 
     def rows(self, keys: UserKeys) -> list[Key]:
@@ -71,13 +73,17 @@ class DocumentUpdates:
 
     def _short(self, pin: Pin, then: PackEntry | None) -> str:
         """Empty for one that the pack does not show."""
-        return outdated(then.path or pin.path) if then is not None and pin.document_id in self.shown else ""
+        return outdated(then.path or pin.path) if then is not None and then.id in self.shown else ""
 
     def _shows(self, text: str, pin: Pin, then: PackEntry | None) -> bool:
         """Whether the pack has these words although the rev is another: because it moved for something else, because a
         rebuild that changes no byte keeps the version, or because a person's text moved behind what is shown of it."""
         same = then is not None and (pin.cut or then.fingerprint == pin.fingerprint)
         return same and escape(indented(text) if pin.excerpt is not None else text) in self.pack
+
+
+def _is_rev(entry: PackEntry, pin: Pin) -> bool:
+    return (entry.id, entry.rev) == (pin.document_id, pin.rev)
 
 
 def _text(keys: UserKeys, pin: Pin, found: Mapping[Key, Item]) -> str | None:
