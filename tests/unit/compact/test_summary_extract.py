@@ -246,6 +246,17 @@ def test_the_summary_before_gets_half_of_the_room_and_comes_first() -> None:
     assert estimate(render_summary(summary)) <= 2_000
 
 
+def test_what_turns_leave_of_the_room_is_the_summarys_before() -> None:
+    """Turns that state little take nothing from it, however often the session is compacted."""
+    before = extract_summary(a_long_conversation(), "standard")
+    assert extract_summary([user_message(900, "ok"), answered(901, "Fine.")], "standard", before=before) == before
+    news = extract_summary([user_message(900, "I prefer tea.")], "standard", before=before)
+    kept, had = items_of(news), items_of(before)
+    assert "user (2026-03-10): I prefer tea." in news.preferences
+    assert sum(map(len, had.values())) - sum(len(set(kept[name]) & set(had[name])) for name in had) <= 1
+    assert estimate(render_summary(news)) <= 700
+
+
 def test_what_was_in_the_summary_before_is_not_said_again() -> None:
     before = SummaryText(preferences=("user (2026-03-09): I prefer tea.",))
 

@@ -80,14 +80,17 @@ def extract_summary(
     """What ``events`` say, under four headings; the same events give the same summary. ``target``: tokens that it may
     have as ``render_summary`` shows it, headings included; None = that of ``verbosity`` and the default window. What
     it cannot hold is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
-    up to half of the room. ``lasting``: it is for other conversations, and holds what the user stated; else it stands
-    for these turns in their own, and an assistant's results and what was asked in another language are in it."""
+    up to half of the room, and what ``events`` leave of the rest. ``lasting``: it is for other conversations, and holds
+    what the user stated; else it stands for these turns in their own, and an assistant's results and what was asked in
+    another language are in it."""
     room = summary_target(verbosity, DEFAULT_TRIGGER) if target is None else target
     empty = count(render_summary(SummaryText()))
     candidates = _without_repeats(_candidates(events, lasting))
-    folded = _chosen(_earlier(before), (room - empty) // 2, count) if before else []
-    spent = sum(_cost(one, count) for one in folded)
-    chosen = [*folded, *_chosen(_not_folded(candidates, folded), room - empty - spent, count)]
+    earlier = _earlier(before) if before else []
+    chosen = _chosen(earlier, (room - empty) // 2, count)
+    for further in (candidates, earlier):
+        left = room - empty - sum(_cost(one, count) for one in chosen)
+        chosen += _chosen(_not_among(further, chosen), left, count)
     summary = _summary(chosen)
     # a counter other than the estimate may count the whole above its parts
     while chosen and count(render_summary(summary)) > room:
@@ -248,8 +251,8 @@ def _without_repeats(found: Sequence[_Candidate]) -> list[_Candidate]:
     return [one for one in found if last[_content_key(one)] is one]
 
 
-def _not_folded(found: Sequence[_Candidate], folded: Sequence[_Candidate]) -> list[_Candidate]:
-    known = {_content_key(one) for one in folded}
+def _not_among(found: Sequence[_Candidate], chosen: Sequence[_Candidate]) -> list[_Candidate]:
+    known = {_content_key(one) for one in chosen}
     return [one for one in found if _content_key(one) not in known]
 
 
