@@ -380,9 +380,11 @@ def test_a_worker_without_time_for_the_summary_leaves_it_to_the_next(world: Worl
     assert get_job(world.user("ann"), body["job_id"]).result["outcome"] == "covered"
 
 
-def test_the_message_of_a_turn_that_is_cut_stays_in_words(world: World) -> None:
+@pytest.mark.parametrize("before", ["", f'<neve-memory format="1">\n{"It rained. " * 60}\n</neve-memory>\n'])
+def test_the_message_of_a_turn_that_is_cut_stays_in_words(world: World, before: str) -> None:
+    """Its own words, also where a backend logs the whole prompt."""
     turns(world, 6)
-    append_events(scope_of(world), [NewEvent(EventType.USER_MESSAGE, "Migrate the whole shop.")])
+    append_events(scope_of(world), [NewEvent(EventType.USER_MESSAGE, f"{before}Migrate the whole shop.")])
     for n in range(30):
         data = {"tool_use_id": f"t{n}", "name": "run"}
         call = NewEvent(EventType.TOOL_CALL, "c" * 320, event_data=data)

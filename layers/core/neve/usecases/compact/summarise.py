@@ -13,7 +13,7 @@ from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
 from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.rendered_blocks import strip_event, strip_rendered
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
 from neve.domain.tokens import trim_to
@@ -137,11 +137,11 @@ def summarise(
 
 
 def request_of(events: Sequence[Event], before: Summary | None) -> str | None:
-    """The message that began the turn in which these events end; of a turn that began behind an earlier horizon, as its
-    summary holds it."""
+    """The message that began the turn in which these events end, without what Neve rendered into it; of a turn that
+    began behind an earlier horizon, as its summary holds it."""
     asked = [event for event in events if event.event_type is EventType.USER_MESSAGE]
     if asked:
-        return event_text(asked[-1])
+        return strip_rendered(event_text(asked[-1]))
     items = before.action_items if before else ()
     return next((item.removeprefix(UNDER_WAY) for item in items if item.startswith(UNDER_WAY)), None)
 
