@@ -19,11 +19,11 @@ from neve.domain.errors import NeveError
 from neve.domain.records.epochs import SessionEpoch, Summary
 from neve.domain.records.memories import Kind, Provenance, Status
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.tenants.policy import CustomBudget
+from neve.domain.tenants.policy import CustomBudget, Policy
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Index
-from neve.scope import SessionScope
+from neve.scope import SessionScope, Tenant
 from neve.store import rows
 from neve.usecases.compile import updates
 from neve.usecases.compile.command import CompileCommand
@@ -271,6 +271,22 @@ def test_long_texts_take_the_room_of_images(world: RecallWorld) -> None:
     assert load_images(session(world), [short, largest]).last_left_out == 0
     assert load_images(session(world), [long, largest]).last_left_out == 1
     assert load_images(session(world), [short, largest], beside=800_000).last_left_out == 1
+
+
+def test_a_pack_of_a_wide_script_takes_the_room_of_images(world: RecallWorld) -> None:
+    """Three bytes a character: with a long log and its image the answer would be one that no function may give."""
+    world.tenant = Tenant("acme", Policy(global_budget=100_000))
+    for n in range(60):
+        world.remember(f"{n} " + "记得他喜欢喝茶" * 650)
+    build_pack.build_pack(session(world), "horizon")
+    for _ in range(3):
+        append_events(session(world), [NewEvent(EventType.USER_MESSAGE, "今天天气如何？" * 12_000)])
+        reply(world)
+    send(world, a=IMAGE_BYTES * 9 // 10)
+    made = compiled(world, None)
+    assert payload_bytes({"body": ContextOut.of(made, world.tenant.policy).model_dump_json()}) < MAX_PAYLOAD
+    assert made.degraded == ["images:left_out"]
+    assert len(made.plan.prompt.pack.encode()) > 800_000 and made.plan.cut is None
 
 
 def test_images_that_make_room_begin_an_epoch(world: RecallWorld) -> None:

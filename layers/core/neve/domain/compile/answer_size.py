@@ -11,6 +11,8 @@ ANSWER_BYTES = 6_291_556
 """What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
 BESIDE_THE_LOG = 400 * 1024
 """Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
+BESIDE_THE_PACK = 100 * 1024
+"""Of these for all but the pack, in a script of three bytes a character."""
 _MAX_BYTES_A_CHARACTER = 7
 """A control character, escaped twice."""
 
@@ -18,6 +20,13 @@ _MAX_BYTES_A_CHARACTER = 7
 def room_for_the_log(beside: int) -> int:
     """Bytes that are left of an answer into which the call itself brings ``beside``."""
     return ANSWER_BYTES - BESIDE_THE_LOG - beside
+
+
+def beyond_its_room(pack: str) -> int:
+    """Bytes of a pack that ``BESIDE_THE_LOG`` leaves no room for: in a script of three bytes a character it takes three
+    times as many. They are to be taken from the log and its images."""
+    most = BESIDE_THE_LOG - BESIDE_THE_PACK
+    return 0 if _MAX_BYTES_A_CHARACTER * len(pack) <= most else max(0, _json_bytes(pack) - most)
 
 
 def fits(events: Sequence[Event], room: int) -> bool:

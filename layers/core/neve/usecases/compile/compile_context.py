@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.compact.headings import summary_target
-from neve.domain.compile.answer_size import room_for_the_log
+from neve.domain.compile.answer_size import beyond_its_room, room_for_the_log
 from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
@@ -209,7 +209,7 @@ class _Compilation:
             raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
-        room = room_for_the_log(self.command.bytes)
+        room = room_for_the_log(self.command.bytes + beyond_its_room(prompt_input.pack))
         return make_plan(
             prompt_input, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room)
         )

@@ -5,13 +5,14 @@ The tasks of the second step wait for those of the first, which were started bef
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
+from neve.domain.compile.answer_size import beyond_its_room
 from neve.domain.compile.history import hidden
 from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
@@ -20,6 +21,7 @@ from neve.domain.records.markers import SessionMarker
 from neve.domain.records.sessions import Event, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
+from neve.domain.sessions.transcript import images_of
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
 from neve.ports.table import Item, Key
@@ -165,9 +167,8 @@ def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0
     parts.append(start(lambda: _before(scope, session_state.result())))
     aside = start(lambda: _aside(scope, session_state.result()))
     updates = start(lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack))
-    images = start(
-        lambda: load_images(scope, _all_of(aside, parts), session_state.result().epoch.images_dropped_to, beside)
-    )
+    taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
+    images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), taken))
     return Reads(scope, began, session_state, pack, parts, aside, updates, images)
 
 
@@ -198,6 +199,20 @@ def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> 
     if read_only and session_state.epoch.pack is None:
         return PackView("preview", text=gather_pack(scope)[0].text())
     return pack_of(scope, session_state.epoch)
+
+
+def _images(scope: SessionScope, session_state: SessionState, events: list[Event], beside: Callable[[], int]) -> Images:
+    """``beside``: as ``load_images`` takes it; of a log without images nobody asks for it."""
+    taken = beside() if any(map(images_of, events)) else 0
+    return load_images(scope, events, session_state.epoch.images_dropped_to, taken)
+
+
+def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:
+    """With what the pack takes, unless the prompt is without it."""
+    try:
+        return beside + beyond_its_room(pack.result(until_ms).text or "")
+    except (StoreUnavailable, DeadlineExceeded):
+        return beside
 
 
 def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
