@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +68,34 @@ def test_the_next_cut_is_not_due_with_the_next_turn() -> None:
             made += 1
             cut = again
     assert made == 1
+
+
+def test_a_cut_compares_each_turn_a_few_times() -> None:
+    """However many there are: a chat of short turns has thousands, and a prompt waits for its cut."""
+    compared = 0
+
+    class Number(int):
+        def __lt__(self, other: int) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) < int(other)
+
+        def __ge__(self, other: int) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) >= int(other)
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return isinstance(other, int) and int(self) == int(other)
+
+        __hash__ = int.__hash__
+
+    long = shown(turns(300, 60))
+    numbered = replace(long, tail=tuple(replace(unit, turn=Number(unit.turn)) for unit in long.tail))
+    assert plan_cut(numbered, 10_000, target=700) == plan_cut(long, 10_000, target=700)
+    assert 0 < compared < 50 * len(long.tail)
 
 
 def test_a_window_keeps_n_turns_and_shows_at_most_twice_as_many() -> None:

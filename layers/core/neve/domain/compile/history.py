@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise, takewhile
 
 from neve.domain.compile.conversation import says_nothing, shown_tokens
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
@@ -224,10 +224,9 @@ def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequenc
     """What may be kept at the beginning and at the end, the most first. The newest turns fill half of the room at most,
     so that the next cut is not due with the next turn."""
     head, tail = shown.parted()
-    numbers = {unit.turn for unit in tail}
-    half = (grant - _sum(head)) // 2
-    fits = next((n for n in range(len(numbers), 0, -1) if _sum(_newest(tail, n)) <= half), 0)
-    for turns in range(min(max(fits, LAST_TURNS_KEPT), len(numbers) - 1), 0, -1):
+    weights = _weights(tail)
+    fits = _newest_fitting(weights, (grant - _sum(head)) // 2)
+    for turns in range(min(max(fits, LAST_TURNS_KEPT), len(weights) - 1), 0, -1):
         if turns == fits or turns <= LAST_TURNS_KEPT:
             yield head, _newest(tail, turns)
     rounds = [unit for unit in _newest(tail, 1) if unit.is_round]
@@ -241,9 +240,24 @@ def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequenc
         yield (), rounds[start:]
 
 
+def _weights(units: Sequence[Unit]) -> list[int]:
+    """Tokens of each turn, the oldest first."""
+    weights: dict[int, int] = {}
+    for unit in units:
+        weights[unit.turn] = weights.get(unit.turn, 0) + unit.tokens
+    return list(weights.values())
+
+
+def _newest_fitting(weights: Sequence[int], room: int) -> int:
+    """How many of the newest turns have room together."""
+    return sum(1 for _ in takewhile(lambda tokens: tokens <= room, accumulate(reversed(weights))))
+
+
 def _newest(units: Sequence[Unit], turns: int) -> tuple[Unit, ...]:
-    wanted = sorted({unit.turn for unit in units})[-turns:]
-    return tuple(unit for unit in units if unit.turn in wanted)
+    """``units``: in the order of the log, as their turns are."""
+    numbers = list(dict.fromkeys(unit.turn for unit in units))
+    first = numbers[-turns:][:1]
+    return tuple(unit for unit in units if unit.turn >= first[0])
 
 
 def _kept_tokens(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> int:
