@@ -28,7 +28,7 @@ from neve.store import rows
 from neve.usecases.compile import updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
-from neve.usecases.compile.images import IMAGE_BYTES, load_images
+from neve.usecases.compile.images import IMAGE_BYTES, MISFITS, load_images
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.pack import build_pack
@@ -249,6 +249,22 @@ def test_stored_images_are_shown_up_to_a_limit_and_stay(world: RecallWorld) -> N
     assert [names(images.history) for images in found] == [["1"], ["1"], ["1", "3"]]
     counted = [(images.history_shown, images.history_left_out, images.dropped_to) for images in found]
     assert counted == [(1, 0, None), (1, 1, None), (2, 1, None)]
+
+
+def test_images_behind_many_without_room_are_not_read(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is a read of an object, one after the other: a conversation about photos has dozens."""
+    log = [picture(world, n, IMAGE_BYTES // 4 + 1) for n in range(1, 40)]
+    log += [event(40, EventType.ASSISTANT_RESPONSE, "I see."), picture(world, 41, 100)]
+    get, read = world.objects.get, list[str]()
+
+    def counted(name: str) -> bytes | None:
+        read.append(name)
+        return get(name)
+
+    monkeypatch.setattr(world.objects, "get", counted)
+    found = load_images(session(world), log)
+    assert (names(found.history), names(found.last), found.history_left_out) == (["1", "2", "3"], ["41"], 36)
+    assert len(read) == 3 + MISFITS + 1
 
 
 def test_the_message_has_room_before_the_history(world: RecallWorld) -> None:

@@ -18,6 +18,9 @@ from neve.usecases.images.image_objects import read_image
 
 IMAGE_BYTES = MAX_IMAGE_BYTES
 """Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
+MISFITS = 4
+"""After so many images of the history in a row that have no room, the rest is not read (*chosen*): each is an object of
+its own, one read after the other, and a conversation about photos has dozens of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ def load_images(scope: SessionScope, events: Sequence[Event], after: int = 0, be
     room = _room(events, beside)
     try:
         last = _fitting(scope, in_now, room)
-        history = _fitting(scope, list(dict.fromkeys(in_past)), IMAGE_BYTES)  # which ones hangs on the log alone
+        # which ones hangs on the log alone
+        history = _fitting(scope, list(dict.fromkeys(in_past)), IMAGE_BYTES, misfits=MISFITS)
     except StoreUnavailable:
         return Images(history_left_out=_stored(past), last_left_out=_stored(now), missing=True)
     dropped_to = None
@@ -87,13 +91,21 @@ def _room(events: Sequence[Event], beside: int) -> int:
     return max(0, min(IMAGE_BYTES, (room_for_the_log(beside) - bytes_of(events)) // 4 * 3))
 
 
-def _fitting(scope: SessionScope, names: Sequence[str], room: int) -> dict[str, bytes]:
-    """``names``: one for each time that it is shown. Raises StoreUnavailable."""
+def _fitting(scope: SessionScope, names: Sequence[str], room: int, *, misfits: int | None = None) -> dict[str, bytes]:
+    """``names``: one for each time that it is shown. ``misfits``: after how many in a row nobody looks further. Raises
+    StoreUnavailable."""
     fitting: dict[str, bytes] = {}
+    in_a_row = 0
     for name in dict.fromkeys(names):
+        if in_a_row == misfits:
+            break
         body = read_image(scope.ports.objects, name)
-        if body is None or len(body) * names.count(name) > room:
+        if body is None:
             continue
+        if len(body) * names.count(name) > room:
+            in_a_row += 1
+            continue
+        in_a_row = 0
         room -= len(body) * names.count(name)
         fitting[name] = body
     return fitting
