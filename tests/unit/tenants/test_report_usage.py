@@ -19,6 +19,7 @@ from neve.scope import Tenant
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
+from neve.usecases.pack.purge_versions import purge_versions
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 from neve.usecases.tenants.prompt_usage import tenant_days, tenant_prompts, user_days
@@ -124,6 +125,18 @@ def test_what_there_is_not(world: World) -> None:
     assert refusal(world, new(pack_version=2)) == "pack_version_not_found"
     assert report(world, new(pack_version=0)).session.reports == 1
     assert totals(world).reports == 1
+
+
+def test_a_prompt_with_a_pack_that_was_taken_away_since_is_counted(world: World) -> None:
+    """It was paid for. That its words were deleted meanwhile is no mistake of the caller's."""
+    purge_versions(world.user(), "s1", [1])
+    assert report(world).session.reports == 1
+    read_pack(world.user().of_session("s1"))
+    changed = report(world, new(pack_version=2)).change
+    assert changed is not None and (changed.pack_version, changed.trigger) == (2, "initial")
+    again = report(world).change
+    assert again is not None and (again.pack_version, again.trigger) == (1, None)
+    assert refusal(world, new(pack_version=3)) == "pack_version_not_found"
 
 
 def test_a_prompt_without_a_pack_behind_one_with_it_is_counted_and_read_again(world: World) -> None:

@@ -122,14 +122,16 @@ class _Report:
         return wanted
 
     def _trigger(self, epoch: SessionEpoch, before: SessionPrompts) -> Trigger | None:
-        """Why the reported pack was built; None for no pack, and for the one that was reported last. Raises
-        pack_version_not_found."""
+        """Why the reported pack was built; None for no pack, for the one that was reported last, and for one that was
+        taken away since. Raises pack_version_not_found."""
         version = self.new.pack_version
         if version == 0 or (before.last is not None and before.last.pack_version == version):
             return None
         if epoch.pack is not None and epoch.pack.pack_version == version:
             return epoch.pack.trigger
         item = self.scope.ports.table.get(self.scope.keys.pack(version))
+        if item is None and version <= epoch.purged_to:
+            return None
         if item is None:
             raise not_found("pack_version", str(version))
         return rows.read_manifest(item).trigger
