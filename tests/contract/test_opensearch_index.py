@@ -3,6 +3,7 @@ go, and versions of passages that no search can see yet."""
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -301,6 +302,27 @@ def test_a_switch_replaces_the_index_at_once_and_keeps_the_old_one(server: Serve
     assert new.model() == OTHER and ids(find(new, owner, "kayak tent")) == ["b"]
     assert ids(find(old, owner, "kayak tent")) == ["a"], f"a process goes on with what it saw for {ALIAS_TTL_S} s"
     assert switch_alias(server.calls, server.alias, name) == []
+
+
+def test_what_an_erasure_removed_is_let_in_again_once_its_versions_are_forgotten(server: Server) -> None:
+    """The next life of an id has the same sessions, whose events begin at rev 1, without what follows and without
+    vectors."""
+    index, owner = server.index(), new_owner()
+    index.upsert(owner, [passage("evt:s:1", "kayak", version=3, vector=EAST)])
+    server.refresh()
+    assert index.erase(owner) == 1
+    index.upsert(owner, [passage("evt:s:1", "tent", following_known=0)])
+    server.refresh()
+    assert find(index, owner, "tent") == [], "a late write of the life before would come in as well"
+    settings = {"index": {"gc_deletes": "50ms"}}
+    server.client.indices.put_settings(index=index_name(server.alias, MODEL), body=settings)
+    for _ in range(200):
+        index.upsert(owner, [passage("evt:s:1", "tent", following_known=0)])
+        server.refresh()
+        if found := find(index, owner, "tent"):
+            break
+        time.sleep(0.05)
+    assert ids(found) == ["evt:s:1"]
 
 
 def test_a_write_to_an_index_that_was_deleted_makes_no_other(server: Server) -> None:

@@ -8,14 +8,16 @@ from typing import Any, cast
 
 import pytest
 
+from neve.adapters.opensearch.mapping import index_body
 from neve.domain.errors import NeveError
 from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel
 from neve.ports.table import WriteOp
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
-from neve.usecases.erase.erase_user import Removed, UserNotFound, begin_erasure, erase_user, finish_erasure
+from neve.usecases.erase.erase_user import SETTLE_S, Removed, UserNotFound, begin_erasure, erase_user, finish_erasure
 from tests.unit.erase.kept import MARKER, left, live
 from tests.unit.recall_world import RecallWorld
 
@@ -154,3 +156,11 @@ class Failing:
         if self._left < 0:
             raise StoreUnavailable("table", "stopped")
         self._table.write(ops)
+
+
+def test_a_search_domain_forgets_what_was_removed_before_the_id_is_free() -> None:
+    """It refuses what is older than a removal that it remembers, and the next life of an id says the same things at
+    rev 1. What is over is looked for when a quarter of the time has passed since the last look."""
+    remembered = index_body(IndexModel("any", 4), refreshed_every="1s")["settings"]["index"]["gc_deletes"]
+    number, unit = int(remembered[:-1]), remembered[-1]
+    assert 1.25 * number * {"s": 1, "m": 60, "h": 3600}[unit] < SETTLE_S

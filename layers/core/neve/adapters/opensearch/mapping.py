@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from neve.ports.search import IndexModel
 
-MAPPING_VERSION: Final = 3
+MAPPING_VERSION: Final = 4
 SHARDS: Final = 3
 """A user's passages lie in one of them. At 9.5 KB a passage (measured on 2,760 chat turns with 384 dimensions) three of
 30 GB hold some 9 million."""
@@ -20,6 +20,10 @@ REFRESHED_EVERY: Final = "1s"
 """OpenSearch's own number, but said: unsaid, a shard that nobody searched for 30 s goes to sleep, and whoever waits for
 a refresh waits for its next search."""
 NEVER: Final = "-1"
+REMOVALS_REMEMBERED_S: Final = 600
+"""How long a removal's version is remembered: far longer than a worker takes from its read of a row to its write, and
+with the quarter of it that passes until a refresh looks for what is over, shorter than the wait before an erased id is
+free: what its next life says begins at rev 1 again."""
 
 _KEYWORDS = ("tenant", "user", "source", "kind", "status", "tier", "category", "group", "session_id", "fingerprint")
 _NOT_SORTED = {"type": "keyword", "doc_values": False}
@@ -50,8 +54,7 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
                 "number_of_shards": SHARDS,
                 "auto_expand_replicas": "0-1",
                 "refresh_interval": refreshed_every,
-                # How long a deletion's version is remembered.
-                "gc_deletes": "1h",
+                "gc_deletes": f"{REMOVALS_REMEMBERED_S}s",
             }
         },
         "mappings": {
@@ -71,7 +74,7 @@ def _vector(dimensions: int) -> dict[str, Any]:
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """``passages-v3-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """``passages-v4-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 
