@@ -11,6 +11,7 @@ import pytest
 
 from local.template import ROOT, read_template
 from neve.ports.table import Index
+from neve.workers.sweep import METRICS
 from tests.infra.templates import OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
 
 WATCHED: Mapping[str, Any] = written(OBSERVABILITY)["Resources"]
@@ -125,6 +126,13 @@ def test_no_queue_waits_unnoticed() -> None:
     fed = {source.queue for source in read_template().queue_sources}
     assert watched_by("ApproximateAgeOfOldestMessage", "QueueName") == fed - {"reflect"}
     assert WATCHED["NightlyReflectionLate"]["Properties"]["MetricName"] == "NightlyReflectionAgeSeconds"
+
+
+def test_a_change_stream_that_nobody_reads_is_noticed() -> None:
+    """It has no age then, and no dead letters: what shows it is that the sweep does the outbox's work."""
+    resent = {metric for metric in METRICS.values() if metric.endswith("Resent")}
+    assert len(resent) == 5
+    assert {metric for _, metric, _ in metrics(WATCHED["SweepResends"]["Properties"])} == resent
 
 
 def test_indexes_of_the_table_are_watched_each_for_itself() -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+
+import pytest
 
 from neve.domain.records.memories import Kind, Scope
 from neve.ports.queue import QueueName
@@ -14,6 +17,7 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.memories.trace_memory import trace_memory
+from neve.workers.sweep import sweep
 from tests.unit.recall_world import RecallWorld
 
 
@@ -76,3 +80,20 @@ def test_when_a_memory_was_last_answered_with_is_said_by_its_next_recall(world: 
     world.ask("trains")
     world.pump()
     assert world.memory(memory_id).last_accessed_at is not None
+
+
+def test_an_outbox_that_does_not_run_is_told_by_every_sweep(
+    world: RecallWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No backlog gets as old as its alarm wants: the sweep itself sees to that."""
+    for _ in range(6):
+        world.remember(f"Ann likes train {world.clock.now()}.")
+        world.say("I like trains.", "Noted.")
+        world.clock.move(minutes=20)
+        swept = sweep(world, None)
+        assert swept["embeddings"] and swept["passes"]
+        line = json.loads(capsys.readouterr().out.splitlines()[-1])
+        told = {name: line[name] for name in ("IndexMessagesResent", "PassesResent")}
+        assert told == {"IndexMessagesResent": [swept["embeddings"]], "PassesResent": [swept["passes"]]}
+        assert line["EmbeddingBacklogAgeSeconds"] < [3600.0]
+        world.embed(world.taken(QueueName.INDEX) + world.taken(QueueName.EMBED))
