@@ -230,6 +230,28 @@ def test_what_fails_for_now_is_told_again_and_vectors_are_not_held_up(world: Rec
     assert encoded(world) == {memory}
 
 
+def test_what_nobody_foresaw_fails_by_itself(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others of its batch would come with it again, and end with it as dead letters."""
+    odd, other = world.remember("POISON"), world.remember("User lives in Lisbon")
+    world.embed(world.dispatch())
+    delivered_to = world.taken(QueueName.EMBED)
+    world.remember("User likes tea")
+    world.words(world.dispatch())
+    batch = [*delivered_to, *world.taken(QueueName.EMBED)]
+    whole = FixtureTokenEncoder.encode_passages
+
+    def encode(self: FixtureTokenEncoder, texts: Sequence[str]) -> list[bytes]:
+        if "POISON" in texts:
+            raise RuntimeError("odd")
+        return whole(self, texts)
+
+    monkeypatch.setattr(FixtureTokenEncoder, "encode_passages", encode)
+    assert [message.body.get("ids") for message in batch] == [[odd], [other], None]
+    failures = worker.embed_rows(world, delivered(batch))
+    assert [(position, str(error)) for position, error in failures.items()] == [(0, "odd")]
+    assert encoded(world) == {other}
+
+
 def test_an_utterance_without_a_vector_does_not_keep_the_others_from_being_encoded(world: RecallWorld) -> None:
     """Its message may never succeed, and the one that the sweep sends names what is left."""
     world.open()

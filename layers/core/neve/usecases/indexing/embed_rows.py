@@ -53,7 +53,7 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
         if one.body["kind"] not in ROWS:
             try:
                 _encode(ports, one.body, ends_ms)
-            except (EmbedAgain, StoreUnavailable) as error:
+            except Exception as error:  # each fails by itself, like the rows
                 failures[position] = error
     return failures
 
@@ -111,7 +111,7 @@ def _tokens_messages(body: Mapping[str, Any], ids: list[str]) -> list[Message]:
 
 
 def _encode(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> None:
-    """Raises EmbedAgain, StoreUnavailable."""
+    """Raises EmbedAgain, 409 ``conflict``, StoreUnavailable."""
     with correlated(body):
         rest = _encoded(ports, body, ends_ms)
         if rest is not None:
