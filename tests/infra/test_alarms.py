@@ -50,7 +50,7 @@ def test_what_the_service_must_not_do_unnoticed_has_an_alarm() -> None:
         *("5XXError", "Latency", "IteratorAge", "ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"),
         *("Throttles", "ReadThrottleEvents", "WriteThrottleEvents", "Errors", "ClusterStatus.red", "FreeStorageSpace"),
         *("RecallDegraded", "RecallNotSearched", "RecallEmpty", "EmbeddingBacklogAgeSeconds", "ScheduledRunsSucceeded"),
-        *("PassesFailed", "ModelInputTokens", "ModelOutputTokens"),
+        *("PassesFailed", "SweepTasksFailed", "ModelInputTokens", "ModelOutputTokens"),
     }
 
 

@@ -65,6 +65,19 @@ def test_a_store_that_fails_one_kind_keeps_no_other_waiting(
     assert later == ["texts"]
 
 
+def test_a_kind_that_nobody_foresaw_failing_keeps_no_other_waiting_and_is_told(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise ValueError("odd")
+
+    reported: list[tuple[str, str]] = []
+    monkeypatch.setattr(sweeping, "send_expired", fail)
+    monkeypatch.setattr(sweeping, "clear_unmade", lambda *_: 3)
+    swept = sweep_due(world, on_failure=lambda kind, error: reported.append((kind, str(error))))
+    assert (swept["failed"], swept["texts"], reported) == (1, 3, [("archives", "odd")])
+
+
 @given(
     backlogs=st.lists(st.integers(0, 40), min_size=1, max_size=9),
     piece_s=st.floats(0.1, 3.0),

@@ -11,7 +11,7 @@ import pytest
 
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.sessions import EventType
-from neve.ports.table import Index
+from neve.ports.table import Index, Put
 from neve.store.keys import DUE_SHARDS, due_shard
 from neve.usecases.background import sweep_due as sweeping
 from neve.usecases.background.sweep_due import sweep_due
@@ -117,6 +117,23 @@ def test_rows_that_were_queued_just_now_hide_no_other(world: World) -> None:
     world.clock.move(minutes=1)
     share = unlimited()
     assert (requeue_pending(world, before, share), share.left) == (1, False), "two were queued a minute ago"
+
+
+def test_a_row_that_this_version_cannot_read_keeps_no_other_from_the_sweep(world: World) -> None:
+    """A version that was taken back may have written it."""
+    first, second = in_order(world, 2)
+    table, odd = world.table, create_memory(world.user(first), NewMemory("song"))
+    append_unqueued(world, first)
+    create_memory(world.user(second), NewMemory("tea"))
+    append_unqueued(world, second)
+    keys = world.user(first).keys
+    for key in (keys.memory(odd.id), keys.of_session("s1").marker):
+        table.write([Put({**(table.get(key) or {}), "status": "dreamt", "observed_seq": "soon"})])
+    world.clock.move(minutes=30)
+    reported: list[tuple[str, str]] = []
+    done = sweep_due(world, on_failure=lambda kind, error: reported.append((kind, type(error).__name__)))
+    assert swept(world) == {second} and done["embeddings"] == 2 and done["passes"] == 1
+    assert (reported, done["failed"]) == ([("embed", "ValidationError"), ("behind", "ValidationError")], 2)
 
 
 def test_half_of_a_share_is_for_finding() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -63,26 +64,29 @@ def sweep_due(
     next sweep. ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing
     can be done with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises
     StoreUnavailable behind the last kind when a store failed one."""
-    kinds: list[Callable[[TimeShare], Counts]] = [
-        partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure),
-        partial(_due, ports, "replace", "replacements", resolve_due, on_failure),
-        *(partial(_due, ports, kind, "jobs", send_again, on_failure) for kind in KINDS),
-        partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure),
-        partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure),
-        partial(_due, ports, LATE, "encodings", begin_again, on_failure),
-        partial(end_idle, ports, on_failure=on_failure),
-        partial(_unindexed, ports),
-        partial(_lagging_logs, ports),
-        lambda share: {"retained": send_expired(ports, share)},
-        lambda share: {"texts": clear_unmade(ports, share)},
+    kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
+        ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
+        ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
+        *((kind, partial(_due, ports, kind, "jobs", send_again, on_failure)) for kind in KINDS),
+        (rows.QUEUED, partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure)),
+        (rows.LEAVE, partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure)),
+        (LATE, partial(_due, ports, LATE, "encodings", begin_again, on_failure)),
+        ("idle", partial(end_idle, ports, on_failure=on_failure)),
+        ("embed", partial(_unindexed, ports, on_failure)),
+        ("behind", partial(_lagging_logs, ports, on_failure)),
+        ("archives", lambda share: {"retained": send_expired(ports, share)}),
+        ("text", lambda share: {"texts": clear_unmade(ports, share)}),
     ]
     done: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     failure: StoreUnavailable | None = None
-    for kind, share in zip(kinds, shares(seconds_left, len(kinds), SPARE_S), strict=True):
+    for (kind, work), share in zip(kinds, shares(seconds_left, len(kinds), SPARE_S), strict=True):
         try:
-            done.update(kind(share))
+            done.update(work(share))
         except StoreUnavailable as error:
             failure = failure or error
+        except Exception as error:
+            on_failure(kind, error)
+            done["failed"] += 1
         done["left"] += share.left
     if failure is not None:
         raise failure
@@ -109,16 +113,33 @@ def _due(
     return done
 
 
-def _unindexed(ports: Ports, share: TimeShare) -> Counts:
-    return {"embeddings": requeue_pending(ports, ports.clock.now() - PENDING_FOR, share)}
+@dataclass
+class _Unreadable:
+    """Rows that this version cannot read: another one, which was taken back, may have written them."""
+
+    kind: str
+    on_failure: Failed
+    count: int = 0
+
+    def __call__(self, error: Exception) -> None:
+        self.on_failure(self.kind, error)
+        self.count += 1
 
 
-def _lagging_logs(ports: Ports, share: TimeShare) -> Counts:
+def _unindexed(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
+    unreadable = _Unreadable("embed", on_failure)
+    queued = requeue_pending(ports, ports.clock.now() - PENDING_FOR, share, unreadable)
+    return {"embeddings": queued, "failed": unreadable.count}
+
+
+def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
     """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
     others."""
     now, reading, sent = ports.clock.now(), share.half(), 0
+    unreadable = _Unreadable("behind", on_failure)
     unobserved: list[tuple[SessionKeys, Progress]] = []
-    for part in in_parts(lagging_logs(ports.table, reading, first=first_shard(now))):
+    logs = lagging_logs(ports.table, reading, first=first_shard(now), unreadable=unreadable)
+    for part in in_parts(logs):
         for keys, progress in part:
             if progress.lag(now).none:
                 leave(SessionData(ports, keys), progress)
@@ -129,7 +150,8 @@ def _lagging_logs(ports: Ports, share: TimeShare) -> Counts:
             reading.left = True
             break
     share.left = share.left or reading.left
-    return {"embeddings": sent, "passes": requeue_passes(ports, share.of(unobserved))}
+    passes = requeue_passes(ports, share.of(unobserved))
+    return {"embeddings": sent, "passes": passes, "failed": unreadable.count}
 
 
 def _rebuild(ports: Ports, item: Item) -> None:

@@ -34,7 +34,7 @@ from neve.store.transact import transact
 from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.lag.indexed_row import read_indexed
-from neve.usecases.lag.memory_lag import Progress, progress_of
+from neve.usecases.lag.memory_lag import Progress, Unreadable, progress_of
 from neve.usecases.reflect.note_due import candidates_of, note_due, rows_of_due
 
 T = TypeVar("T")
@@ -77,12 +77,14 @@ class WhoseRows:
 EVERYBODY = WhoseRows()
 
 
-def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare) -> int:
+def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare, unreadable: Unreadable | None = None) -> int:
     """For the sweep: memories that have been due since before ``older_than``, important ones first, each at most once
-    in five minutes, at most ``MAX_ROWS``. How many were queued. Raises StoreUnavailable."""
+    in five minutes, at most ``MAX_ROWS``. How many were queued. ``unreadable``: told of rows that cannot be read, which
+    keep no other waiting. Raises StoreUnavailable."""
     now, reading = ports.clock.now(), share.half()
     due = find_due(ports.table, "embed", reading, until=older_than, first=first_shard(now))
-    waiting = ((item, one) for item, one in _indexed(ports.table, due) if _is_waiting(one, older_than, now))
+    found = _indexed(ports.table, due, unreadable)
+    waiting = ((item, one) for item, one in found if _is_waiting(one, older_than, now))
     chosen = _first(waiting, reading)
     share.left = share.left or reading.left
     return requeue(ports, chosen, share)
@@ -168,13 +170,22 @@ def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
         yield from ports.table.query(partition, index=Index.DUE, limit=1).items
 
 
-def _indexed(table: Table, due: Iterable[Item]) -> Iterator[tuple[Item, Memory | Document]]:
+def _indexed(
+    table: Table, due: Iterable[Item], unreadable: Unreadable | None = None
+) -> Iterator[tuple[Item, Memory | Document]]:
     """The rows themselves, those that are still there and lack something."""
     for part in in_parts(due):
         places = {key_of(item): item for item in part if item["type"] in INDEXED_COLLECTIONS}
-        found = table.get_many(list(places)) if places else {}
-        known = ((places[key], _read(item)) for key, item in found.items())
-        yield from ((item, one) for item, one in known if _lacks_something(one))
+        for key, item in (table.get_many(list(places)) if places else {}).items():
+            try:
+                one = _read(item)
+            except Exception as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+                continue
+            if _lacks_something(one):
+                yield places[key], one
 
 
 def _read(item: Item) -> Memory | Document:
@@ -269,11 +280,16 @@ def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
 
 
 def lagging_logs(
-    table: Table, share: TimeShare, asked: WhoseRows = EVERYBODY, first: int = 0
+    table: Table,
+    share: TimeShare,
+    asked: WhoseRows = EVERYBODY,
+    first: int = 0,
+    unreadable: Unreadable | None = None,
 ) -> Iterator[tuple[SessionKeys, Progress]]:
     """As far as the share has time to read, one batch read for each ``PART``. Raises StoreUnavailable."""
     for part in in_parts(find_due(table, "behind", share, asked, first=first)):
-        yield from progress_of(table, [_owner_of(item).of_session(item["session_id"]) for item in part])
+        sessions = [_owner_of(item).of_session(item["session_id"]) for item in part]
+        yield from progress_of(table, sessions, unreadable)
 
 
 def waiting_for(

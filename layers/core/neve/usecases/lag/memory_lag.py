@@ -5,7 +5,7 @@ by the pass that observed it, else by the sweep. What is up to date costs nobody
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -39,6 +39,8 @@ some 1 KB each, so this many are read for 125 units)."""
 MAX_SESSIONS = 200
 """And sessions (*chosen*: three rows of each are read)."""
 _PAGE = 200
+Unreadable = Callable[[Exception], object]
+"""Told of a row that this version cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,21 @@ def _behind(table: Table, keys: UserKeys) -> Iterator[SessionKeys]:
     return (keys.of_session(item["session_id"]) for item in found)
 
 
-def progress_of(table: Table, sessions: Iterable[SessionKeys]) -> Iterator[tuple[SessionKeys, Progress]]:
-    """One batch read. Raises StoreUnavailable."""
+def progress_of(
+    table: Table, sessions: Iterable[SessionKeys], unreadable: Unreadable | None = None
+) -> Iterator[tuple[SessionKeys, Progress]]:
+    """One batch read. ``unreadable``: told of rows that cannot be read, which are left out then; without it they raise.
+    Raises StoreUnavailable."""
     wanted = list(sessions)
     found = table.get_many([key for keys in wanted for key in progress_rows(keys)]) if wanted else {}
     for keys in wanted:
-        progress = read_progress(keys, found)
+        try:
+            progress = read_progress(keys, found)
+        except Exception as error:
+            if unreadable is None:
+                raise
+            unreadable(error)
+            continue
         if progress is not None:
             yield keys, progress
 
