@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aws_lambda_powertools.utilities.batch import SqsFifoPartialProcessor, process_partial_response
@@ -21,6 +22,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from neve import observability
 from neve.correlation import FIELD, correlated
+from neve.domain.errors import TenantRemoved
 from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
 from neve.domain.privacy.classes import metrics
 from neve.domain.times import iso, parse
@@ -56,7 +58,8 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         body: dict[str, Any] = json.loads(record.body)
         with correlated(body):
             try:
-                work_or_postpone(record, body)
+                with suppress(TenantRemoved):
+                    work_or_postpone(record, body)
             except Exception as error:
                 observability.failed(queue, body.get(FIELD, record.message_id), error, body.get("job_id"))
                 observability.emit_metrics(queue, {"PassesFailed": 1})

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from local.controls.fixture_token_encoder import FixtureTokenEncoder
+from neve.batch import process_in_time
+from neve.domain.records.jobs import Job
 from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.tenants.directory import all_tenants, users_of
+from neve.usecases.background.asked_for import asked_for
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
+from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.jobs.messages.compaction import compact_message
+from neve.usecases.jobs.messages.filing import filing_message
+from neve.usecases.jobs.messages.indexing import late_tenant_message, late_user_message
+from neve.usecases.jobs.messages.observation import observation_message
+from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
+from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.sessions.retain_logs import retention_message
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.revoke_key import revoke_key
+from neve.worker import process_fifo
+from neve.workers.filings import process_filings
+from neve.workers.job_worker import process_jobs
+from neve.workers.nights import process_nightly
 from tests.unit.recall_world import RecallWorld
 
 
@@ -92,6 +113,51 @@ def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWo
     assert erase_tenant(TenantData(world, Keys("acme"))) == Removed(
         rows=1
     )  # the tenant's own row is named whether it is there or not
+
+
+def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
+    world: RecallWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else it would fail five times and end as dead letters, which wake somebody for a tenant that is not there."""
+    live_in(world, "acme", "ann")
+    keys = Keys("acme").of_user("ann")
+    log, night = keys.of_session("s1"), ReflectionRequest("job_1", "2026-03-01T00:00:00.000Z")
+    job = Job("job_1", "compact", "queued", "2026-03-01T00:00:00.000Z", "ann", "s1", state={"reason": "tokens"})
+    messages = {
+        QueueName.EXTRACT: [observation_message(log, 1, 2)],
+        QueueName.COMPACT: [compact_message(log, 1, job)],
+        QueueName.LIBRARIAN: [filing_message(log, 1, "job_1", "end")],
+        QueueName.REFLECT: [tenant_message(Keys("acme"), night), user_message(keys, night)],
+        QueueName.JOBS: [*(job_message(keys, kind, "job_1") for kind in (ERASURE, EXPORT)), retention_message(log)],
+        QueueName.EMBED: [late_tenant_message(Keys("acme"), "policy 2"), late_user_message(keys)],
+    }
+    world.inner_tokens = FixtureTokenEncoder()
+    close_tenant(TenantData(world, Keys("acme")))
+    erase_tenant(TenantData(world, Keys("acme")))
+    world.forget()
+    capsys.readouterr()
+    workers: dict[QueueName, Callable[[Any], dict[str, Any]]] = {
+        QueueName.EXTRACT: lambda event: process_fifo(world, event, None, QueueName.EXTRACT, extract_session),
+        QueueName.COMPACT: lambda event: process_fifo(world, event, None, QueueName.COMPACT, asked_for),
+        QueueName.LIBRARIAN: lambda event: process_filings(world, event, None),
+        QueueName.REFLECT: lambda event: process_nightly(world, event, None),
+        QueueName.JOBS: lambda event: process_jobs(world, event, None),
+        QueueName.EMBED: lambda event: process_in_time(event, None, QueueName.EMBED, partial(embed_rows, world)),
+    }
+    for queue, left in messages.items():
+        assert workers[queue](as_event(left)) == {"batchItemFailures": []}, queue
+    assert "Failed" not in capsys.readouterr().out
+    assert everything(world, "acme", "ann") == [] == world.rows.query(Keys("acme").late, limit=1).items
+
+
+def as_event(messages: Sequence[Message]) -> dict[str, Any]:
+    """As a queue delivers them."""
+    attributes = {"ApproximateReceiveCount": "1", "MessageGroupId": "g"}
+    records = [
+        {"messageId": f"m{n}", "body": json.dumps(message.body), "attributes": attributes, "eventSource": "aws:sqs"}
+        for n, message in enumerate(messages)
+    ]
+    return {"Records": records}
 
 
 def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:

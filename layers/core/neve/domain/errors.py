@@ -37,6 +37,13 @@ class NeveError(Exception):
         self.metrics = dict(metrics or {})
 
 
+class TenantRemoved(NeveError):
+    """401 for a caller; for a worker nothing is left to be done."""
+
+    def __init__(self) -> None:
+        super().__init__("unauthorized", "The tenant of this key no longer exists.")
+
+
 def invalid(field: str, message: str) -> NeveError:
     """422 that names one field."""
     return NeveError("validation_failed", f"{field}: {message}", errors=[FieldError(field, message)])

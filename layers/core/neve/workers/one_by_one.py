@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD, correlated
+from neve.domain.errors import TenantRemoved
 from neve.observing import SecondsLeft, time_of
 from neve.ports.queue import QueueName
 
@@ -18,8 +20,9 @@ Work = Callable[[dict[str, Any], SecondsLeft], None]
 def process_one_by_one(
     event: Mapping[str, Any], context: Any, queue: QueueName, work: Work, failures: str | None = None
 ) -> dict[str, Any]:
-    """The partial batch answer. ``work`` raises to have its message delivered again. ``context``: Lambda's, which knows
-    how long the worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's."""
+    """The partial batch answer. ``work`` raises to have its message delivered again, unless it is that of a tenant who
+    was removed. ``context``: Lambda's, which knows how long the worker may still run; None: for ever. ``failures``: the
+    metric that counts them beside the queue's."""
     seconds_left = time_of(context)
     failed = []
     for record in event["Records"]:
@@ -27,7 +30,8 @@ def process_one_by_one(
         caused_by = body.setdefault(FIELD, record["messageId"])
         with correlated(body):
             try:
-                work(body, seconds_left)
+                with suppress(TenantRemoved):
+                    work(body, seconds_left)
                 observability.message_processed(queue, caused_by)
             except Exception as error:
                 observability.failed(queue, caused_by, error)

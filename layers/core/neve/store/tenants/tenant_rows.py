@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import TenantRemoved
 from neve.domain.tenants.policy import Policy
 from neve.ports.table import Item, Put
 from neve.store.keys import Keys, api_key_row, tenant_row
@@ -78,9 +78,9 @@ def _policy(stored: str) -> Policy:
 
 
 def existing(item: Item | None) -> TenantRow:
-    """The caller's tenant. Raises 401 ``unauthorized`` when it was removed."""
+    """The caller's tenant. Raises TenantRemoved."""
     if item is None:
-        raise NeveError("unauthorized", "The tenant of this key no longer exists.")
+        raise TenantRemoved
     return read_tenant(item)
 
 

@@ -26,6 +26,8 @@ def begin_tenant(data: TenantData[Ports], asked: str, after: str, ends_ms: float
     """Tell each user of the tenant behind ``after``, unless it was told for the same reason; what to send when there
     was no time for the rest. Raises StoreUnavailable; can be repeated."""
     ports, keys = data.ports, data.keys
+    if ports.table.get(tenant_row(keys.tenant)) is None:
+        return None  # it was removed, and would leave a row
     if not after:
         ports.table.write([LateUsers(asked, iso(ports.clock.now())).put(keys)])
     for user in map(data.of_user, users_of(ports.table, keys, after)):
