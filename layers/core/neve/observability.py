@@ -32,10 +32,13 @@ def log_to_stderr() -> None:
             handler.setStream(sys.stderr)
 
 
-def request_completed(operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float) -> None:
-    """One line a call."""
+def request_completed(
+    operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float, degraded: str = ""
+) -> None:
+    """One line a call. ``degraded``: what its answer lacks, as its header says it."""
     fields = {"operation": operation, "correlation_id": request_id, "status": status, "elapsed_ms": elapsed_ms}
-    logger.info("request completed", extra=fields | ({"code": code} if code else {}))
+    told = {"code": code, "degraded": degraded}
+    logger.info("request completed", extra=fields | {name: value for name, value in told.items() if value})
 
 
 def message_processed(queue: str, correlation_id: str) -> None:

@@ -173,6 +173,15 @@ def test_answer_has_the_request_id_and_no_absent_fields(api: Api) -> None:
     assert reply.headers == {"X-Request-Id": "req-1", "Cache-Control": "no-store", "Content-Type": "application/json"}
 
 
+def test_what_an_answer_lacks_is_in_its_log_line(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    """An alarm counts such answers, and an operator has to see what they lack: nothing has failed in them."""
+    caplog.set_level("INFO")
+    for kind in ("a", "b"):
+        api.call("GET", THINGS, user_id="ann", query=f"kind={kind}")
+    lines = [vars(record) for record in caplog.records if record.message == "request completed"]
+    assert [line.get("degraded") for line in lines] == [None, "vector:error, pack:stale"]
+
+
 def test_degraded_header(api: Api) -> None:
     assert (
         api.call("GET", THINGS, query="kind=b", user_id="ann").headers["X-Neve-Degraded"] == "vector:error, pack:stale"

@@ -61,6 +61,7 @@ from neve.ports.engines import Ports
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
+DEGRADED = "X-Neve-Degraded"
 
 Run = Callable[[Call[Q, B]], Answer]
 
@@ -105,7 +106,9 @@ class Router:
             observability.emit_metrics(self.name, refusal.metrics)
             response = _refusal(refusal, request.request_id)
         elapsed_ms = round((time.perf_counter() - started) * 1000, 1)
-        observability.request_completed(operation_id, request.request_id, response["statusCode"], code, elapsed_ms)
+        degraded = response["headers"].get(DEGRADED, "")
+        status = response["statusCode"]
+        observability.request_completed(operation_id, request.request_id, status, code, elapsed_ms, degraded)
         return response
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
@@ -125,7 +128,7 @@ def _reply(answer: Answer, request_id: str) -> dict[str, Any]:
     elif answer.body is not None:
         headers["Content-Type"], text = JSON, _compact(answer.json)
     if answer.degraded:
-        headers["X-Neve-Degraded"] = ", ".join(answer.degraded)
+        headers[DEGRADED] = ", ".join(answer.degraded)
     return _proxy(answer.status, headers | dict(answer.headers), text)
 
 
