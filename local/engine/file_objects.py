@@ -227,7 +227,7 @@ class FileObjects:
             yield
         except OSError as error:
             self._failed(error)
-            raise StoreUnavailable("objects", str(error)) from error
+            raise StoreUnavailable("objects", str(error.strerror)) from error  # the path names a user
 
     def _failed(self, error: OSError) -> None:
         if self._troubles is None:
@@ -248,7 +248,7 @@ class FileObjects:
             yield
         except OSError as error:
             self._failed(error)
-            raise StoreUnavailable("objects", str(error)) from error
+            raise StoreUnavailable("objects", str(error.strerror)) from error  # the path names a user
         if self._troubles is not None:
             self._troubles.worked("objects")
 

@@ -115,7 +115,8 @@ def librarian_actions_rejected(queue: str, correlation_id: str, rejected: Mappin
 
 def failed(where: str, correlation_id: str, error: BaseException, job_id: str | None = None) -> None:
     """The type of an error and the way to it; ``job_id``: whose work failed. Its message is left out: it may quote what
-    a person wrote. That of an error with ``text_is_logged`` is our own, such as why a model gave no answer."""
+    a person wrote. That of an error with ``text_is_logged`` is our own, such as why a model gave no answer, or which
+    store refused what."""
     frames = traceback.extract_tb(error.__traceback__)
     stack = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"

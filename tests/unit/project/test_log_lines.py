@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neve import observability
-from neve.ports.errors import ModelRefused, ModelUnavailable
+from neve.ports.errors import ModelRefused, ModelUnavailable, StoreUnavailable
 
 WORDS = "My sister is named Mary"
 
@@ -38,9 +38,16 @@ def test_a_failure_is_told_by_its_type_and_place_only(written: io.StringIO) -> N
     assert "reason" not in line
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("m: status 529"), ModelRefused("m: status 401")])
-def test_a_models_failure_says_why(written: io.StringIO, error: Exception) -> None:
-    """Those texts are our own: an outage and an answer that is cut off every time need different hands."""
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(ModelUnavailable("m: status 529"), ModelRefused("m: status 401")),
+        StoreUnavailable("table", "PutItem: AccessDeniedException (400)"),
+    ],
+)
+def test_a_failure_of_a_model_or_a_store_says_why(written: io.StringIO, error: Exception) -> None:
+    """Those texts are our own: an outage and an answer that is cut off every time need different hands, and so do a
+    store that throttles and a role that may not."""
     observability.failed("extract", "01J", error)
     assert json.loads(written.getvalue())["reason"] == str(error)
 

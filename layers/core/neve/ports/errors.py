@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 
 class StoreUnavailable(Exception):
-    """A store did not answer, or answered that it cannot. Never raised for "no such row"."""
+    """A store did not answer, or answered that it cannot. Never raised for "no such row". The text says which store and
+    how, such as ``table: PutItem: AccessDeniedException (400)``, without quoting anybody and without a key."""
+
+    text_is_logged = True
 
     def __init__(self, store: str, reason: str) -> None:
         super().__init__(f"{store}: {reason}")
