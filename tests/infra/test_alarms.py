@@ -50,6 +50,7 @@ def test_what_the_service_must_not_do_unnoticed_has_an_alarm() -> None:
         *("5XXError", "Latency", "IteratorAge", "ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"),
         *("Throttles", "ReadThrottleEvents", "WriteThrottleEvents", "Errors", "ClusterStatus.red", "FreeStorageSpace"),
         *("RecallDegraded", "RecallNotSearched", "RecallEmpty", "EmbeddingBacklogAgeSeconds", "ScheduledRunsSucceeded"),
+        "CompileDegraded",
         *("PassesFailed", "SweepTasksFailed", "ModelInputTokens", "ModelOutputTokens"),
     }
 
@@ -119,6 +120,16 @@ def test_no_loop_ends_unnoticed_and_no_asynchronous_event_is_dropped_unnoticed()
     assert watched_by("RecursiveInvocationsDropped", "FunctionName") == fed
     started = {schedule.function for schedule in template.schedules}
     assert watched_by("AsyncEventsDropped", "FunctionName") == started
+
+
+def test_no_call_that_a_prompt_waits_for_is_slow_unnoticed() -> None:
+    watched = {
+        dimensions["Resource"].rpartition("/")[2]
+        for _, alarm in of_type(WATCHED, "AWS::CloudWatch::Alarm")
+        for _, metric, dimensions in metrics(alarm)
+        if metric == "Latency"
+    }
+    assert watched == {"recall", "context", "pack", "sessions", "events", "memories"}
 
 
 def test_no_queue_waits_unnoticed() -> None:
