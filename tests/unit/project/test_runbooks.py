@@ -95,3 +95,16 @@ def test_every_alarm_has_its_runbook_and_the_index_names_both() -> None:
 def endings(alarm: str) -> list[str]:
     parts = alarm.split("-")
     return ["-".join(parts[at:]) for at in range(len(parts))]
+
+
+def test_who_stops_the_spending_stops_every_function_that_asks_the_model() -> None:
+    """Each finds the key of the language model in its environment."""
+    asks = re.findall(
+        r'FunctionName: !Sub "\$\{AWS::StackName\}-(\w+)"(?:(?!FunctionName).)*?NEVE_ANTHROPIC_SECRET',
+        TEMPLATES,
+        re.DOTALL,
+    )
+    assert len(asks) > 1
+    text = (FOLDER / "throttled-tenant.md").read_text(encoding="utf-8")
+    command = text.split("# 3:")[1].split("## Check")[0]
+    assert [name for name in asks if not re.search(rf"\b{name}\b", command)] == []
