@@ -11,6 +11,7 @@ import pytest
 
 from infra.packaging.layers import LAYERS
 from local.template import ROOT
+from neve.adapters.aws.clients import PATIENCE
 from neve.config import Settings, variable
 from tests.infra.permissions import listed, statements, target
 from tests.infra.templates import SERVICE, expanded, function_names, functions, of_type, written
@@ -18,6 +19,8 @@ from tests.infra.templates import SERVICE, expanded, function_names, functions, 
 HOOK = "pre_traffic"
 LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300, "sweep": 300}
 """Nobody waits for a night, a librarian, an erasure or a sweep, and an answer or a batch may take minutes."""
+PAUSE_S = 1
+"""At most, between two attempts of the SDK."""
 NAMES = sorted(function_names().values())
 CHECKED = ("Records", "Index", "Embed", "Recall")
 HOOK_VARIABLES = {f"{name.upper()}_VERSION" for name in CHECKED}
@@ -46,6 +49,14 @@ def test_functions_of_the_api_answer_before_the_gateway_gives_up() -> None:
     timeouts = {logical_id: properties["Timeout"] for logical_id, properties in functions().values()}
     assert len(called) == 5
     assert {timeouts[logical_id] for logical_id in called} == {28}
+
+
+def test_the_authorizer_outlasts_a_table_that_does_not_answer() -> None:
+    """Killed while it waits, it would neither go on with what it knows of a key nor know it afterwards."""
+    _, properties = functions()["authorizer"]
+    patience = PATIENCE["dynamodb"]
+    attempts_s = patience.attempts * (patience.connect_s + patience.read_s)
+    assert attempts_s + (patience.attempts - 1) * PAUSE_S < properties["Timeout"] < 28
 
 
 @pytest.mark.parametrize("name", NAMES)
