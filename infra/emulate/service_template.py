@@ -19,6 +19,7 @@ LEFT_OUT = {
     "AWS::CodeDeploy::Application": "traffic moves at once: no canary, no check, no alarm takes it back",
     "AWS::CodeDeploy::DeploymentGroup": "as above",
     "AWS::IAM::RolePolicy": "six roles have no policy; the emulator asks for none",
+    "AWS::Logs::MetricFilter": "no metric is made of the access log",
     "AWS::Logs::QueryDefinition": "the saved queries are not made",
     "AWS::Lambda::LayerVersion": "built for arm64 and Python 3.13; functions use this machine's packages",
     MATHS: "not made; those of a deployment are evaluated by local/limits",

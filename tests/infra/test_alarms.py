@@ -59,8 +59,8 @@ def metrics(alarm: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
     """Namespace, name and dimensions of what an alarm looks at."""
     queried = [it["MetricStat"]["Metric"] for it in alarm.get("Metrics", ()) if "MetricStat" in it]
     for metric in queried or [alarm]:
-        dimensions = {it["Name"]: it["Value"] for it in metric["Dimensions"]}
-        yield metric["Namespace"], metric["MetricName"], dimensions
+        dimensions = {it["Name"]: it["Value"] for it in metric.get("Dimensions", ())}
+        yield text(metric["Namespace"]), metric["MetricName"], dimensions
 
 
 def text(value: Any) -> str:
@@ -112,6 +112,17 @@ def test_no_function_is_throttled_unnoticed() -> None:
     assert watched_by("Throttles", "FunctionName", "ApiFunctionsThrottled") == called
     others = set(template.functions) - called - {"pre_traffic"}  # its own caller asks again
     assert watched_by("Throttles", "FunctionName", "WorkersThrottled") == others
+
+
+def test_no_call_is_refused_by_the_gateway_unnoticed() -> None:
+    """The stage's rate: API Gateway counts what it refuses among all other 4xx, and only its log says which."""
+    [(_, refused)] = of_type(WATCHED, "AWS::Logs::MetricFilter")
+    [counted] = refused["MetricTransformations"]
+    watched = {(namespace, metric) for namespace, metric, _ in metrics(WATCHED["CallsThrottled"]["Properties"])}
+    assert watched == {(text(counted["MetricNamespace"]), counted["MetricName"]), ("AWS/ApiGateway", "Count")}
+    log = written(SERVICE)["Resources"]["Api"]["Properties"]["AccessLogSetting"]["Format"]
+    assert '"gateway_answer":"$context.error.responseType"' in log and "$.gateway_answer" in refused["FilterPattern"]
+    assert expanded()["Observability"]["Properties"]["Parameters"]["ApiLogGroup"] == {"Ref": "ApiLogs"}
 
 
 def test_no_loop_ends_unnoticed_and_no_asynchronous_event_is_dropped_unnoticed() -> None:
