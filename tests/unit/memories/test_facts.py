@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import By, Kind, Memory, Provenance, Scope, Status
+from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store import rows
+from neve.usecases.inbox.decide import decide
+from neve.usecases.inbox.decision import Decision
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
@@ -221,6 +225,22 @@ def test_a_weaker_source_waits_with_what_it_contradicts(world: World) -> None:
     assert judged is not None
     assert judged.target_id == old.id
     assert [one.text for one in facts(world.user())] == [LYON]
+
+
+@pytest.mark.parametrize("by", ["edit", "approve"])
+def test_what_was_said_before_a_persons_word_waits(world: World, by: str) -> None:
+    old = row(keep(world, LYON, by="assistant" if by == "approve" else "user_stated"))
+    said = iso(world.clock.now() + timedelta(hours=1))
+    world.clock.move(days=1)
+    if by == "edit":
+        update_memory(world.user(), old.id, MemoryChange({"text": "Anna lives in Metz."}), None)
+    else:
+        decide(world.user(), old.id, Decision("approve"))
+    late = keep(world, NICE, relation="updates", target_id=old.id, observed_at=said)
+    assert (late.verdict.decision, row(late).status) == ("inbox", Status.INBOX)
+    assert get_memory(world.user(), old.id).status is Status.ACTIVE
+    world.clock.move(days=1)
+    assert keep(world, "Anna lives in Rome.", relation="updates", target_id=old.id).verdict.decision == "superseded"
 
 
 def test_only_a_fact_is_corrected_by_a_statement(world: World) -> None:

@@ -138,6 +138,7 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
         scope=Scope.SESSION if by.session_id is not None else Scope.GLOBAL,
         observed_at=by.observed_at or fact.observed_at,
         confidence=confidence_of(by.by),
+        person_at=None,
         status=status,
         restatements=others,
         occurrences=occurrences,

@@ -190,11 +190,11 @@ def _held_back(
 
 
 def _outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
-    """Of the same authority, the newer one."""
+    """Of the same authority, the newer one. What a person changed or confirmed was said when they did."""
     by, old = candidate.origin.by, target.provenance.by
-    return at >= target.observed_at and _authority(by, candidate.sure, corrects=True) >= _authority(
-        old, target.confidence, corrects=target.supersedes != ()
-    )
+    return at >= max(target.observed_at, target.person_at or "") and _authority(
+        by, candidate.sure, corrects=True
+    ) >= _authority(old, target.confidence, corrects=target.supersedes != ())
 
 
 def _authority(by: By, confidence: float, *, corrects: bool) -> int:

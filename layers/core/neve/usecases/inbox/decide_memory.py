@@ -44,7 +44,7 @@ class MemoryDecision:
             return memory
         if memory.status is not Status.INBOX:
             raise decided_already(memory.status)
-        decided = replace(self._decided(memory), write_id=self.write_id)
+        decided = replace(self._decided(memory, now), write_id=self.write_id)
         decided = replace(
             decided, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
         )
@@ -58,7 +58,7 @@ class MemoryDecision:
         table.write(ops)
         return replace(decided, version=memory.version + 1)
 
-    def _decided(self, memory: Memory) -> Memory:
+    def _decided(self, memory: Memory, now: str) -> Memory:
         """Raises 422."""
         decision = self.decision
         if decision.choice == "reject":
@@ -74,6 +74,7 @@ class MemoryDecision:
             category=decision.category or memory.category,
             importance=decision.importance or memory.importance,
             provenance=replace(memory.provenance, by=by, trust="user"),
+            person_at=now,
             confidence=1.0,
         )
         if text != memory.text:

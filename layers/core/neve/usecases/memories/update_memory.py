@@ -127,6 +127,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
             referenced_date=referenced_date(changed.text),
             tokens=scope.count(changed.text),
             provenance=replace(memory.provenance, by="human_edit", trust="user"),
+            person_at=now,
         )
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
         changed = replace(
