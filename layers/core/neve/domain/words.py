@@ -13,6 +13,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from neve.domain.unseen import UNSEEN
+
 # --- alphabets ----------------------------------------------------------------------------------
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
@@ -60,29 +62,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _every(*ranges: tuple[int, int]) -> range | list[int]:
-    return [code for first, last in ranges for code in range(first, last + 1)]
-
-
-_UNSEEN: Final = _every(
-    (0xAD, 0xAD),
-    (0x34F, 0x34F),
-    (0x61C, 0x61C),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),
-    (0x202A, 0x202E),
-    (0x2060, 0x206F),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0x1F3FB, 0x1F3FF),
-    (0xE0001, 0xE0001),
-    (0xE0020, 0xE007F),
-    (0xE0100, 0xE01EF),
-)
+_NOT_READ: Final = (*UNSEEN, *range(0x1F3FB, 0x1F400))
 """Zero-width and other invisible characters, and the skin tones of emoji."""
 
 _STROKED: Final = str.maketrans(
@@ -90,7 +70,7 @@ _STROKED: Final = str.maketrans(
 )
 """Letters whose mark Unicode does not take for an accent."""
 _PREPARED: Final = str.maketrans(
-    dict.fromkeys(map(chr, _UNSEEN), "")
+    dict.fromkeys(map(chr, _NOT_READ), "")
     | dict.fromkeys("’ʼ´", "'")
     | {"ŉ": "'n", "⁄": "/", "…": " ", "™": " ", "℠": " "}
     | {c: f" {unicodedata.normalize('NFKC', c).replace('⁄', '/')}" for c in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅟↉"}

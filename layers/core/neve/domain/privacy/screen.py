@@ -6,13 +6,13 @@ screened holds nothing."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from neve.domain.privacy import api_keys, cards, medical_records, passwords, us_numbers
 from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.privacy.reading import as_read
 from neve.domain.privacy.spans import Span, marker, merged
 
 _FIND: Mapping[PiiClass, Callable[[str], Iterator[Span]]] = {
@@ -23,8 +23,6 @@ _FIND: Mapping[PiiClass, Callable[[str], Iterator[Span]]] = {
     "medical_record_number": medical_records.find,
 }
 BETWEEN_BLOCKS = cards.BLOCKS
-_UNSEEN = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""Soft hyphens, joiners, marks of direction: neither a reader nor the index sees them."""
 _LOOKS = 5
 """What is taken out may have hidden what stands beside it: "pin 4821 4111 ..." is one run of digits until the first are
 gone. One look more for each text with anything in it, rarely two."""
@@ -78,16 +76,17 @@ def screen_parts(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tu
 
 
 def _spans(text: str, classes: Mapping[PiiClass, Action]) -> Iterator[Span]:
-    """Of the text as it is, and as it is read: without signs that nobody sees."""
+    """Of the text as it is, and as it is read."""
     wanted = [find for kind, find in _FIND.items() if _looked_for(classes, kind)]
     for find in wanted:
         yield from find(text)
-    if not text.isascii() and _UNSEEN.search(text):
-        seen = [place for place, sign in enumerate(text) if not _UNSEEN.match(sign)]
-        read = "".join(text[place] for place in seen)
-        for find in wanted:
-            for span in find(read):
-                yield Span(seen[span.start], seen[span.end - 1] + 1, span.kind)
+    reading = as_read(text)
+    if reading is None:
+        return
+    read, places = reading
+    for find in wanted:
+        for span in find(read):
+            yield Span(places[span.start], places[span.end - 1] + 1, span.kind)
 
 
 def _count(spans: Sequence[Span], classes: Mapping[PiiClass, Action], action: Action) -> dict[str, int]:

@@ -1,0 +1,55 @@
+"""A text as it is read: without signs that nobody sees, and with digits, letters, spaces and dashes of another width or
+script as those of ASCII. A model reads ``１２３`` as ``123``, and so does whoever searches."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from neve.domain.unseen import UNSEEN
+
+_WIDE = range(0xFF01, 0xFF5F)
+_TO_ASCII = 0xFF01 - 0x21
+_DASHES = frozenset((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D))
+
+
+class _Signs(dict[int, int | None]):
+    """By code point, for ``str.translate``. What is itself is worked out each time: the table stays small."""
+
+    def __missing__(self, code: int) -> int | None:
+        plain = _plain(code)
+        if plain != code:
+            self[code] = plain
+        return plain
+
+
+def _plain(code: int) -> int | None:
+    if code < 0x80:
+        return code
+    if code in UNSEEN:
+        return None
+    if code in _DASHES:
+        return ord("-")
+    if code in _WIDE:
+        return code - _TO_ASCII
+    sign = chr(code)
+    digit = unicodedata.decimal(sign, None)
+    if digit is not None:
+        return ord("0") + digit
+    return ord(" ") if unicodedata.category(sign) == "Zs" else code
+
+
+_SIGNS = _Signs()
+
+
+def as_read(text: str) -> tuple[str, Sequence[int]] | None:
+    """The text as it is read, and for each of its signs the place where it stands in ``text``; None where it is read as
+    it is written."""
+    if text.isascii():
+        return None
+    read = text.translate(_SIGNS)
+    if read == text:
+        return None
+    if len(read) == len(text):
+        return read, range(len(text))
+    return read, [place for place, sign in enumerate(text) if _SIGNS[ord(sign)] is not None]
