@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from neve.domain.privacy.check_digits import check_digit_is_valid
+from neve.domain.privacy.labels import UP_TO_NUMBER
 from neve.domain.privacy.spans import Span
 
 BLOCKS = "\x1f"
@@ -42,7 +43,7 @@ _PRINTED = frozenset(
 _FIRST = frozenset(sizes[0] for sizes in _PRINTED)
 _MAX_GROUPS = max(map(len, _PRINTED))
 
-_SECURITY_CODE = re.compile(r"(?i)\b(?:cvv2?|cvc2?|security code)\b[ \t:#=\"']{0,4}(?:is[ \t]{1,2})?(\d{3,4})\b")
+_SECURITY_CODE = re.compile(rf"(?i)\b(?:cvv2?|cvc2?|security code)\b{UP_TO_NUMBER}(\d{{3,4}})\b")
 
 
 def find(text: str) -> Iterator[Span]:

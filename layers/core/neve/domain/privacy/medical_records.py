@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from neve.domain.privacy.labels import UP_TO_NUMBER
 from neve.domain.privacy.spans import Span
 
 _NAMED = re.compile(
     r"(?i)\b(?:mrn|(?:medical[ -]records?|patient|hospital|chart)[ -](?:number|no|num|id|#)|nhs[ -](?:number|no))"
-    r"(?![a-z])[ \t.:#=\"'\x1f]{0,4}(?:(?:is|was)\b[ \t:#\x1f]{0,3})?"
+    rf"(?![a-z]){UP_TO_NUMBER}"
     r"([a-z]{0,4}-?[0-9](?:[0-9a-z]|[ -](?=[0-9a-z]*[0-9])){3,18})(?![0-9a-z])"
 )
 _MIN_DIGITS = 4

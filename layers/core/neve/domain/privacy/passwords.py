@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from neve.domain.privacy.labels import ASIDE, CLOSING, OPENING
 from neve.domain.privacy.spans import Span, is_placeholder
 
 _NOUN = r"(?:pass(?:word|wd|phrase|code)|pwd)"
@@ -29,7 +30,8 @@ _PHRASE = re.compile(
     rf"(?i)\bpass[ -]?phrase{_SPACE}is{_SPACE}((?:[a-z0-9-]{{2,24}}{_SPACE}){{2,11}}[a-z0-9-]{{2,24}})(?=[.!?,;\n]|$)"
 )
 _PIN = re.compile(
-    r"(?i)\bpin(?:[ -](?:number|no|code))?\b(?:[ \t]{1,2}(?:is|was)\b|[ \t]?[:=])[ \t\x1f]{0,3}([0-9]{4,8})\b"
+    rf"(?i)\bpin(?:[ _-](?:number|no|code))?\b{ASIDE}{CLOSING}(?:[ \t]{{1,2}}(?:is|was)\b[ \t]?:?|[ \t]?[:=]){OPENING}"
+    r"([0-9]{4,8})\b"
 )
 _NOUN_ELSEWHERE = (
     "passwort|kennwort|contrase(?:ñ|ñ?)a|mot de passe|senha|palavra-passe|парол[ьяю]"

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from neve.domain.privacy.check_digits import is_tax_number
+from neve.domain.privacy.labels import UP_TO_NUMBER
 from neve.domain.privacy.spans import Span
 
 _DASH = r"[ \-\u2010-\u2015]"
 _WRITTEN = re.compile(rf"(?<![\d\-])([0-9]{{3}}){_DASH}([0-9]{{2}}){_DASH}([0-9]{{4}})(?![\d\-]\d|\d)")
 _NAMED = re.compile(
-    r"(?i)\b(?:ssn|social[ -]security(?:[ -](?:number|no|num))?|itin)\b[ \t.:#=\"'\x1f]{0,4}"
-    r"(?:(?:is|was)\b[ \t:\x1f]{0,3})?([0-9]{9})(?!\d)"
+    rf"(?i)\b(?:ssn|social[ -]security(?:[ -](?:number|no|num))?|itin)\b{UP_TO_NUMBER}([0-9]{{9}})(?!\d)"
 )
 
 
