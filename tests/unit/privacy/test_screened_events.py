@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -95,6 +96,37 @@ def test_everything_of_an_event_is_screened_but_ids(session: SessionScope) -> No
         "args": {"password": "[*]", "n": "[removed]", "deep": [{"to [removed]": 1.5}], "token": True},
         "for [removed]": "x",
     }
+
+
+NAMED_VALUES = [
+    ({"X-Api-Key": ["abc12345"]}, {"X-Api-Key": ["[*]"]}),
+    ({"form": {"password": ["hunter2", "hunter3"]}}, {"form": {"password": ["[*]", "[*]"]}}),
+    ({"passwords": ["hunter2"]}, {"passwords": ["[*]"]}),
+    ({"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}, {"env": [{"name": "DB_PASSWORD", "value": "[*]"}]}),
+    ({"name": "Password", "value": "hunter2"}, {"name": "Password", "value": "[*]"}),
+    ({"pin": 4821, "card_pin": "4821"}, {"pin": "[*]", "card_pin": "[*]"}),
+    ({"security_code": "123"}, {"security_code": "[*]"}),
+]
+HARMLESS_VALUES: list[dict[str, Any]] = [
+    {"pin": 13, "pincode": "560001", "spin": 4821, "security_code": "ISIN-1"},
+    {"password": {"type": "string", "minLength": 8}},
+    {"password": "required", "secret": "true", "api_key": "string"},
+    {"name": "password_reset", "value": "sent"},
+    {"name": "password", "label": "Ann"},
+    {"secrets": ["db-credentials", "registry"], "tokens": [4821, 4822]},
+]
+
+
+@pytest.mark.parametrize(("data", "kept"), NAMED_VALUES)
+def test_a_value_with_such_a_name_is_taken_out(session: SessionScope, data: dict[str, Any], kept: Any) -> None:
+    append_events(session, [NewEvent(CALL, "", event_data={"args": data, **data})])
+    [shown] = list_events(session, 1, 10).events
+    assert shown.event_data == {"args": kept, **kept}
+
+
+@pytest.mark.parametrize("data", HARMLESS_VALUES)
+def test_a_value_that_is_none_stays(session: SessionScope, data: dict[str, Any]) -> None:
+    assert append_events(session, [NewEvent(CALL, "", event_data={"args": data, **data})]).redacted == {}
 
 
 def test_an_event_without_any_of_it_is_kept_as_it_is(session: SessionScope) -> None:

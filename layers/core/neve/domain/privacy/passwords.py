@@ -70,6 +70,11 @@ _NO_PASSWORD = frozenset(_WORDS_ABOUT_A_PASSWORD.split())
 """What is said of a password, and stands in place of one in code."""
 
 
+def is_no_secret(value: str) -> bool:
+    """Whether it is a word that is said of a password, or stands in place of one: ``required``, ``str``."""
+    return value.lower() in _NO_PASSWORD
+
+
 def find(text: str) -> Iterator[Span]:
     for found in _ASSIGNED.finditer(text):
         yield from _value(found, 1, written=True)
@@ -95,7 +100,7 @@ def _value(found: re.Match[str], first: int, *, written: bool = False, stated: b
     if not quoted:
         start, end = _bare(found.string, start, end)
     value = found.string[start:end]
-    if not value or _CODE.match(value) or value.lower() in _NO_PASSWORD:
+    if not value or _CODE.match(value) or is_no_secret(value):
         return
     counts = written or _is_strong(value) or (stated and _CLAUSE_END.match(found.string, end) is not None)
     if quoted or (len(value) > 2 and counts):

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.privacy.passwords import is_no_secret
 from neve.domain.privacy.screen import Found, screen
 from neve.domain.privacy.spans import is_placeholder, marker
 
-_NAMES: Mapping[PiiClass, re.Pattern[str]] = {
-    "password": re.compile(r".*(?:password|passwd|passphrase|passcode|pwd)"),
-    "api_key": re.compile(
-        r".*(?:apikey|secretkey|accesskey|privatekey|signingkey|clientsecret|(?:access|auth|refresh|bearer)token|secret)"
+_ANY = r".*"
+_NAMES: Sequence[tuple[PiiClass, str, str]] = (
+    ("password", r".*(?:password|passwd|passphrase|passcode|pwd)s?", _ANY),
+    ("password", r"(?:card|atm|sim)?pin(?:number|no)?", r"[0-9]{4,8}"),
+    (
+        "api_key",
+        r".*(?:apikey|secretkey|accesskey|privatekey|signingkey|clientsecret|(?:access|auth|refresh|bearer)token|secret)",
+        _ANY,
     ),
-    "ssn": re.compile(r"ssn|socialsecurity(?:number|no)?"),
-    "medical_record_number": re.compile(r"mrn|medicalrecord(?:number|no|id)"),
-    "card_number": re.compile(r"cvv2?|cvc2?|cardsecuritycode"),
-}
-"""Of a member whose value needs no form of its own to be one."""
+    ("ssn", r"ssn|socialsecurity(?:number|no)?", _ANY),
+    ("medical_record_number", r"mrn|medicalrecord(?:number|no|id)", _ANY),
+    ("card_number", r"cvv2?|cvc2?|cardsecuritycode", _ANY),
+    ("card_number", r"securitycode", r"[0-9]{3,4}"),
+)
+"""Of members whose values need no form of their own, by their names and what the values are."""
+_PATTERNS = [(kind, re.compile(names), re.compile(values, re.DOTALL)) for kind, names, values in _NAMES]
+_NAMED_BY = ("name", "key", "field")
+_NAMED = "value"
+"""``{"name": "password", "value": ...}``, as forms and environments are listed."""
 _MIN_CHARACTERS = 3
 _MAX_CHARACTERS = 4096
 
@@ -36,7 +46,7 @@ class Walk:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.text(name): self.member(name, member) for name, member in value.items()}
+            return self.members(value)
         if isinstance(value, list):
             return [self.value(member) for member in value]
         if isinstance(value, int) and not isinstance(value, bool):
@@ -49,20 +59,35 @@ class Walk:
         self.found += screened
         return screened.text
 
-    def member(self, name: str, member: Any) -> Any:
-        kind = self._named(name)
-        if kind is None or isinstance(member, bool) or not isinstance(member, str | int):
+    def members(self, given: Mapping[str, Any], leave: Collection[str] = ()) -> dict[str, Any]:
+        """``leave``: names of members that stay as they are."""
+        listed = next((given[name] for name in _NAMED_BY if isinstance(given.get(name), str)), "")
+        kept = {}
+        for name, member in given.items():
+            called = listed if name == _NAMED and _kinds(listed) else name
+            kept[self.text(name)] = member if name in leave else self._member(called, member)
+        return kept
+
+    def _member(self, name: str, member: Any) -> Any:
+        if isinstance(member, list) and _kinds(name):
+            return [self._member(name, one) for one in member]
+        if isinstance(member, bool) or not isinstance(member, str | int):
             return self.value(member)
         written = str(member)
-        if not _MIN_CHARACTERS <= len(written) <= _MAX_CHARACTERS or is_placeholder(written):
+        kind = next((kind for kind, values in _kinds(name) if values.fullmatch(written)), None)
+        if kind is None or self._classes.get(kind, "allow") == "allow" or not _may_be_one(written):
             return self.value(member)
         one: dict[str, int] = {kind: 1}
         self.found += Found(blocked=one) if self._classes[kind] == "block" else Found(redacted=one)
         return marker(len(written))
 
-    def _named(self, name: str) -> PiiClass | None:
-        plain = re.sub(r"[^a-z0-9]", "", name.lower())
-        for kind, names in _NAMES.items():
-            if self._classes.get(kind, "allow") != "allow" and names.fullmatch(plain):
-                return kind
-        return None
+
+def _kinds(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
+    """Of what a member of that name may hold, with the form of the value."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return [(kind, values) for kind, names, values in _PATTERNS if names.fullmatch(plain)]
+
+
+def _may_be_one(written: str) -> bool:
+    fits = _MIN_CHARACTERS <= len(written) <= _MAX_CHARACTERS
+    return fits and not is_placeholder(written) and not is_no_secret(written)

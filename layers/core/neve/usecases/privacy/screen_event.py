@@ -22,7 +22,7 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
     """The same event when nothing was found."""
     walk = Walk(actions)
     name = walk.text(event.name) if event.name else event.name
-    data = {walk.text(key): value if key in IDS else walk.member(key, value) for key, value in event.event_data.items()}
+    data = walk.members(event.event_data, leave=IDS)
     content, found = _content(event.content, actions)
     return replace(event, name=name, content=content, event_data=data), walk.found + found
 
