@@ -76,7 +76,7 @@ class SessionSummary:
     def _memory(
         self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str
     ) -> tuple[Filing, tuple[WriteOp, ...]]:
-        """None that a person changed, deleted or put away is written again."""
+        """None that a person reworded, deleted or put away is written again."""
         keys, text = self.scope.keys, as_memory(self.account, self._date)
         if filing.memory_id is None:
             made = self._new_memory(text, gen, now)
@@ -86,7 +86,7 @@ class SessionSummary:
         before = rows.read_memory(item) if item else None
         if before is None or before.fingerprint != filing.memory_fingerprint or before.status is not Status.ACTIVE:
             return filing, ()
-        after = self._of_account(before, text)
+        after = replace(self._of_account(before, text), **self._kept(before, filing.account))
         if self.read.cut.events:
             after = self._of_time(after, now)
         if after == before:
@@ -136,19 +136,21 @@ class SessionSummary:
         return replace(
             memory,
             text=text,
-            priority=memory.priority if memory.priority is Priority.HIGH else self._priority,
-            outcome=self.account.outcome,
-            emotional_tone=self.account.emotional_tone,
-            key_topics=self.account.key_topics,
+            **_judged(self.account),
             fingerprint=fingerprint(text),
             tokens=self.scope.count(text),
             provenance=self._provenance(text),
         )
 
-    @property
-    def _priority(self) -> Priority:
-        """Low: nothing was stated that later conversations would rest on, and no pack shows it."""
-        return Priority.MEDIUM if any(items_of(self.account.text).values()) else Priority.LOW
+    def _kept(self, before: Memory, last: Account | None) -> dict[str, Any]:
+        """What a person has changed beside its text. ``last``: the account that it was written from; without one only a
+        high priority is known to be a person's. An outcome that the caller has named since holds."""
+        if last is None:
+            return {"priority": before.priority} if before.priority is Priority.HIGH else {}
+        kept = {name: now for name, told in _judged(last).items() if (now := getattr(before, name)) != told}
+        if self.read.head.outcome not in (None, last.outcome):
+            kept.pop("outcome", None)
+        return kept
 
     # --- the document -----------------------------------------------------------------------------
 
@@ -236,3 +238,15 @@ class SessionSummary:
         """An account is nobody's word but the assistant's; a tool's, where it repeats what one printed."""
         lines = [ObservedLine(line, 0, 0) for line in text.splitlines() if line.strip()]
         return lowest(["assistant", *trust_of_lines(lines, self.read.cut.events)])
+
+
+def _judged(account: Account) -> dict[str, Any]:
+    """Fields of the memory that say something of the session beside its text. Priority low: nothing was stated that
+    later conversations would rest on, and no pack shows it."""
+    stated = any(items_of(account.text).values())
+    return {
+        "priority": Priority.MEDIUM if stated else Priority.LOW,
+        "outcome": account.outcome,
+        "emotional_tone": account.emotional_tone,
+        "key_topics": account.key_topics,
+    }
