@@ -87,6 +87,13 @@ def test_what_cannot_be_meant_is_counted_and_takes_nothing_with_it(entry: Any, r
     assert got.illegal == ()
 
 
+@pytest.mark.parametrize("more", [{}, {"seqs": []}, {"path": None, "text": None}, {"reason": "small talk"}])
+def test_nothing_to_do_is_no_fault_whatever_is_said_with_it(more: dict[str, Any]) -> None:
+    """A fault would be asked about once more, and paid for twice."""
+    got = read({"action": "noop", **more})
+    assert (got.actions, got.illegal, got.rejected) == ((), (), {})
+
+
 @pytest.mark.parametrize(
     "path",
     [

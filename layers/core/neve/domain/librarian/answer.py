@@ -126,12 +126,12 @@ class _Reader:
         self.rejected: Counter[str] = Counter()
 
     def take(self, entry: Any) -> None:
+        if isinstance(entry, dict) and entry.get("action") == "noop":
+            return  # rests on no event: the form asks for one of all others
         try:
             read = ActionAnswer.model_validate(entry)
         except ValidationError:
             self.rejected[MALFORMED] += 1
-            return
-        if read.action == "noop":
             return
         action = self._bounded(read)
         if reason := self._refused(action):
