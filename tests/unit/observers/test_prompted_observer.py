@@ -12,7 +12,7 @@ from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
-from neve.observing import ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
+from neve.observing import FilingInput, ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
 from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
@@ -36,6 +36,7 @@ def last_text(request: ModelRequest) -> str:
     return str(request.content[-1]["text"])
 
 
+GOALS = "/profile/goals"
 EVENTS = tuple(
     Event(seq, EventType.USER_MESSAGE, f"event {seq}", 3, f"2026-03-10T09:0{seq}:00.000Z") for seq in (3, 4, 5)
 )
@@ -115,6 +116,24 @@ def test_where_the_second_answer_fails_the_first_is_trimmed(failure: Exception) 
     assert (answer.calls, answer.usage) == (1, {"input": 100, "output": 10})
     reflected = PromptedObserver(ScriptedModel(rows(640), failure), "m").reflect(GIVEN_NOTES)
     assert reflected.rows and reflected.calls == 1
+
+
+@pytest.mark.parametrize(
+    "second", [ModelUnavailable("busy"), ModelRefused("no such key"), ContentRefused("declined"), {}, {"actions": 1}]
+)
+def test_where_the_second_answer_of_a_librarian_is_none_the_first_stands(second: Any) -> None:
+    """Its changes were of the form, and are paid for; content that the model refuses now would be filed without it."""
+    first = {"title": "Runs", "actions": [{"action": "create", "path": GOALS, "text": "Run.", "seqs": [3]}, "other"]}
+    filed = PromptedObserver(ScriptedModel(first, second), "m").file_away(FilingInput("s1", EVENTS, ()))
+    assert [action.path for action in filed.actions] == [GOALS]
+    assert filed.account is not None and filed.account.title == "Runs"
+    assert filed.rejected == {"malformed": 1}
+
+
+@pytest.mark.parametrize("failure", [ModelUnavailable("busy"), ContentRefused("declined")])
+def test_an_answer_of_a_librarian_that_is_out_of_form_stands_for_nothing(failure: Exception) -> None:
+    with pytest.raises(type(failure)):
+        PromptedObserver(ScriptedModel({"actions": 1}, failure), "m").file_away(FilingInput("s1", EVENTS, ()))
 
 
 def test_an_answer_over_budget_is_trimmed_at_once_when_there_is_no_time_for_another() -> None:

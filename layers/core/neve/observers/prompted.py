@@ -158,13 +158,17 @@ class PromptedObserver:
 
     def file_away(self, given: FilingInput) -> Filed:
         """Asked once more, if there is time, when anything of the answer could not be used; what could not in the end
-        is counted. An answer out of form files nothing."""
+        is counted. What of the first answer can be used stands where the second one fails or changes nothing. An answer
+        out of form files nothing."""
         answers: list[ModelAnswer] = []
         filed = self._filed(given, answers)
         if filed.rejected and given.seconds_left() >= self.longest_filing_s:
             remark = filing_prompt.rejected_remark(filed.rejected)
-            again = self._filed(replace(given, remark="\n\n".join(filter(None, [given.remark, remark]))), answers)
-            filed = again if again.account is not None else filed
+            asked = replace(given, remark="\n\n".join(filter(None, [given.remark, remark])))
+            kept = (ModelUnavailable, ModelRefused) if filed.account is not None else ()
+            with suppress(*kept):
+                again = self._filed(asked, answers)
+                filed = again if again.account is not None and (again.actions or not filed.actions) else filed
         return replace(filed, usage=usage_sum(*(answer.usage for answer in answers)), calls=len(answers))
 
     def _filed(self, given: FilingInput, answers: list[ModelAnswer]) -> Filed:
