@@ -1,4 +1,4 @@
-"""A document that is deleted and recreated while the librarian thinks (docs/rules/librarian.md#people)."""
+"""A document that is not at its path any more when more is filed (docs/rules/librarian.md#people)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from neve.usecases.documents.delete_document import delete_document
-from tests.unit.librarian.library_world import LibraryWorld, answer, change
+from neve.usecases.documents.move_document import move_document
+from tests.unit.librarian.library_world import LibraryWorld, answer, change, proposals
 
-SARAH = "/profile/people/sarah"
+SARAH, ANNA = "/profile/people/sarah", "/profile/people/anna"
 
 
 @pytest.fixture
@@ -38,3 +39,16 @@ def test_another_document_at_the_same_path_and_rev_is_not_written_over(world: Li
     asked = [one.text for given in world.observer.filed for one in given.documents if one.path == SARAH]
     assert asked == ["Snores.", "Sings."]
     assert (world.text(SARAH), world.rev(SARAH)) == ("Sings. Travels along.", 2)
+
+
+def test_where_a_person_moved_its_document_away_another_one_is_made(world: LibraryWorld) -> None:
+    world.observer.filings = [answer(change("create", SARAH, "Goes to Oslo."))]
+    world.end()
+    world.file()
+    move_document(world.user(), SARAH, ANNA)
+    world.say("Sarah sings.", "Nice.")
+    world.observer.filings = [answer(change("create", SARAH, "Sings.", seqs=(3,)))]
+    world.end()
+    report = world.file()
+    assert report is not None and (report.asked, report.raced, proposals(world)) == (1, 0, [])
+    assert (world.text(ANNA), world.text(SARAH)) == ("Goes to Oslo.", "Sings.")

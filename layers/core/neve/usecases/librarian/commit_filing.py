@@ -230,8 +230,11 @@ class FilingCommit:
             provenance=self._provenance(action),
         )
         wanted = self._wanted(action.path, change, before)
-        extra = self.scope.ports.table.get_many([key for key in rows_to_read(self.scope, wanted) if key not in found])
-        return planned_writes(self.scope, wanted, {**found, **extra})
+        places = rows_to_read(self.scope, wanted)
+        found = {**found, **self.scope.ports.table.get_many([key for key in places if key not in found])}
+        if any(key in found for key in places[1:]):  # its source is one that a person has moved from here
+            wanted = replace(wanted, change=replace(change, source_type=None, source_id=None))
+        return planned_writes(self.scope, wanted, found)
 
     def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
         """To a path that is free. A document keeps its text, and whose it is."""
