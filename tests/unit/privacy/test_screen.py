@@ -167,6 +167,26 @@ def test_what_goes_from_one_block_into_the_next_is_taken_out_of_both() -> None:
     assert (apart, found.removed) == (["room 4111", "Anna"], {})
 
 
+@pytest.mark.parametrize(
+    ("texts", "kept"),
+    [
+        (["SSN 123-45-", "6789."], ["SSN [*]", "[*]."]),
+        (["SSN 123-4", "5-6789."], ["SSN [*]", "[*]."]),
+        (["use AKIAABCD", "EFGH12345678 now"], ["use [*]", "[removed] now"]),
+        (["ghp_" + "a1B2" * 4, "a1B2" * 5], [REMOVED, REMOVED]),
+        (["my pin is 48", "21"], ["my pin is **", "**"]),
+    ],
+)
+def test_what_is_cut_in_the_middle_by_a_border_is_taken_out_of_both(texts: list[str], kept: list[str]) -> None:
+    screened, found = screen_parts(texts, DEFAULT_ACTIONS)
+    assert (screened, sum(found.removed.values())) == (kept, 1)
+
+
+def test_a_border_joins_no_word_to_what_was_taken_out() -> None:
+    texts, _ = screen_parts([f"Use {TOKEN}", "Hello", "My password is hunter2", "Anna says hi"], DEFAULT_ACTIONS)
+    assert texts == [f"Use {REMOVED}", "Hello", f"My password is {SHORT}", "Anna says hi"]
+
+
 # --- cards --------------------------------------------------------------------------------------
 
 GAPS = ["", " ", "-", "\u00a0", " - ", "\u2013", "\t"]

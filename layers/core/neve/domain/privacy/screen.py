@@ -76,14 +76,25 @@ def screen_parts(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tu
 
 
 def _spans(text: str, classes: Mapping[PiiClass, Action]) -> Iterator[Span]:
-    """Of the text as it is, and as it is read."""
+    """Of the text as it is, as it is read, and with its blocks right beside each other: there only what a border cuts,
+    and where nothing was found, or the word behind a secret would go with it."""
     wanted = [find for kind, find in _FIND.items() if _looked_for(classes, kind)]
-    for find in wanted:
-        yield from find(text)
+    found = [span for find in wanted for span in find(text)]
     reading = as_read(text)
-    if reading is None:
-        return
-    read, places = reading
+    read, places = reading or (text, range(len(text)))
+    if reading is not None:
+        found += _found_at(read, places, wanted)
+    yield from found
+    if BETWEEN_BLOCKS in text:
+        left = [n for n, sign in enumerate(read) if sign != BETWEEN_BLOCKS]
+        taken = {place for span in found for place in range(span.start, span.end)}
+        for span in _found_at("".join(read[n] for n in left), [places[n] for n in left], wanted):
+            if BETWEEN_BLOCKS in text[span.start : span.end] and taken.isdisjoint(range(span.start, span.end)):
+                yield span
+
+
+def _found_at(read: str, places: Sequence[int], wanted: Sequence[Callable[[str], Iterator[Span]]]) -> Iterator[Span]:
+    """``places``: where the signs of ``read`` stand in the text."""
     for find in wanted:
         for span in find(read):
             yield Span(places[span.start], places[span.end - 1] + 1, span.kind)
