@@ -227,6 +227,17 @@ def test_a_weaker_source_waits_with_what_it_contradicts(world: World) -> None:
     assert [one.text for one in facts(world.user())] == [LYON]
 
 
+@pytest.mark.parametrize("again", [Provenance("user_stated", "s1", 3, 3), Provenance("human_edit")])
+def test_what_was_said_again_since_is_not_corrected_by_what_was_said_before(world: World, again: Provenance) -> None:
+    old = row(keep(world, LYON))
+    said = iso(world.clock.now() + timedelta(hours=1))
+    world.clock.move(days=1)
+    repeated = store_fact(world.user(), FactCandidate(LYON, "PLACE", again), via="api")
+    assert (repeated.verdict.decision, row(repeated).id) == ("reinforced", old.id)
+    late = keep(world, NICE, relation="updates", target_id=old.id, observed_at=said)
+    assert (late.verdict.decision, get_memory(world.user(), old.id).status) == ("inbox", Status.ACTIVE)
+
+
 @pytest.mark.parametrize("by", ["edit", "approve"])
 def test_what_was_said_before_a_persons_word_waits(world: World, by: str) -> None:
     old = row(keep(world, LYON, by="assistant" if by == "approve" else "user_stated"))

@@ -79,6 +79,11 @@ class FactCandidate:
         return self.remembered or asks_to_remember(self.text)
 
     @property
+    def by_a_person(self) -> bool:
+        """In a call, and not in a conversation."""
+        return self.origin.by in ("human_edit", "user_confirmed")
+
+    @property
     def corrects(self) -> bool:
         return self.relation in ("updates", "contradicts")
 
@@ -145,8 +150,7 @@ def _criteria(candidate: FactCandidate, known: Known, rules: Rules) -> Criteria:
 
 
 def _route(candidate: FactCandidate, same: Memory | None) -> Route:
-    by_a_person = candidate.origin.by in ("human_edit", "user_confirmed")
-    if by_a_person or candidate.corrects or candidate.to_remember or _PLAIN.search(candidate.text):
+    if candidate.by_a_person or candidate.corrects or candidate.to_remember or _PLAIN.search(candidate.text):
         return "high"
     often = same is not None and same.occurrences + 1 >= OFTEN
     return "medium" if often or candidate.sure >= CONFIDENT else "low"
@@ -190,11 +194,17 @@ def _held_back(
 
 
 def _outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
-    """Of the same authority, the newer one. What a person changed or confirmed was said when they did."""
+    """Of the same authority, the newer one."""
     by, old = candidate.origin.by, target.provenance.by
-    return at >= max(target.observed_at, target.person_at or "") and _authority(
-        by, candidate.sure, corrects=True
-    ) >= _authority(old, target.confidence, corrects=target.supersedes != ())
+    return at >= _last_said(target) and _authority(by, candidate.sure, corrects=True) >= _authority(
+        old, target.confidence, corrects=target.supersedes != ()
+    )
+
+
+def _last_said(fact: Memory) -> str:
+    """By whomever. What a person changed or confirmed was said when they did."""
+    again = (statement.observed_at for statement in fact.restatements)
+    return max(fact.observed_at, fact.person_at or "", *again)
 
 
 def _authority(by: By, confidence: float, *, corrects: bool) -> int:

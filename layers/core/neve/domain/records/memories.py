@@ -158,7 +158,7 @@ class Memory:
     ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
     ``restatements``: statements of a fact beside the one of ``provenance`` (``domain/memories/fact_statements.py``).
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever.
-    ``person_at``: when a person last changed its words, or confirmed them.
+    ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
     the last call that changed it (ADR 4)."""

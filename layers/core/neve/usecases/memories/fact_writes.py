@@ -160,6 +160,7 @@ class FactWrites:
             self._note_repeated(again, candidate)
             again = replace(again, last_used_at=now)
             if verdict.decision == "reinforced":
+                again = replace(again, person_at=now) if candidate.by_a_person else again
                 statement = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
                 return with_statement(again, statement, counts=self.counts)
             fact = self._let_in(again, candidate, now)
@@ -178,6 +179,7 @@ class FactWrites:
         return replace(
             let_in_by(waiting, candidate.origin, at, counts=self.counts),
             confidence=max(waiting.confidence, candidate.sure),
+            person_at=now if candidate.by_a_person else at,
             rev=waiting.rev + 1,
             rev_at=now,
             words_at=None,
