@@ -302,6 +302,17 @@ def test_evolve_knows_its_own_write(world: World) -> None:
     assert len(facts(world.user())) == 1
 
 
+def test_what_waits_and_a_person_says_by_an_evolution_is_their_word(world: World) -> None:
+    old, waiting = row(keep(world, LYON)), row(keep(world, NICE, by="tool"))
+    said = iso(world.clock.now() + timedelta(hours=1))
+    world.clock.move(days=1)
+    new = evolve_memory(world.user(), old.id, Evolution(NICE, "she moved"))
+    assert (new.id, new.status, new.occurrences) == (waiting.id, Status.ACTIVE, 2)
+    assert (new.provenance.by, new.provenance.trust, new.confidence) == ("human_edit", "user", 1.0)
+    late = keep(world, "Anna lives in Rome.", relation="updates", target_id=new.id, observed_at=said)
+    assert late.verdict.decision == "inbox"
+
+
 def test_evolve_into_what_another_fact_says_reinforces_that_fact(world: World) -> None:
     nice, old = row(keep(world, NICE, "assistant")), row(keep(world, LYON))
     new = evolve(world, old.id)

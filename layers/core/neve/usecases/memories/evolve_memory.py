@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.memories.fact_statements import statement_of, with_statement
+from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -72,9 +72,7 @@ class _Evolve:
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
         if holder is not None:
-            statement = statement_of(new.provenance, iso(now), new.text)
-            new = replace(with_statement(holder, statement), status=Status.ACTIVE, last_used_at=iso(now))
-            new = _to_be_reindexed(new, iso(now)) if holder.status is not Status.ACTIVE else new
+            new = _said_by_a_person(holder, new, iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
@@ -144,8 +142,14 @@ class _Evolve:
         return any(key in found for key in own) or (old in found and found[old].get("write_id") == self.write_id)
 
 
-def _to_be_reindexed(memory: Memory, now: str) -> Memory:
-    return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
+def _said_by_a_person(holder: Memory, new: Memory, now: str) -> Memory:
+    """The fact that says ``new`` already. One that waits is let in by their word."""
+    if holder.status is Status.ACTIVE:
+        again = with_statement(holder, statement_of(new.provenance, now, new.text))
+        return replace(again, last_used_at=now, person_at=now)
+    let_in = let_in_by(holder, new.provenance, now, counts=True)
+    let_in = replace(let_in, status=Status.ACTIVE, confidence=new.confidence, last_used_at=now, person_at=now)
+    return replace(let_in, rev=holder.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
 
 
 def _with_successor(marker: SessionMarker, old: Memory, new: Memory) -> SessionMarker:
