@@ -10,6 +10,7 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -66,8 +67,8 @@ def parse_json(text: str, at: str = "") -> Any:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     given = dict(pairs)
     if len(given) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        times = Counter(name for name, _ in pairs)  # an object may have a hundred thousand names
+        repeated = next(name for name, n in times.items() if n > 1)
         raise _Unreadable(f"The name '{shown(repeated)}' occurs twice in one object.")
     return given
 
