@@ -21,6 +21,8 @@ from neve_cli.session import session
 
 DONE, FAILED, WRONG_COMMAND = 0, 1, os.EX_USAGE
 """Exit codes; the last is 64 (sysexits.h)."""
+BROKEN_OFF = "Broken off. What the service was asked for by then is done, or goes on."
+"""Of an interrupt anywhere but at a question, which click turns into the same Abort as a No."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,8 +59,8 @@ def run(arguments: Sequence[str], transport: httpx2.BaseTransport | None = None)
     except click.ClickException as error:
         error.show()
         return FAILED
-    except click.Abort:
-        output.note("Nothing was done.")
+    except click.Abort as error:
+        output.note(BROKEN_OFF if isinstance(error.__cause__, KeyboardInterrupt) else "Nothing was done.")
         return FAILED
     except Failed as error:
         output.note(f"neve: {error}")

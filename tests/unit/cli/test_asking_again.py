@@ -107,3 +107,29 @@ def test_another_server_at_the_address_is_1_in_a_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith(f"neve: {BASE_URL} does not answer as Neve does")
+
+
+def test_an_interrupt_does_not_take_back_what_was_asked_for(
+    answered: Answered, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", interrupted)
+    erasing = httpx2.Response(202, json={"id": "job_1", "user_id": "ann", "status": "queued"})
+    code, asked = answered(["erase", "--yes"], erasing)
+    assert (code, [request.method for request in asked]) == (1, ["DELETE"])
+    err = capsys.readouterr().err
+    assert "Nothing was done" not in err
+    assert "goes on" in err
+
+
+def test_an_interrupt_at_the_question_does_nothing(
+    answered: Answered, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", interrupted)
+    assert answered(["erase"]) == (1, [])
+    assert "Nothing was done." in capsys.readouterr().err
