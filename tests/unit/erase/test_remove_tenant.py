@@ -12,15 +12,19 @@ import pytest
 
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.batch import process_in_time
+from neve.domain.errors import NeveError
 from neve.domain.records.jobs import Job
 from neve.domain.tenants.policy import Policy
+from neve.http.api_keys import caller_of
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.tenants.directory import all_tenants, users_of
+from neve.store.tenants.tenant_rows import existing
 from neve.usecases.background.asked_for import asked_for
+from neve.usecases.erase import remove_tenant
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.indexing.embed_rows import embed_rows
@@ -33,9 +37,10 @@ from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.retain_logs import retention_message
-from neve.usecases.tenants.create_key import create_key
+from neve.usecases.tenants.create_key import add_key, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.revoke_key import revoke_key
+from neve.usecases.tenants.write_policy import write_policy
 from neve.worker import process_fifo
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs
@@ -169,6 +174,32 @@ def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
     assert close_tenant(TenantData(world, Keys("acme"))) == 0
     with pytest.raises(TenantNotFound):
         close_tenant(TenantData(world, Keys("never")))
+
+
+def test_no_key_outlives_its_tenant(world: RecallWorld) -> None:
+    """A gateway keeps its verdict for a minute: whoever is let in by it can make no key that would be the next
+    tenant's of that name."""
+    first = create_tenant(world, "acme", "first")
+    let_in = TenantScope(world, Tenant("acme", Policy()))
+    close_tenant(TenantData(world, Keys("acme")))
+    with pytest.raises(NeveError, match="is being removed") as refusal:
+        create_key(let_in, ["admin"])
+    assert refusal.value.code == "unauthorized"
+    with pytest.raises(NeveError, match="is being removed"):  # as the operator issues one
+        add_key(world, existing(world.rows.get(tenant_row("acme"))), ["admin"], None)
+    write_policy(let_in, Policy(recall_k=7))
+    with pytest.raises(NeveError, match="is being removed"):
+        create_key(let_in, ["admin"])
+    erase_tenant(TenantData(world, Keys("acme")))
+    assert create_tenant(world, "acme", "another customer").key_id != first.key_id
+    assert caller_of(world, f"Bearer {first.key}") is None
+
+
+def test_a_key_that_the_index_has_not_heard_of_goes_too(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = create_tenant(world, "acme", "first")
+    monkeypatch.setattr(remove_tenant, "keys_of", lambda *_: [])
+    assert close_tenant(TenantData(world, Keys("acme"))) == 1
+    assert caller_of(world, f"Bearer {first.key}") is None
 
 
 def test_an_outage_in_the_middle_can_be_repeated(world: RecallWorld) -> None:

@@ -53,7 +53,7 @@ class KnownPrefix:
 @dataclass(frozen=True, slots=True)
 class TenantRow:
     """``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the highest version of the
-    static prefix that there was, also when the policy has none now."""
+    static prefix that there was, also when the policy has none now. ``closed``: it is being removed."""
 
     id: str
     created_at: str
@@ -61,6 +61,7 @@ class TenantRow:
     policy_rev: int = 1
     live_keys: tuple[LiveKey, ...] = ()
     prefix: KnownPrefix | None = None
+    closed: bool = False
     version: int = 0
 
 
@@ -68,7 +69,8 @@ def read_tenant(item: Item) -> TenantRow:
     keys = tuple(LiveKey(key["key_id"], tuple(key["scopes"])) for key in item["live_keys"])
     policy = _policy(item["policy"])
     prefix = KnownPrefix(item["prefix_version"], item["prefix_sha256"]) if "prefix_version" in item else None
-    return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix, item["version"])
+    own = (item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix)
+    return TenantRow(*own, item.get("closed", False), item["version"])
 
 
 @lru_cache(maxsize=POLICY_CACHE_SIZE)
@@ -98,6 +100,8 @@ def put_tenant(row: TenantRow) -> Put:
     }
     if row.prefix is not None:
         item |= {"prefix_version": row.prefix.version, "prefix_sha256": row.prefix.sha256}
+    if row.closed:
+        item["closed"] = True
     return Put(item, expectation(row.version))
 
 

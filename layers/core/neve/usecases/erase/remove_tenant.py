@@ -6,12 +6,16 @@ crash in the middle."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from neve.ports.engines import Ports
 from neve.ports.table import Index
 from neve.scope import TenantData
 from neve.store.delete_rows import delete_rows
-from neve.store.keys import tenant_row
+from neve.store.keys import api_key_row, tenant_row
 from neve.store.tenants.directory import users_of
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
+from neve.store.transact import transact
 from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
 
 
@@ -20,12 +24,22 @@ class TenantNotFound(LookupError):
 
 
 def close_tenant(data: TenantData[Ports]) -> int:
-    """Delete its keys, so that nothing new is asked or written; how many. Raises TenantNotFound,
-    StoreUnavailable."""
+    """Delete its keys, so that nothing new is asked or written; how many. From its row on no other key can be made.
+    Raises TenantNotFound, StoreUnavailable, and 409 ``conflict``."""
     table, keys = data.ports.table, data.keys
-    if table.get(tenant_row(keys.tenant)) is None:
-        raise TenantNotFound(keys.tenant)
-    return delete_rows(table, keys_of(table, keys.api_keys, Index.RECENT))
+    row = transact(data.ports, lambda: _close(data))
+    live = table.get_many([api_key_row(key.key_id) for key in row.live_keys])  # the index may not have the newest yet
+    return delete_rows(table, list(dict.fromkeys([*live, *keys_of(table, keys.api_keys, Index.RECENT)])))
+
+
+def _close(data: TenantData[Ports]) -> TenantRow:
+    item = data.ports.table.get(tenant_row(data.keys.tenant))
+    if item is None:
+        raise TenantNotFound(data.keys.tenant)
+    row = read_tenant(item)
+    if not row.closed:
+        data.ports.table.write([put_tenant(replace(row, closed=True))])
+    return row
 
 
 def erase_tenant(data: TenantData[Ports]) -> Removed:

@@ -32,7 +32,8 @@ class CreatedKey:
 
 
 def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
-    """Raises 409 ``too_many_keys`` when two keys are live, and StoreUnavailable."""
+    """Raises 409 ``too_many_keys`` when two keys are live, 401 ``unauthorized`` when the tenant is being removed, and
+    StoreUnavailable."""
 
     def attempt() -> CreatedKey:
         row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
@@ -45,7 +46,10 @@ def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = No
 
 
 def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | None) -> CreatedKey:
-    """The key's row and the tenant's, in one transaction. Raises Conflict."""
+    """The key's row and the tenant's, in one transaction. Raises Conflict, and 401 ``unauthorized`` for a tenant that
+    is being removed: a gateway lets its old keys in for another minute, and what they made would outlive it."""
+    if row.closed:
+        raise NeveError("unauthorized", f"The tenant '{row.id}' is being removed.")
     stored, text = new_key(ports.ids, row.id, scopes, label, iso(ports.clock.now()))
     live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
     ports.table.write([tenant_rows.put_api_key(stored), tenant_rows.put_tenant(replace(row, live_keys=live))])
