@@ -22,7 +22,7 @@ from local.importers.mem0 import mem0_line, users_of
 from local.importers.observations import observation_line
 from local.importers.reading import Malformed, read_records
 from local.importers.sending import NotTaken, send_lines
-from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE
+from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
 
 Convert = Callable[[dict[str, Any]], dict[str, Any] | None]
 

@@ -99,6 +99,15 @@ def test_the_directory_names_every_tenant_and_user(world: RecallWorld) -> None:
     assert list(users_of(world.table, Keys("nobody"))) == []
 
 
+@pytest.mark.parametrize("name", ["acme/eu", "acme#U#ann", "Acme Corp", "~", "", "a" * 129])
+def test_a_name_that_could_be_taken_for_something_of_another_tenant_is_none(world: RecallWorld, name: str) -> None:
+    """Objects of ``acme/eu`` begin as those of the user ``eu`` of ``acme`` do: they would be erased together."""
+    with pytest.raises(NeveError, match="tenant: must be 1 to 128") as refusal:
+        create_tenant(world, name)
+    assert refusal.value.code == "validation_failed"
+    assert list(all_tenants(world.table)) == []
+
+
 def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWorld) -> None:
     live_in(world, "acme", "ann", "bob")
     live_in(world, "other", "ann")

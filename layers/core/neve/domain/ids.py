@@ -8,14 +8,21 @@ from datetime import datetime
 
 from ulid import ULID
 
+IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
+"""Of a tenant, a user, a session and a client's event. None holds what keys and object names are joined with."""
+IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
 OWN_MEMORY_ID = r"mem_[0-7][0-9A-HJKMNP-TV-Z]{25}"
 MEMORY_ID = r"[A-Za-z0-9_-]{1,64}"
 """An id of ours is one of these, too."""
 TIME_DIGITS = 10
 """Characters of a ULID that are its time."""
-_OWN, _ANY = re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
+_IDENTIFIER, _OWN, _ANY = re.compile(IDENTIFIER), re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
 _EVENT = "evt:"
 _DOCUMENT = re.compile(r"doc_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def is_identifier(text: str) -> bool:
+    return _IDENTIFIER.fullmatch(text) is not None
 
 
 def is_own_memory_id(text: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from neve.domain.errors import NeveError, invalid
+from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
 from neve.domain.privacy.structured import Walk
 from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
@@ -17,7 +18,7 @@ from neve.http.json_body import check_model, decode_utf8, parse_json, refused_te
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs
 from neve.http.request import Request
-from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE, PATH_IDS
+from neve.http.schemas.fields import PATH_IDS
 from neve.ports.engines import Ports
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.tenants.policy_in_force import tenant_scope

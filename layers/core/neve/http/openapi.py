@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import neve
+from neve.domain.ids import IDENTIFIER
 from neve.http.openapi_schemas import REF, Json, Names, component_schemas, tidy, without_null
 from neve.http.operations import Operation, Response, TextBody
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, Problem, problem_body
-from neve.http.schemas.fields import IDENTIFIER, PATH_IDS
+from neve.http.schemas.fields import PATH_IDS
 
 JSON = "application/json"
 MARKDOWN = "text/markdown"

@@ -13,19 +13,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from neve.domain.errors import invalid
-from neve.domain.ids import MEMORY_ID
+from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifier
 from neve.domain.sessions.transcript import one_line
 from neve.domain.times import iso, parse
 
-IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
-IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
 PATH_IDS = {"memory_id": f"{IDENTIFIER}|{MEMORY_ID}"}
 """Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
 _."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 MAX_CURSOR = 2048
 
-_IDENTIFIER = re.compile(IDENTIFIER)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]+")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -37,7 +34,7 @@ _FAR = 10**18
 
 
 def _identifier(text: str) -> str:
-    if not _IDENTIFIER.fullmatch(text):
+    if not is_identifier(text):
         raise ValueError(IDENTIFIER_RULE)
     return text
 

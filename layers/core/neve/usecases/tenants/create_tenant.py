@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import NeveError, invalid
+from neve.domain.ids import IDENTIFIER_RULE, is_identifier
 from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
@@ -11,7 +12,10 @@ from neve.usecases.tenants.create_key import CreatedKey, add_key
 
 
 def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> CreatedKey:
-    """A tenant with the default policy and a key of every scope. Raises 409 ``conflict`` when it exists already."""
+    """A tenant with the default policy and a key of every scope. Raises 409 ``conflict`` when it exists already, and
+    422 for what is no id: what is kept for ``acme/eu`` would be taken for that of the user ``eu`` of ``acme``."""
+    if not is_identifier(tenant_id):
+        raise invalid("tenant", IDENTIFIER_RULE)
     try:
         return add_key(ports, TenantRow(tenant_id, iso(ports.clock.now())), SCOPES, label)
     except Conflict:
