@@ -77,11 +77,15 @@ def filled(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    if wide(text) <= width:
-        return text
-    while wide(text) >= width:
-        text = text[:-1]
-    return text + "…"
+    """In one look at each character: a message may have 256 KiB of them."""
+    columns = kept = 0
+    for end, character in enumerate(text, start=1):
+        columns += wide(character)
+        if columns > width:
+            return text[:kept] + "…"
+        if columns < width:
+            kept = end
+    return text
 
 
 def note(text: str) -> None:
