@@ -42,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         if given.user is None and len(users) > 1:
             print(f"these are memories of {len(users)} users: say whose they are to be with --user", file=sys.stderr)
             return 1
+        if given.user is not None and users and given.user not in users:
+            print(f"none of these memories is of the user {given.user!r}", file=sys.stderr)
+            return 1
         return convert(text, lambda record: mem0_line(record, given.user))
     return send(text, given)
 

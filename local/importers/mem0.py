@@ -19,8 +19,9 @@ def users_of(text: str) -> set[str]:
 
 
 def mem0_line(record: Record, user: str | None = None) -> dict[str, Any] | None:
-    """None for a memory of another user than the one that is asked for. Raises Malformed."""
-    if user is not None and record.get("user_id") not in (None, user):
+    """None for a memory of another user than the one that is asked for; ``user_id`` may be a number. Raises
+    Malformed."""
+    if user is not None and record.get("user_id") is not None and str(record["user_id"]) != user:
         return None
     metadata = record.get("metadata") or {}
     if not isinstance(metadata, dict):

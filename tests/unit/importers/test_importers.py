@@ -167,6 +167,18 @@ def test_memories_of_several_people_do_not_become_those_of_one(
     assert converted(tmp_path, capsys, json.dumps(memories[:1]), "mem0")[0] == 0
 
 
+def test_users_that_are_numbers_have_memories_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    memories = [{"id": f"of-{user}", "memory": "Likes tea.", "user_id": user} for user in (42, 43, "42")]
+    code, lines, _ = converted(tmp_path, capsys, json.dumps(memories), "mem0", "--user", "42")
+    assert (code, [line["id"] for line in lines]) == (0, ["of-42", "of-42"])
+
+
+def test_whoever_has_no_memory_in_the_dump_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    memories = [{"id": name, "memory": f"Of {name}.", "user_id": name} for name in ("dev", "carl")]
+    code, lines, captured = converted(tmp_path, capsys, json.dumps(memories), "mem0", "--user", "Dev")
+    assert (code, lines, captured) == (1, [], "none of these memories is of the user 'Dev'\n")
+
+
 @pytest.mark.parametrize("given", [1_767_225_600, 1_767_225_600_000, "2026-01-01T01:00:00+01:00", "2026-01-01"])
 def test_times_of_every_form(given: Any) -> None:
     assert time_of(given, "at") == "2026-01-01T00:00:00.000Z"
