@@ -15,6 +15,7 @@ from neve_cli.checks import api_key, in_utf8, service_url
 from neve_cli.context import Context
 from neve_cli.erase import erase
 from neve_cli.ids import NAME_ID
+from neve_cli.job import job
 from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
@@ -44,7 +45,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
     click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
 
 
-for command in (memory, pack, session, erase):
+for command in (memory, pack, session, job, erase):
     cli.add_command(command)
 
 

@@ -6,8 +6,7 @@ import click
 
 from neve_cli import output
 from neve_cli.context import Context, pass_context
-
-RECEIPT = [("STORE", "store"), ("DELETED", "deleted"), ("VERIFIED EMPTY AT", "verified_empty_at")]
+from neve_cli.job import show_receipt
 
 
 @click.command()
@@ -21,12 +20,9 @@ def erase(context: Context, /, close: bool, yes: bool, no_wait: bool) -> None:
     if not yes:
         click.confirm(f"Erase everything of {context.api.user} for good?", abort=True, err=True)
     job = context.api.json("DELETE", "", query={"close": "true"} if close else None)
-    if not no_wait:
-        job = context.api.ended(job, admin=True)
-    if context.as_json or no_wait:
+    if no_wait:
         output.fields(job, ["id", "user_id", "status"], as_json=context.as_json)
         return
-    receipt = job["result"] | {"user_id": job["user_id"]}
-    rows = [{"store": name, **store} for name, store in receipt["receipt"].items()]
-    output.show(job, as_json=False, columns=RECEIPT, rows=rows)
-    output.fields(receipt, ["user_id", "backups_expire_at", "closed"], as_json=False)
+    # whoever does not wait for it has no other way to the receipt: another erasure would be that of the next life
+    output.note(f"Erasing, which takes 16 minutes or more. The receipt is that of: neve job {job['id']}")
+    show_receipt(context.api.ended(job, admin=True), as_json=context.as_json)

@@ -105,5 +105,6 @@ def end(context: Context, /, session_id: str, outcome: str | None) -> None:
 
 
 def _job(context: Context, path: str, body: dict[str, Any]) -> None:
-    job = context.api.ended(context.api.json("POST", path, body))
-    output.fields(job, JOB, as_json=context.as_json)
+    begun = context.api.json("POST", path, body)
+    output.degraded(begun)  # why it may take long: there is no language model, say
+    output.fields(context.api.ended(begun), JOB, as_json=context.as_json)

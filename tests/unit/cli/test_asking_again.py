@@ -133,3 +133,24 @@ def test_an_interrupt_at_the_question_does_nothing(
     monkeypatch.setattr("click.termui.visible_prompt_func", interrupted)
     assert answered(["erase"]) == (1, [])
     assert "Nothing was done." in capsys.readouterr().err
+
+
+def test_the_receipt_is_there_for_who_did_not_wait(answered: Answered, capsys: pytest.CaptureFixture[str]) -> None:
+    receipt = {"rows": {"deleted": 41, "verified_empty_at": "2026-03-10T09:50:00.000Z"}}
+    result = {"receipt": receipt, "backups_expire_at": "2026-04-14T09:50:00.000Z", "closed": False}
+    done = {"id": "job_1", "kind": "erase", "user_id": "ann", "status": "done", "result": result}
+    code, asked = answered(["job", "job_1"], httpx2.Response(200, json=done))
+    assert (code, asked[0].url.path) == (0, "/prod/v1/users/ann/jobs/job_1")
+    assert ["rows", "41", "2026-03-10T09:50:00.000Z"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    code, asked = answered(["job", "job_1", "--admin"], httpx2.Response(200, json={**done, "result": {"done": 3}}))
+    assert (code, asked[0].url.path) == (0, "/prod/v1/admin/jobs/job_1")
+    assert '{"done": 3}' in capsys.readouterr().out
+
+
+def test_what_keeps_a_job_from_ending_is_said_before_it_is_waited_for(
+    answered: Answered, slept: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = {"id": "job_1", "status": "running", "degraded": ["extract:queued"]}
+    steps = (httpx2.Response(202, json=waiting), httpx2.Response(200, json={"id": "job_1", "status": "done"}))
+    assert answered(["session", "observe", "s1"], *steps)[0] == 0
+    assert "degraded: extract:queued" in capsys.readouterr().err

@@ -331,5 +331,6 @@ def test_an_erasure_is_waited_for_and_its_receipt_shown(
     ]
     assert "2026-04-14" in shell.out
     assert ["user_id", "ann"] in [line.split() for line in shell.out.splitlines()]
+    assert "neve job job_1" in shell.err, "whoever does not wait reads the receipt later"
     assert shell.run("erase", "--yes") == 1
     assert "job job_1 failed" in shell.err
