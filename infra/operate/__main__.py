@@ -26,15 +26,15 @@ from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
 from neve.usecases.erase import erase_user
-from neve.usecases.erase.erase_user import UserNotFound
+from neve.usecases.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 from neve.usecases.tenants.create_tenant import create_tenant
 
 FAILURES = (
-    *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, NeveError, StoreUnavailable, Conflict, SettingsError),
-    *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
+    *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),
+    *(SettingsError, EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
 )
 EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"

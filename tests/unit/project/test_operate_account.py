@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import boto3
 import pytest
 
 from infra.operate import __main__ as operate
 from infra.operate.stages import NoAccount, settings_of
+from neve.usecases.erase.request_erasure import request_erasure
+from tests.unit.recall_world import RecallWorld
 
 
 def test_a_missing_region_is_named() -> None:
@@ -30,7 +33,24 @@ def test_it_is_one_line_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
     monkeypatch.setattr(sys, "argv", ["infra.operate", "--stage", "dev", "tenants"])
+    monkeypatch.setattr(operate, "log_to_stderr", lambda: None)  # it would stay there, when the test's own is closed
     assert operate.main() == 1
     captured = capsys.readouterr().err
     assert captured.startswith("NoAccount: no region")
     assert captured.count("\n") == 1
+
+
+def test_an_erasure_that_the_tenant_asked_for_is_one_line_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = RecallWorld.make(tmp_path)
+    job = request_erasure(world.user("ann"), close=False)
+    monkeypatch.setattr(operate, "settings_of", lambda *_, **__: None)
+    monkeypatch.setattr(operate, "AwsPorts", lambda *_: world)
+    monkeypatch.setattr(operate, "log_to_stderr", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["infra.operate", "erase-user", world.tenant.id, "ann", "--yes"])
+    try:
+        assert operate.main() == 1
+    finally:
+        world.close()
+    assert capsys.readouterr().err == f"ErasureUnderWay: {job.id}\n"
