@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from local.api_client import ApiClient
+from local.api_client import ApiClient, Reply
 from local.importers.reading import NO_JSON
 
 PIECE_BYTES, PIECE_LINES = 1024 * 1024, 5_000
@@ -21,6 +22,8 @@ DOCUMENT_FIELDS = (
 ARTIFACTS = "/artifacts/"
 _OF_A_LINE = (400, 413, 422)
 """Refusals that are about what one line holds: the others go in."""
+ATTEMPTS, PAUSE_S, MAX_PAUSE_S = 6, 1.0, 5.0
+"""Of a call that came too fast, or met a store that was down: longer than a failover takes."""
 SUPERSEDED, PUT_AWAY = "superseded", "archived"
 """No call makes a document superseded as it writes it, so it is put away: what took its place is another line."""
 NO_ROOM = "is not accepted; the reasons of the lines before it left no room for its own"
@@ -86,7 +89,8 @@ def _send_piece(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: S
 def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Sent) -> list[tuple[int, str]]:
     """What is left of the piece: lines that one call had no time for."""
     body = _bytes("\n".join(line for _, line in piece))
-    reply = api.call("POST", f"/v1/users/{quote(user, safe='')}/memories/import", raw=body)
+    path = f"/v1/users/{quote(user, safe='')}/memories/import"
+    reply = _in_the_end(lambda: api.call("POST", path, raw=body))
     if reply.status in (400, 422) and len(piece) > 1:  # no line of it was taken: each is asked about alone
         for one in piece:
             _send_piece(api, user, [one], sent)
@@ -108,6 +112,24 @@ def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Se
     return [] if next_line is None else piece[next_line - 1 :]
 
 
+def _in_the_end(ask: Callable[[], Reply]) -> Reply:
+    """The answer of a call that may be repeated, when it no longer says to come back later."""
+    for _ in range(ATTEMPTS - 1):
+        reply = ask()
+        if not _is_for_later(reply):
+            return reply
+        told = reply.headers.get("retry-after", "")
+        time.sleep(min(float(told), MAX_PAUSE_S) if told.isdecimal() else PAUSE_S)
+    return ask()
+
+
+def _is_for_later(reply: Reply) -> bool:
+    """A conflict that is worth another try says when (docs/rules/http.md#conflicts)."""
+    if reply.status != 409:
+        return reply.status in (429, 503)
+    return "retry-after" in reply.headers and reply.json()["code"] == "conflict"
+
+
 def _document(line: str) -> dict[str, Any] | None:
     """A document of an export, but for artifacts, which belong to a log."""
     if '"document"' not in line:
@@ -127,7 +149,7 @@ def _send_document(api: ApiClient, user: str, number: int, document: dict[str, A
     if "status" in document:
         body["status"] = PUT_AWAY if document["status"] == SUPERSEDED else document["status"]
     path, query = f"/v1/users/{quote(user, safe='')}/documents", {"path": document["path"]}
-    reply = api.call("PUT", path, body, query=query, headers={"If-None-Match": "*"})
+    reply = _in_the_end(lambda: api.call("PUT", path, body, query=query, headers={"If-None-Match": "*"}))
     if reply.status in (200, 201):
         sent.documents += 1
     elif reply.status == 412:

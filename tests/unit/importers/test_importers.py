@@ -299,6 +299,37 @@ def test_what_a_call_had_no_time_for_is_sent_in_the_next() -> None:
     assert service.asked == [["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]
 
 
+@pytest.mark.parametrize(
+    ("status", "code"), [(429, "throttled"), (503, "store_unavailable"), (409, "conflict")], ids=str
+)
+def test_who_is_told_to_come_back_later_does(status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import of many pieces is faster than a stage's throttling lets anybody be."""
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+
+    class Busy(Service):
+        refusals = 0
+
+        def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
+            self.refusals += 1
+            if self.refusals % 3:
+                return Reply(status, {"retry-after": "2"}, json.dumps({"code": code, "detail": "later"}).encode())
+            return super().call(method, path, body, **more)
+
+    document = {"type": "document", "path": "/notes/a", "text": "x"}
+    sent = send_lines(cast("ApiClient", Busy()), "ada", '{"text": "a"}\n' + json.dumps(document))
+    assert (sent.imported, sent.documents, sent.rejected, slept) == (1, 1, {}, [2.0] * 4)
+
+    class Down(Service):
+        def call(self, *_: Any, **__: Any) -> Reply:
+            return _reply(status, {"code": code, "detail": "later"})
+
+    slept.clear()
+    with pytest.raises(NotTaken, match=f"lines 1 to 1: {status}"):
+        send_lines(cast("ApiClient", Down()), "ada", "a")
+    assert len(slept) == (0 if status == 409 else 5), "a conflict that says no time stays one"
+
+
 def test_a_line_whose_reason_has_no_room_is_a_rejected_one() -> None:
     class Full:
         def call(self, _: str, __: str, *, raw: bytes) -> Reply:
