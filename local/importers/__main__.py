@@ -97,14 +97,14 @@ def send(text: str, given: argparse.Namespace) -> int:
             print(f"{type(error).__name__}: {error}. A repeat adds nothing twice.", file=sys.stderr)
             return 1
     print(
-        f"{sent.imported} memories imported, {sent.unchanged} were there, {sent.repeated} are stated there by another,"
-        f" {len(sent.conflicting)} have another text"
+        f"{sent.imported} memories imported, {sent.unchanged} were there, {sent.repeated} are stated there by another;"
+        f" {sent.documents} documents written, {sent.documents_there} were there"
     )
-    print(f"{sent.documents} documents written, {sent.documents_there} were there; left out: {dict(sent.skipped) or 0}")
+    print(f"{len(sent.conflicting)} are there with another text; left out: {dict(sent.skipped) or 0}")
     for number, reason in sorted(sent.rejected.items()):
         print(f"{number}: {reason}", file=sys.stderr)
-    for memory_id in sent.conflicting:
-        print(f"{memory_id}: is there with another text, which stays", file=sys.stderr)
+    for name in sent.conflicting:
+        print(f"{name}: is there with another text, which stays", file=sys.stderr)
     return 1 if sent.rejected or sent.conflicting else 0
 
 

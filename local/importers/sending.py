@@ -35,8 +35,8 @@ class NotTaken(RuntimeError):
 
 @dataclass
 class Sent:
-    """``repeated``: facts that another memory there states. ``rejected``: number of the line, and why. ``documents``:
-    written, and there already."""
+    """``repeated``: facts that another memory there states. ``conflicting``: ids and paths of what is there with
+    another text. ``rejected``: number of the line, and why. ``documents``: written, and there already."""
 
     imported: int = 0
     unchanged: int = 0
@@ -153,7 +153,13 @@ def _send_document(api: ApiClient, user: str, number: int, document: dict[str, A
     if reply.status in (200, 201):
         sent.documents += 1
     elif reply.status == 412:
-        sent.documents_there += 1
+        there = _in_the_end(lambda: api.call("GET", path, query=query))
+        if there.status != 200:
+            raise NotTaken(f"line {number}: {there.status} {there.text}")
+        if there.json()["text"] == body.get("text"):
+            sent.documents_there += 1
+        else:
+            sent.conflicting.append(document["path"])
     elif reply.status in _OF_A_LINE or (reply.status == 409 and reply.json()["code"] == "conflict"):
         sent.rejected[number] = str(reply.json()["detail"])
     else:

@@ -245,6 +245,8 @@ class Service:
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
         if method == "PUT":
             return self._document(body, more["query"]["path"])
+        if method == "GET":
+            return _reply(200, self.documents[more["query"]["path"]])
         lines = more["raw"].decode().split("\n")
         good = [line for line in lines if "bad" not in line]
         if not good:
@@ -369,6 +371,15 @@ def test_documents_of_an_export_are_written_once() -> None:
     assert (sent.imported, sent.documents, sent.documents_there) == (2, 1, 0), "the artifact is left to the import"
     assert service.documents == {"/notes/a": {"text": "x", "tags": ["t"]}}
     assert send_lines(cast("ApiClient", service), "ada", export).documents_there == 1
+
+
+def test_a_document_that_is_there_with_another_text_is_named() -> None:
+    """As a memory is: the text that was sent is nowhere."""
+    service = Service()
+    service.documents["/profile/identity"] = {"text": "Lives in Oslo.", "rev": 2}
+    document = {"type": "document", "path": "/profile/identity", "text": "Lives in Lisbon."}
+    sent = send_lines(cast("ApiClient", service), "ada", json.dumps(document))
+    assert (sent.documents, sent.documents_there, sent.conflicting) == (0, 0, ["/profile/identity"])
 
 
 def test_a_document_that_was_put_away_or_superseded_does_not_hold_where_it_is_sent() -> None:
