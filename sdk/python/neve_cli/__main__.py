@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -20,8 +19,8 @@ from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
 
-DONE, FAILED, WRONG_COMMAND = 0, 1, os.EX_USAGE
-"""Exit codes; the last is 64 (sysexits.h)."""
+DONE, FAILED, WRONG_COMMAND = 0, 1, 64
+"""Exit codes; the last is EX_USAGE of sysexits.h, which ``os`` has on Unix alone."""
 BROKEN_OFF = "Broken off. What the service was asked for by then is done, or goes on."
 """Of an interrupt anywhere but at a question, which click turns into the same Abort as a No."""
 

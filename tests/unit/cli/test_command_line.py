@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -175,6 +178,19 @@ def test_a_wrong_command_line_is_64_and_asks_nobody(arguments: list[str], capsys
     shell = Shell(capsys, httpx2.MockTransport(nobody))
     assert shell.run(*arguments) == 64
     assert shell.err != ""
+
+
+def test_nothing_that_unix_alone_has_is_needed() -> None:
+    """Windows has none of sysexits.h."""
+    program = (
+        "import os\n"
+        "for name in [name for name in dir(os) if name.startswith('EX_')]: delattr(os, name)\n"
+        "import neve_cli.__main__ as main\n"
+        "raise SystemExit(main.run(['no-such-command']))"
+    )
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", program], env=os.environ | path, capture_output=True, text=True)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (64, False), ran.stderr
 
 
 @pytest.mark.parametrize(
