@@ -15,6 +15,7 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.recall_rows import RecallRow
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
@@ -79,6 +80,21 @@ def test_a_memory_stands_where_nothing_of_its_range_is_found(world: RecallWorld,
     answer = world.ask("kayak", rerank=rerank, threshold=1.0)
     [hit] = [hit for hit in answer.hits if hit.id == "mem_A"]
     assert (hit.session_id, hit.seq_from, hit.seq_to) == ("s1", 5, 6)
+
+
+@pytest.mark.parametrize("rerank", [True, False])
+def test_what_a_person_has_corrected_stands_beside_the_words_that_it_corrects(world: RecallWorld, rerank: bool) -> None:
+    """It does not say what it was made from any more: it was dropped, and lifted the words that no longer hold."""
+    world.say("I moved to Lisbon, where I live", "Nice")
+    world.pump()
+    moved = remember(world, "User lives in Lisbon", (1, 1))
+    assert set(order(world.ask("lives Lisbon", rerank=rerank, threshold=0.0))) == {"evt:s1:1"}
+    update_memory(world.user(), moved, MemoryChange({"text": "User lives in Porto"}), None)
+    world.pump()
+    answer = world.ask("lives Porto", rerank=rerank, threshold=0.0)
+    assert order(answer)[0] == moved
+    [said] = [hit for hit in answer.hits if hit.id == "evt:s1:1"]
+    assert "lent" not in said.components
 
 
 def test_a_memory_of_no_range_stands_always(world: RecallWorld) -> None:
