@@ -18,6 +18,7 @@ from neve.ports.table import WriteOp
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 
+INBOX = "/v1/users/{user_id}/inbox"
 IMPORT = "/v1/users/{user_id}/memories/import"
 
 
@@ -52,6 +53,15 @@ def test_when_no_line_is_utf8_the_first_is_the_answer(api: Api) -> None:
     refused = sent(api, b'\n"\xff"\n{"text": "\xfe"}')
     assert (refused.status, refused.json["code"]) == (400, "malformed_json")
     assert refused.json["detail"] == "lines[2]: This is not UTF-8 at byte 1."
+
+
+@pytest.mark.parametrize("given", ["_odd", "-odd"])
+def test_what_waits_can_be_decided_whatever_its_id_begins_with(api: Api, given: str) -> None:
+    fact = {"id": given, "text": "User lives in Rome.", "kind": "fact", "category": "PLACE", "status": "inbox"}
+    assert sent(api, json.dumps(fact).encode()).json["imported"] == [given]
+    assert [item["id"] for item in api.call("GET", INBOX, user_id="ann").json["items"]] == [given]
+    approved = api.call("POST", f"{INBOX}/{{item_id}}/approve", {}, user_id="ann", item_id=given)
+    assert (approved.status, approved.json["status"]) == (200, "approved")
 
 
 MANY = 4_999

@@ -17,9 +17,9 @@ from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifie
 from neve.domain.sessions.transcript import one_line
 from neve.domain.times import iso, parse
 
-PATH_IDS = {"memory_id": f"{IDENTIFIER}|{MEMORY_ID}"}
+PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}")
 """Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
-_."""
+_, also where it waits in the inbox."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 MAX_CURSOR = 2048
 
