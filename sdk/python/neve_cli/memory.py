@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -161,8 +161,13 @@ def trace(context: Context, /, memory_id: str) -> None:
     for rows in found.values():
         if _is_list_of_objects(rows):
             output.note("")
-            columns = [(member.upper(), member) for member in rows[0]]
-            output.show(found, as_json=False, columns=columns, rows=rows)
+            output.show(found, as_json=False, columns=_columns(rows), rows=rows)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Every member that a row has, since what has no value is absent; the text last, where the line has room."""
+    members = dict.fromkeys(member for row in rows for member in row)
+    return [(member.upper(), member) for member in sorted(members, key=lambda member: member == "text")]
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -154,3 +154,15 @@ def test_what_keeps_a_job_from_ending_is_said_before_it_is_waited_for(
     steps = (httpx2.Response(202, json=waiting), httpx2.Response(200, json={"id": "job_1", "status": "done"}))
     assert answered(["session", "observe", "s1"], *steps)[0] == 0
     assert "degraded: extract:queued" in capsys.readouterr().err
+
+
+def test_a_trace_shows_what_any_of_its_statements_has(answered: Answered, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of what has no value there is no member: the first statement does not say what the others have."""
+    first = {"id": "mem_1", "text": "Keeps bees. " * 20, "status": "active"}
+    second = {"id": "mem_2", "text": "Keeps geese.", "status": "superseded", "superseded_reason": "Sold them."}
+    trace = {"memory_id": "mem_1", "history": [first, second], "surfaced": []}
+    assert answered(["memory", "trace", "mem_1"], httpx2.Response(200, json=trace))[0] == 0
+    heading, one, two = capsys.readouterr().out.splitlines()[-3:]
+    assert heading.split() == ["ID", "STATUS", "SUPERSEDED_REASON", "TEXT"]
+    assert "Sold them." in two
+    assert one.index("Keeps") == two.index("Keeps") == heading.index("TEXT")
