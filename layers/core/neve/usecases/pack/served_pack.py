@@ -16,14 +16,15 @@ EXCERPT = "excerpt"
 @dataclass(frozen=True, slots=True)
 class PackContents:
     """The ids and text fingerprints of one pack version. ``documents``: the revs of those that it shows whole, by id. A
-    later rev may be found: ``<neve-updates>`` shows no more than the beginning of it. ``sessions``: those whose summary
-    it shows."""
+    later rev may be found: ``<neve-updates>`` shows no more than the beginning of it. ``memories``: the revs of the
+    others. ``sessions``: those whose summary it shows."""
 
     version: int
     sha256: str
     ids: frozenset[str]
     fingerprints: frozenset[str]
     documents: Mapping[str, int] = field(default_factory=dict)
+    memories: Mapping[str, int] = field(default_factory=dict)
     sessions: frozenset[str] = frozenset()
 
     def served_by(self, pointer: PackPointer | None) -> bool:
@@ -38,6 +39,7 @@ def contents_of(manifest: PackManifest) -> PackContents:
         frozenset(entry.id for entry in entries),
         frozenset(entry.fingerprint for entry in entries),
         {entry.id: entry.rev for entry in entries if entry.path is not None},
+        {entry.id: entry.rev for entry in entries if entry.path is None},
         frozenset(entry.session_id for entry in entries if entry.session_id is not None),
     )
 

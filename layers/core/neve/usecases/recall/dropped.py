@@ -72,14 +72,14 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Ids and text fingerprints that are left out from the start, with the reason of each; ``documents`` at no later
-    rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation the prompt
-    has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an utterance has to say
-    something."""
+    """Ids and text fingerprints that are left out from the start, with the reason of each; ``revs``: what is left out
+    at no later rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation
+    the prompt has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an utterance has to
+    say something."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
-    documents: Mapping[str, int] = field(default_factory=dict)
+    revs: Mapping[str, int] = field(default_factory=dict)
     history: History | None = None
     sessions: Mapping[str, str] = field(default_factory=dict)
     of_prompt: bool = False
@@ -88,7 +88,7 @@ class LeftOut:
         if self.history is not None and self.history.shows_event(identifier):
             return IN_HISTORY
         named = self.ids.get(identifier) or self.fingerprints.get(fingerprint)
-        return named or (IN_PACK if rev <= self.documents.get(identifier, 0) else None)
+        return named or (IN_PACK if rev <= self.revs.get(identifier, 0) else None)
 
     def reason_of(self, row: RecallRow) -> str | None:
         """Of an item whose row is known."""
@@ -119,17 +119,24 @@ def left_out(
     of_prompt: bool = False,
 ) -> LeftOut:
     """What the prompt's pack and its history hold, and the rows that the caller named (``ids`` with the fingerprints of
-    their texts). ``prompt_of``: the session that the prompt is of."""
+    their texts). ``prompt_of``: the session that the prompt is of.
+
+    A memory that was reworded since the pack was frozen is not what it shows. It is told already where
+    ``<neve-updates>`` stands behind the pack: in a prompt with its history."""
     in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
-    documents = pack.documents if pack else {}
+    revs = _revs(pack, told=history is not None) if pack else {}
     return LeftOut(
-        dict.fromkeys(in_pack_ids - documents.keys(), IN_PACK) | dict.fromkeys(ids, EXCLUDED),
+        dict.fromkeys(in_pack_ids - revs.keys(), IN_PACK) | dict.fromkeys(ids, EXCLUDED),
         dict.fromkeys(in_pack_prints, IN_PACK) | dict.fromkeys(fingerprints, EXCLUDED),
-        documents,
+        revs,
         history,
         dict.fromkeys(pack.sessions if pack else (), IN_PACK) | ({prompt_of: IN_HISTORY} if prompt_of else {}),
         of_prompt,
     )
+
+
+def _revs(pack: PackContents, *, told: bool) -> Mapping[str, int]:
+    return pack.documents if told else {**pack.memories, **pack.documents}
 
 
 def by_id(dropped: Iterable[Dropped]) -> dict[str, Dropped]:
