@@ -12,12 +12,16 @@ from neve_cli import output
 from neve_cli.api import Failed
 from neve_cli.checks import api_key, in_utf8, service_url
 from neve_cli.context import Context
-from neve_cli.erase import erase
+from neve_cli.document import document
 from neve_cli.ids import NAME_ID
+from neve_cli.inbox import inbox
 from neve_cli.job import job
+from neve_cli.ledger import ledger
 from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
+from neve_cli.tenant import key, policy
+from neve_cli.whole_user import erase, export
 
 DONE, FAILED, WRONG_COMMAND = 0, 1, 64
 """Exit codes; the last is EX_USAGE of sysexits.h, which ``os`` has on Unix alone."""
@@ -44,7 +48,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
     click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
 
 
-for command in (memory, pack, session, job, erase):
+for command in (memory, document, inbox, pack, session, ledger, job, export, erase, policy, key):
     cli.add_command(command)
 
 

@@ -40,7 +40,8 @@ class Refused(Failed):
 
 @dataclass(frozen=True)
 class Api:
-    """``base_url``: with the stage's path, without ``/v1``. ``user``: whose memory ``/…`` is about."""
+    """``base_url``: with the stage's path, without ``/v1``. ``user``: whose memory ``/…`` is about; empty for calls of
+    the tenant alone."""
 
     base_url: str
     key: str
@@ -72,7 +73,11 @@ class Api:
 
     def admin(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of ``/v1/admin<path>``."""
-        return self._json(self._call(method, f"/v1/admin{path}", body, None, None))
+        return self.of_tenant(method, f"/admin{path}", body)
+
+    def of_tenant(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        """The JSON of ``/v1<path>``, which is about no user; None for an answer without a body."""
+        return self._json(self._call(method, f"/v1{path}", body, more.get("query"), more.get("headers")))
 
     def pages(
         self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None
@@ -99,6 +104,23 @@ class Api:
         if job["status"] == "failed":
             raise Failed(f"job {job['id']} failed: {job.get('result', {}).get('reason', 'the service has logged why')}")
         return job
+
+    def download(self, url: str) -> bytes:
+        """What is at an address that the service has signed, which is asked without the key. Raises Failed."""
+        reason = ""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with httpx2.Client(timeout=TIMEOUT_S, transport=self.transport) as client:
+                    answer = client.get(url)
+            except httpx2.TransportError as error:
+                reason = type(error).__name__
+            else:
+                if answer.is_success:
+                    return answer.content
+                reason = f"HTTP {answer.status_code}"
+            if attempt < ATTEMPTS:
+                time.sleep(PAUSE_S * attempt)
+        raise Failed(f"the export cannot be loaded: {reason}")
 
     def _call(
         self, method: str, path: str, body: Any, query: Mapping[str, Any] | None, headers: Mapping[str, str] | None

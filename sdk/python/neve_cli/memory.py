@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from neve_cli import output
-from neve_cli.context import Context, limit, pass_context, session
+from neve_cli.context import Context, confirmed, if_rev, limit, matched, pass_context, session, yes
 from neve_cli.ids import MEMORY_ID, path_of
 
 ROWS = [
@@ -100,15 +100,14 @@ def _further(hit: Mapping[str, Any]) -> list[dict[str, str]]:
 @click.option("--label")
 @click.option("--group")
 @click.option("--tag", "tags", multiple=True, help="All of its tags from now on.")
-@click.option("--if-rev", type=int, help="Only when it is still at this rev.")
+@if_rev
 @pass_context
 def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int | None, **given: Any) -> None:
     """Change MEMORY_ID in place."""
     body = {name: value for name, value in given.items() if value is not None} | ({"tags": list(tags)} if tags else {})
     if not body:
         raise click.UsageError("Say what to change, such as --text.")
-    headers = {"If-Match": f'"{if_rev}"'} if if_rev is not None else None
-    changed = context.api.json("PATCH", path_of("memories", memory_id), body, headers=headers)
+    changed = context.api.json("PATCH", path_of("memories", memory_id), body, headers=matched(if_rev))
     output.fields(changed, ONE, as_json=context.as_json)
 
 
@@ -116,12 +115,11 @@ def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int
 @click.argument("memory_ids", type=MEMORY_ID, nargs=-1, required=True)
 @click.option("--purge-packs", is_flag=True, help="The pack versions that hold them, too.")
 @click.option("--cascade", is_flag=True, help="The reflections that were made of them, too.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes
 @pass_context
 def rm(context: Context, /, memory_ids: tuple[str, ...], yes: bool, **options: bool) -> None:
     """Delete MEMORY_IDS for good, one after the other, up to the first that cannot be."""
-    if not yes:
-        click.confirm(f"Delete {len(memory_ids)} for good?", abort=True, err=True)
+    confirmed(f"Delete {len(memory_ids)} for good?", yes=yes)
     query = {name: "true" for name, chosen in options.items() if chosen}
     deleted: list[dict[str, Any]] = []
     try:

@@ -15,6 +15,7 @@ from neve.http.router import Router
 from tests.unit.api_world import ALL_SCOPES, Api, proxy_event
 
 BASE_URL = "http://neve.test/prod"
+CONDITIONS = ("idempotency-key", "if-match", "if-none-match")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,6 @@ class InProcess(httpx2.BaseTransport):
 
     def _event(self, request: httpx2.Request, router: Router, template: str, ids: dict[str, str]) -> dict[str, Any]:
         body = request.content.decode() or None
-        headers = {name: value for name, value in request.headers.items() if name in ("idempotency-key", "if-match")}
+        headers = {name: value for name, value in request.headers.items() if name in CONDITIONS}
         query = request.url.query.decode()
         return proxy_event(Api(router, scopes=self.scopes), request.method, template, body, query, headers, **ids)

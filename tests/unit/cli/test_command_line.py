@@ -2,59 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import httpx2
 import pytest
 
-from neve import wiring
 from neve.domain.records.memories import Kind
-from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve_cli.__main__ import run
 from neve_cli.api import Api
 from neve_cli.ids import path_of
-from tests.unit.cli.in_process import BASE_URL, InProcess
+from tests.unit.cli.in_process import BASE_URL
+from tests.unit.cli.shell import Shell
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallWorld]:
-    monkeypatch.setenv("POWERTOOLS_METRICS_DISABLED", "true")  # else they are on stdout, as in Lambda
-    before, world = list(wiring._installed), RecallWorld.make(tmp_path)
-    world.rows.write([put_tenant(TenantRow(world.tenant.id, "2026-03-10T09:30:00.000Z"))])
-    wiring.install(world)
-    yield world
-    wiring._installed[:] = before
-    world.close()
-
-
-class Shell:
-    """``out`` and ``err`` of the last command."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], transport: httpx2.BaseTransport) -> None:
-        self._capsys, self._transport = capsys, transport
-        self.out = self.err = ""
-
-    def run(self, *arguments: str) -> int:
-        code = run(["--url", BASE_URL, "--key", "nv_x", "--user", "ann", *arguments], self._transport)
-        self.out, self.err = self._capsys.readouterr()
-        return code
-
-    def json(self, *arguments: str) -> dict[str, object]:
-        assert self.run("--json", *arguments) == 0, self.err
-        return dict(json.loads(self.out))
-
-
-@pytest.fixture
-def shell(world: RecallWorld, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(capsys, InProcess.of_all())
 
 
 def test_memories_are_added_listed_changed_and_deleted(shell: Shell) -> None:

@@ -1,24 +1,39 @@
-"""``neve erase``: everything of a user, for good."""
+"""``neve export``, ``neve erase``: everything of a user."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from neve_cli import output
-from neve_cli.context import Context, pass_context
+from neve_cli.context import Context, confirmed, pass_context, yes
+from neve_cli.ids import path_of
 from neve_cli.job import show_receipt
 
 
 @click.command()
+@click.argument("file", type=click.File("wb", lazy=True))
+@pass_context
+def export(context: Context, /, file: Any) -> None:
+    """Write everything of the user to FILE (- for standard output). Needs the scope admin."""
+    job = context.api.ended(context.api.json("POST", "/export"), admin=True)
+    for n in range(len(job["result"]["parts"])):
+        signed = context.api.admin("GET", path_of("jobs", job["id"]))  # an address is good for 15 minutes
+        file.write(context.api.download(signed["result"]["parts"][n]["url"]))
+    lines = ", ".join(f"{count} {kind}" for kind, count in job["result"]["lines"].items())
+    output.note(f"{lines}. The service keeps its own for a week.")
+
+
+@click.command()
 @click.option("--close", is_flag=True, help="The id is never used again.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes
 @click.option("--no-wait", is_flag=True, help="Print the job, and leave it running.")
 @pass_context
 def erase(context: Context, /, close: bool, yes: bool, no_wait: bool) -> None:
     """Erase the user, and print the receipt. Takes as long as what is under way needs to run out. Needs the scope
     admin."""
-    if not yes:
-        click.confirm(f"Erase everything of {context.api.user} for good?", abort=True, err=True)
+    confirmed(f"Erase everything of {context.api.user} for good?", yes=yes)
     job = context.api.json("DELETE", "", query={"close": "true"} if close else None)
     if no_wait:
         output.fields(job, ["id", "user_id", "status"], as_json=context.as_json)

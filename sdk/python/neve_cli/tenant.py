@@ -1,0 +1,73 @@
+"""``neve policy``, ``neve key``: the tenant's own. No user is needed, but the scope admin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from neve_cli import output
+from neve_cli.context import Context, if_rev, matched, pass_context
+from neve_cli.ids import NAME_ID, path_of
+
+KEY = ["key_id", "key", "scopes", "label", "created_at"]
+
+
+@click.group()
+def policy() -> None:
+    """The tenant's numbers: show, set."""
+
+
+@policy.command()
+@click.option("--in-force", is_flag=True, help="Every number, after defaults, and not only what was set.")
+@pass_context
+def show(context: Context, /, in_force: bool) -> None:
+    """What was set, as `set` takes it."""
+    found = context.tenant_api.of_tenant("GET", "/policy")
+    if context.as_json:
+        output.fields(found, [], as_json=True)
+        return
+    click.echo(json.dumps(found["in_force" if in_force else "policy"], ensure_ascii=False, indent=2))
+    output.note(f"rev {found['rev']}")
+
+
+@policy.command("set")
+@click.argument("file", type=click.File(encoding="utf-8"), default="-")
+@if_rev
+@pass_context
+def set_(context: Context, /, file: Any, if_rev: int | None) -> None:
+    """Replace the policy by FILE, or standard input: what it leaves out goes back to its default."""
+    try:
+        numbers = json.loads(file.read())
+    except (ValueError, RecursionError):
+        raise click.UsageError("The policy is not JSON in UTF-8.") from None
+    written = context.tenant_api.of_tenant("PUT", "/policy", numbers, headers=matched(if_rev))
+    output.fields(written, ["rev", "policy"], as_json=context.as_json)
+
+
+@click.group()
+def key() -> None:
+    """API keys, of which two may live: create, revoke."""
+
+
+@key.command()
+@click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(["chat", "records", "admin"]))
+@click.option("--label")
+@pass_context
+def create(context: Context, /, scopes: tuple[str, ...], label: str | None) -> None:
+    """A new key, which is shown once."""
+    body = {"scopes": list(dict.fromkeys(scopes))} | ({"label": label} if label else {})
+    made = context.tenant_api.of_tenant("POST", "/keys", body)
+    output.fields(made, KEY, as_json=context.as_json)
+    if "key" not in made:  # a lost answer was asked for again
+        raise click.ClickException("its text was in an answer that got lost: revoke it, and create another one")
+
+
+@key.command()
+@click.argument("key_id", type=NAME_ID)
+@pass_context
+def revoke(context: Context, /, key_id: str) -> None:
+    """Revoke KEY_ID."""
+    context.tenant_api.of_tenant("DELETE", path_of("keys", key_id))
+    output.note(f"{key_id} is revoked; a gateway may let it in for another minute.")
