@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -338,3 +338,20 @@ def test_an_erased_user_is_not_exported(world: RecallWorld) -> None:
     deliver(world)
     assert rows.read_job(world.rows.get(world.tenant.keys.job(erasure.id)) or {}).status == "running"
     assert world.rows.get(world.tenant.keys.job(job.id)) is None
+
+
+def test_no_address_is_given_of_parts_that_are_gone(world: RecallWorld) -> None:
+    """They are kept for a week, and the job for a month: an address would only answer that there is nothing."""
+    world.say("I moved to Lisbon.")
+    job = request_export(world.user())
+    deliver(world)
+    world.clock.move(days=6, hours=23)
+    assert all("url" in part for part in read_admin_job(world.scope, job.id).result["parts"])
+    world.clock.move(hours=1)
+    after = read_admin_job(world.scope, job.id)
+    assert after.status == "done"
+    assert after.finished_at is not None
+    removed_at = datetime.fromisoformat(after.finished_at) + timedelta(days=7)
+    assert datetime.fromisoformat(after.result["parts_removed_at"]) == removed_at
+    assert not any("url" in part for part in after.result["parts"])
+    assert "urls_expire_at" not in after.result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
@@ -13,14 +13,20 @@ from neve.usecases.jobs.queued_jobs import EXPORT
 
 EXPIRES_S = 900
 """As the target of an upload; whoever needs longer asks again."""
+KEPT = timedelta(days=7)
+"""Of the parts (infra/data.yaml); the job says for longer that there were some."""
 
 
 def with_downloads(scope: TenantScope, job: Job) -> Job:
-    """The job as it is, an export that is done with an address for each of its parts. Raises StoreUnavailable."""
-    if job.kind != EXPORT or job.status != "done" or job.user_id is None:
+    """The job as it is, an export that is done with an address for each of its parts, or with when they were removed.
+    Raises StoreUnavailable."""
+    if job.kind != EXPORT or job.status != "done" or job.user_id is None or job.finished_at is None:
         return job
-    keys = UserKeys(scope.keys.tenant, job.user_id)
-    until = iso(scope.ports.clock.now() + timedelta(seconds=EXPIRES_S))
+    keys, now = UserKeys(scope.keys.tenant, job.user_id), scope.ports.clock.now()
+    gone = datetime.fromisoformat(job.finished_at) + KEPT
+    if gone <= now:
+        return replace(job, result=job.result | {"parts_removed_at": iso(gone)})
+    until = iso(now + timedelta(seconds=EXPIRES_S))
     parts = [
         part | {"url": scope.ports.objects.presign_get(keys.export_object(job.id, part["part"]), expires_s=EXPIRES_S)}
         for part in job.result["parts"]

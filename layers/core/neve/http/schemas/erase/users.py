@@ -39,7 +39,7 @@ EXPORT_USER = Operation(
     summary="Write everything that is kept of a user as JSON lines.",
     description=(
         "The result of the job, read by `GET /v1/admin/jobs/{id}`, has the parts of the export, each with an address"
-        " that is good for 15 minutes. The parts are kept for a week."
+        " that is good for 15 minutes. The parts are kept for a week; from then on it has `parts_removed_at`."
     ),
     scope="admin",
     query=Nothing,
