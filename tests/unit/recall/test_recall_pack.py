@@ -11,13 +11,14 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.indexing.passage import Source
 from neve.domain.recall.query import TextQuery
-from neve.domain.records.memories import Kind, Status
+from neve.domain.records.memories import Kind, Provenance, Status
 from neve.domain.tenants.policy import Policy
 from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.scope import Tenant
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.pack.read_pack import read_pack
+from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
 
@@ -75,6 +76,22 @@ def test_what_a_person_has_changed_since_is_not_what_the_pack_holds(world: Recal
     update_memory(world.user(), walnuts, MemoryChange({"text": "Mary is allergic to walnuts"}), None)
     world.pump()
     assert world.found("Mary allergic", session_id="s1") == [], "the pack says so again"
+
+
+def test_what_a_person_has_changed_is_not_what_the_history_shows(world: RecallWorld) -> None:
+    """The messages that it was made from are in the prompt, and say what no longer holds."""
+    freeze_pack(world)
+    world.say("I live in Lisbon.", "Noted.")
+    origin = Provenance("user_stated", "s1", 1, 1)
+    world.store(memory("User lives in Lisbon", id="mem_A", session_id="s1", provenance=origin))
+    world.pump()
+    prompt: dict[str, Any] = {"session_id": "s1", "beside_history": True}
+    assert world.found("lives Lisbon", **prompt) == []
+    update_memory(world.user(), "mem_A", MemoryChange({"text": "User lives in Porto"}), None)
+    for _ in ("new", "indexed"):
+        assert world.found("lives Porto", **prompt) == ["mem_A"]
+        world.pump()
+        world.clock.move(hours=1)
 
 
 def conversation(world: RecallWorld, session: str) -> str:

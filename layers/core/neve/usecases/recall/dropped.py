@@ -93,7 +93,7 @@ class LeftOut:
     def reason_of(self, row: RecallRow) -> str | None:
         """Of an item whose row is known."""
         passages = row.passages
-        shows = self.history.shows if self.history is not None else None
+        shows = self.history.shows if self.history is not None and not row.reworded else None
         if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
             return IN_HISTORY
         if row.utterance and self.of_prompt and not _says_something(row.utterance.parts):

@@ -62,6 +62,12 @@ class RecallRow:
         object.__setattr__(self, "version", first.version)
 
     @property
+    def reworded(self) -> bool:
+        """Whether it is a memory that a person has put in other words: it says something else than what it was made
+        from, as a rule the opposite."""
+        return self.memory is not None and self.memory.provenance.by == "human_edit"
+
+    @property
     def created_at(self) -> str:
         item = self.memory or self.document
         return item.created_at if item else self.passages[0].observed_at

@@ -88,11 +88,7 @@ def _place(one: Ranked) -> Place | None:
 
 
 def _made_from(one: Ranked) -> Range | None:
-    """None for what a person has reworded as well: it says something else than what it was made from, as a rule the
-    opposite."""
-    memory, passage = one.row.memory, one.row.passages[one.n]
-    if memory is not None and memory.provenance.by == "human_edit":
-        return None
-    if passage.session_id is None or passage.seq_from is None or passage.seq_to is None:
+    passage = one.row.passages[one.n]
+    if one.row.reworded or passage.session_id is None or passage.seq_from is None or passage.seq_to is None:
         return None
     return Range(passage.session_id, passage.seq_from, passage.seq_to)
