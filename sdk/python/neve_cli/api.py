@@ -33,9 +33,18 @@ class Refused(Failed):
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status, self.code = status, str(problem.get("code", "unknown"))
-        errors = [f"{error['field']}: {error['message']}" for error in problem.get("errors", [])]
-        reasons = "; ".join(errors) or str(problem.get("detail", f"HTTP {status}"))
+        given = problem.get("errors")
+        errors = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+        named = [f"{error.get('field')}: {error.get('message')}" for error in errors]
+        reasons = "; ".join(named) or str(problem.get("detail", f"HTTP {status}"))
         super().__init__(f"{self.code} ({status}): {reasons}")
+
+
+class _Answer(dict[str, Any]):
+    """A member that Neve always answers with is missing at another server only. Raises Failed."""
+
+    def __missing__(self, name: str) -> Any:
+        raise Failed(f"this is no answer of Neve: it has no '{name}'")
 
 
 @dataclass(frozen=True)
@@ -153,7 +162,7 @@ class Api:
             found = None
         if not isinstance(found, dict):
             raise Failed(f"{self.base_url} does not answer as Neve does: no JSON object")
-        return found
+        return _Answer(found)
 
 
 def _attempts(answer: httpx2.Response) -> int:

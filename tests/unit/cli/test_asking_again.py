@@ -166,3 +166,24 @@ def test_a_trace_shows_what_any_of_its_statements_has(answered: Answered, capsys
     assert heading.split() == ["ID", "STATUS", "SUPERSEDED_REASON", "TEXT"]
     assert "Sold them." in two
     assert one.index("Keeps") == two.index("Keeps") == heading.index("TEXT")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["memory", "list"], httpx2.Response(200, json={"ok": True})),
+        (["session", "end", "s1"], httpx2.Response(200, json={"ok": True})),
+        (["session", "open", "s1"], httpx2.Response(200, json={"ok": True})),
+        (["memory", "recall", "bees"], httpx2.Response(200, json={"ok": True})),
+        (["memory", "list"], httpx2.Response(404, json={"errors": ["no such page"]})),
+        (["memory", "list"], httpx2.Response(404, json={"errors": None, "detail": "No such page."})),
+        (["memory", "list"], httpx2.Response(422, json={"errors": [{"loc": ["limit"]}]})),
+    ],
+)
+def test_json_of_another_server_is_1_in_a_line(
+    arguments: list[str], answer: httpx2.Response, answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(arguments, answer)[0] == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("neve: ")
