@@ -6,14 +6,12 @@ import argparse
 import json
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 from tests.simulation.ablations.all_of_them import ABLATIONS
 from tests.simulation.ablations.finding import FOUND_LAST, found_at, keep
 from tests.simulation.machine.chaos import FAULTS
-from tests.simulation.many import OtherReport, as_report, play_many
+from tests.simulation.many import OtherReport, as_report, play_many, processes
 from tests.simulation.seeds import Options, play
 from tests.simulation.shrinking import shrunk
 from tests.simulation.workloads import WORKLOADS
@@ -82,7 +80,7 @@ def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int
 def _ablations(names: list[str], jobs: int, keeps: bool) -> int:
     """Each with the first seed that found it."""
     lost, seeds = [], dict(FOUND_LAST)
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    with processes(jobs) as pool:
         for name, found in zip(names, pool.map(found_at, names), strict=True):
             within = ABLATIONS[name].within
             print(f"{name}: {'NOT FOUND' if found is None else f'seed {found}'} within {within}", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from tests.simulation.machine.remembered import seldom_collected
@@ -134,8 +136,24 @@ def _played(parts: Sequence[range], options: Options, jobs: int) -> Iterator[Fou
     if jobs == 1:
         yield from (play_all(part, options) for part in parts)
         return
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    with processes(jobs) as pool:
         yield from pool.map(partial(play_all, options=options), parts)
+
+
+def processes(jobs: int) -> ProcessPoolExecutor:
+    """Which end with this one, also when it is killed."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _left(seeds: range, chunks: Sequence[tuple[int, int]]) -> Iterator[range]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.simulation import many
-from tests.simulation.many import OtherReport, joined, play_many
+from tests.simulation.many import ROOT, OtherReport, joined, play_many
 from tests.simulation.seeds import Options
 
 CHAT = Options("chat")
@@ -43,3 +47,22 @@ def test_a_report_about_something_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_parts_that_follow_each_other_are_one() -> None:
     assert joined([(20, 20), (60, 5), (0, 20), (50, 5)]) == [(0, 40), (50, 5), (60, 5)]
+
+
+def test_processes_end_with_the_one_that_started_them() -> None:
+    """Also when it is killed: nobody is left who plays on."""
+    program = (
+        "import os, sys, time\n"
+        "from tests.simulation.many import processes\n"
+        "if __name__ == '__main__':\n"
+        "    with processes(1) as pool:\n"
+        "        print(pool.submit(os.getpid).result(), flush=True)\n"
+        "        time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as starting:
+        assert starting.stdout is not None
+        started = os.pidfd_open(int(starting.stdout.readline()))
+        starting.kill()
+    ended, _, _ = select.select([started], [], [], 60)
+    os.close(started)
+    assert ended
