@@ -20,8 +20,8 @@ from neve_cli.ledger import ledger
 from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
-from neve_cli.tenant import key, policy
-from neve_cli.whole_user import erase, export
+from neve_cli.tenant import key, policy, usage
+from neve_cli.whole_user import erase, export, stats
 
 DONE, FAILED, WRONG_COMMAND = 0, 1, 64
 """Exit codes; the last is EX_USAGE of sysexits.h, which ``os`` has on Unix alone."""
@@ -48,7 +48,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
     click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
 
 
-for command in (memory, document, inbox, pack, session, ledger, job, export, erase, policy, key):
+for command in (memory, document, inbox, pack, session, ledger, job, stats, export, erase, policy, key, usage):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""``neve policy``, ``neve key``: the tenant's own. No user is needed, but the scope admin."""
+"""``neve policy``, ``neve key``, ``neve usage``: the tenant's own. No user is needed, but the scope admin."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from neve_cli.context import Context, if_rev, matched, pass_context
 from neve_cli.ids import NAME_ID, path_of
 
 KEY = ["key_id", "key", "scopes", "label", "created_at"]
+COSTS = ["model_calls", "model_input_tokens", "model_output_tokens", "embedded_texts", "reused_vectors"]
+CACHE = ["reports", "hit_rate", "money.cost_usd", "money.saved_usd_no_cache", "unpriced_reports"]
+TOTALS = ["users", *(f"usage.{name}" for name in COSTS), *(f"prompt_cache.{name}" for name in CACHE)]
 
 
 @click.group()
@@ -71,3 +74,10 @@ def revoke(context: Context, /, key_id: str) -> None:
     """Revoke KEY_ID."""
     context.tenant_api.of_tenant("DELETE", path_of("keys", key_id))
     output.note(f"{key_id} is revoked; a gateway may let it in for another minute.")
+
+
+@click.command()
+@pass_context
+def usage(context: Context, /) -> None:
+    """What the tenant's memory has cost, and what was reported of its prompts."""
+    output.fields(context.tenant_api.of_tenant("GET", "/usage"), TOTALS, as_json=context.as_json)

@@ -1,4 +1,4 @@
-"""``neve export``, ``neve erase``: everything of a user."""
+"""``neve stats``, ``neve export``, ``neve erase``: everything of a user."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from neve_cli import output
 from neve_cli.context import Context, confirmed, pass_context, yes
 from neve_cli.ids import path_of
 from neve_cli.job import show_receipt
+
+COUNTS = ["short_term.sessions", "short_term.events", "memories.total", "semantic.active", "episodic.active"]
+COUNTS += ["embeddings.pending", "embeddings.failed", "memory_lag.events", "memory_lag.unobserved", "usage.model_calls"]
+
+
+@click.command()
+@pass_context
+def stats(context: Context, /) -> None:
+    """How much is kept of the user, and how far memory is behind. Needs the scope admin."""
+    output.fields(context.api.json("GET", "/stats"), COUNTS, as_json=context.as_json)
 
 
 @click.command()

@@ -167,3 +167,16 @@ def test_a_key_whose_text_got_lost_is_said_to_be(
     assert shell.run("key", "create", "--scope", "chat") == 1
     assert "k1" in shell.out
     assert "revoke it" in shell.err
+
+
+def test_what_there_is_and_what_it_cost(shell: Shell) -> None:
+    shell.json("memory", "add", "Keeps bees.")
+    shell.json("session", "open", "s1")
+    shell.json("session", "say", "s1", "I moved to Lisbon.")
+    assert shell.run("stats") == 0
+    counted = dict(line.split() for line in shell.out.splitlines())
+    wanted = ("short_term.sessions", "short_term.events", "memories.total")
+    assert [counted[name] for name in wanted] == ["1", "1", "1"]
+    assert shell.run("usage") == 0
+    assert "usage.model_calls" in shell.out
+    assert "prompt_cache" in shell.json("usage")
