@@ -19,7 +19,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.budgets import Budget
-from neve.domain.tokens import estimate
+from neve.domain.tokens import IMAGE_TOKENS, estimate
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, turns, user_message
 
 SESSION = "<neve-session>\nCurrent time: 2026-03-10T09:30:00+00:00\n</neve-session>"
@@ -224,6 +224,18 @@ def test_a_message_behind_an_open_round_leaves_the_one_that_it_goes_on_from() ->
         blocks = [b for m in plan.prompt.history for b in m.blocks] + list(plan.prompt.last)
         assert Text("q" * 1_600) in blocks
         assert sum(estimate(b.text) for b in blocks if isinstance(b, Text)) <= plan.used <= tokens
+
+
+def test_an_image_beside_an_output_that_was_put_away_counts() -> None:
+    """A compaction takes the text of a tool's result away, and not its screenshot."""
+    shot = {"type": "image", "media_type": "image/png", "url": "https://example.com/shot.png"}
+    content = [{"type": "text", "text": "[Tool output saved to /artifacts/01]"}, shot]
+    seen = [replace(result(3 * n + 3, f"c{n}"), content=content, pruned=True) for n in range(4)]
+    log = [one for n in range(4) for one in (user_message(3 * n + 1), call(3 * n + 2, f"c{n}"), seen[n])]
+    plan = make_plan(PromptInput(events=[*log, answered(13)], message=[Text("?")]), Limits(budget(100_000)))
+    shown_images = [b for m in plan.prompt.history for block in m.blocks for b in getattr(block, "content", ())]
+    assert sum(isinstance(block, Image) for block in shown_images) == 4
+    assert 4 * IMAGE_TOKENS < used(plan)["history"] < 4 * IMAGE_TOKENS + 200
 
 
 texts = st.text(alphabet="ab ", max_size=1_200)

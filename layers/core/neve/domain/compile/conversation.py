@@ -12,7 +12,7 @@ from typing import Any, Literal
 from neve.domain.compile.arguments import arguments
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
-from neve.domain.tokens import estimate
+from neve.domain.tokens import estimate, event_tokens
 
 Role = Literal["user", "assistant"]
 
@@ -70,7 +70,7 @@ class Message:
 
 def shown_tokens(event: Event) -> int:
     """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it. The
-    content of a pruned result is another one than was counted."""
+    content of a pruned result is another one than was counted: its images stay."""
     frame = 0
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
         frame = estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
@@ -79,8 +79,7 @@ def shown_tokens(event: Event) -> int:
     elif event.event_type is EventType.TASK_BOUNDARY:
         return 0
     if event.pruned:
-        texts = [event.content] if isinstance(event.content, str) else [b.get("text", "") for b in event.content]
-        return frame + sum(estimate(text) for text in texts)
+        return frame + event_tokens(event.content, {})
     return frame + event.original_tokens
 
 
