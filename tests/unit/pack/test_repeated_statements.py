@@ -12,10 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.documents.change import DocumentChange
+from neve.domain.memories.made_of import made_of
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
+from neve.domain.pack import repeated_statements
 from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.sessions import Spans
 from neve.domain.times import iso
 from neve.store import rows
 from neve.usecases.documents.write_document import write_document
@@ -168,6 +171,22 @@ def test_a_correction_stands_in_the_pack_beside_the_line_of_what_it_corrects(wor
     evolve_memory(world.user(), fact.id, Evolution("User lives in Nice", "moved"))
     text = str(rebuilt(world).text)
     assert text.count("Lyon") == 1 and text.count("Nice") == 1
+
+
+def test_what_a_fact_was_made_of_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not for each line: a session of months has thousands of both, and its first reader waits for the pack."""
+    asked: list[Provenance] = []
+
+    def counted(origin: Provenance, session: str) -> Spans:
+        asked.append(origin)
+        return made_of(origin, session)
+
+    monkeypatch.setattr(repeated_statements, "made_of", counted)
+    lines = [line(f"User saw film {n}", at=(n, n)) for n in range(60)]
+    facts = [row(f"fact{n}", f"User liked film {n}", at=(n, n)) for n in range(40)]
+    said = row("said", "User saw film 7", at=(7, 7))
+    assert already_stated([*lines, *facts, replace(said, text="Saw film 7")], []) == {"said"}
+    assert len(asked) == len(facts) + 1
 
 
 def test_it_costs_no_further_read(world: World) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from neve.domain.memories.made_of import made_of
 from neve.domain.records.memories import TRUST, Kind, Memory, Trust
 from neve.domain.records.sessions import Span
-from neve.domain.sessions.spans import meets
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 
 _OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
@@ -48,7 +47,8 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
     for fact in facts:
         words, trust = _words(fact.text), fact.provenance.trusted
         same = words != () and words in stated and _as_good(stated[words], trust)
-        if same or any(_says(line, fact, words) for line in observed.get(fact.provenance.session_id or "", ())):
+        near = _of_its_events(fact, observed.get(fact.provenance.session_id or "", ()))
+        if same or any(_says(line, trust, words) for line in near):
             again.add(fact.id)
         else:
             stated[words] = trust
@@ -94,12 +94,16 @@ def _words(text: str) -> Words:
     return tuple(word for word in plain_words(text) if not is_emoji(word))
 
 
-def _says(line: _Line, fact: Memory, words: Words) -> bool:
-    """All that the fact says, of the same events."""
-    own = made_of(fact.provenance, line.session or "")
-    if line.span is None or not any(meets([line.span], part) for part in own):
-        return False
-    if not _as_good(line.trust, fact.provenance.trusted) or _negations(line.words) != _negations(words):
+def _of_its_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Line]:
+    """Those of ``lines``, of the fact's own session, that were made of the same events. A long session has thousands of
+    both."""
+    for first, last in made_of(fact.provenance, fact.provenance.session_id or ""):
+        yield from (line for line in lines if line.span and line.span[0] <= last and line.span[1] >= first)
+
+
+def _says(line: _Line, trust: Trust, words: Words) -> bool:
+    """All that the fact says. ``trust``: the fact's."""
+    if not _as_good(line.trust, trust) or _negations(line.words) != _negations(words):
         return False
     wanted, given = _content(words), iter(_content(line.words))
     return bool(wanted) and all(word in given for word in wanted)
