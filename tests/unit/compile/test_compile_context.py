@@ -25,7 +25,7 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Index
 from neve.scope import SessionScope, Tenant
 from neve.store import rows
-from neve.usecases.compile import updates
+from neve.usecases.compile import reads, updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
 from neve.usecases.compile.images import IMAGE_BYTES, MISFITS, load_images
@@ -453,6 +453,23 @@ def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:
     with pytest.raises(NeveError) as refused:
         compiled(world, None)
     assert refused.value.errors[0].field == "message"
+
+
+@pytest.mark.parametrize("broken", ["_events", "_session_state"])
+def test_a_prompt_whose_message_is_in_a_log_that_cannot_be_read_is_an_error(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Without it a model would answer to nothing. Where the call has the message, the prompt is without history."""
+    world.say("Hello.", "Hi.", "Which trains run today?")
+
+    def fails(*_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(reads, broken, fails)
+    with pytest.raises(NeveError) as refused:
+        compiled(world, None)
+    assert (refused.value.code, refused.value.errors[0].field) == ("store_unavailable", "message")
+    assert compiled(world, "Which trains run today?").plan.prompt.last[-1] == Text("Which trains run today?")
 
 
 # --- updates --------------------------------------------------------------------------------------

@@ -92,7 +92,8 @@ class Compiled:
 
 def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
     """Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is to be answered,
-    ``budget_infeasible`` and ``profile_mismatch``."""
+    ``budget_infeasible`` and ``profile_mismatch``; store_unavailable where only the log has what is to be answered, and
+    it cannot be read."""
     _check(scope, command)
     recalls = Recalls(scope, command)
     try:
@@ -158,7 +159,9 @@ class _Compilation:
     ) -> _Compilation:
         log = material.log.events if material.log else []
         events, asked = _parted(scope, log, command.message)
-        if asked is None and material.log is not None and not _goes_on(events):
+        if asked is None and material.log is None:
+            raise _unread()
+        if asked is None and not _goes_on(events):
             why = "is required: the log does not end with a message or a tool's result that waits for an answer"
             raise invalid("message", why)
         offered: list[dict[str, Any]] = tools()[command.format] if command.offers_tools else []
@@ -324,6 +327,12 @@ def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
 def _is_upload(block: Mapping[str, Any]) -> bool:
     """Not of an image whose bytes were sent with the event, nor of one that is somewhere else."""
     return "object" in block and not _DIGEST.fullmatch(image_name(block["object"]))
+
+
+def _unread() -> NeveError:
+    """A prompt without its message would have a model answer to nothing."""
+    why = "is in the log only, which cannot be read: send it with the call, or try again shortly"
+    return NeveError("store_unavailable", f"message: {why}.", errors=[FieldError("message", why)], retry_after_s=5)
 
 
 def _goes_on(events: Sequence[Event]) -> bool:
