@@ -4,6 +4,7 @@ stays."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,18 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.store.keys import DELETED_DOCUMENT
+from neve.domain.librarian.filing import Action, Proposal
+from neve.store.filings import put_proposal
+from neve.store.keys import DELETED_DOCUMENT, PROPOSAL
 from neve.store.rows import read_left_sources
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.documents import document_writes
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.get_document import get_document
+from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
+from neve.usecases.inbox.decide import decide
+from neve.usecases.inbox.decision import Decision
 from tests.unit.dying import Dead, die_behind
 from tests.unit.recall_world import RecallWorld
 
@@ -112,3 +118,27 @@ def test_a_write_that_is_refused_leaves_nothing(world: RecallWorld) -> None:
     assert sweep_due(world)["texts"] == 0, "of a document that is there nothing is announced"
     write(world, "Short again.")
     assert world.objects.list("") == [text], "its old revision can be read"
+
+
+def proposed(world: RecallWorld, name: str, action: Action) -> str:
+    """Its id; it waits."""
+    at, keys = "2026-03-10T09:00:00.000Z", world.user().keys
+    world.rows.write([put_proposal(keys, Proposal(f"prp_{name}", action, "low", "s1", at, "m", "user"))])
+    return f"prp_{name}"
+
+
+def test_what_was_proposed_for_a_document_goes_with_it(world: RecallWorld) -> None:
+    """A proposal holds all of a document's text."""
+    kept = write_document(world.user(), "/notes/kept", DocumentChange(text="Jazz.")).document
+    made = proposed(world, "1", Action("create", PATH, "Anna is allergic.", seqs=(1,)))
+    decided = decide(world.user(), made, Decision("approve"))
+    assert isinstance(decided, Proposal) and decided.status == "approved"
+    move_document(world.user(), PATH, "/notes/moved")
+    document = get_document(world.user(), "/notes/moved")
+    again = replace(decided.action, verb="update", path="/notes/moved", base_rev=2, base_id=document.id)
+    proposed(world, "2", again)
+    other = proposed(world, "3", replace(again, path="/notes/kept", base_rev=1, base_id=kept.id))
+    delete_document(world.user(), "/notes/moved", None)
+    world.pump()
+    left = world.rows.query(world.user().keys.partition, prefix=PROPOSAL, limit=9).items
+    assert [item["id"] for item in left] == [other]

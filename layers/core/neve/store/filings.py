@@ -11,8 +11,9 @@ from pydantic import TypeAdapter
 
 from neve.correlation import carried
 from neve.domain.librarian.filing import Filing, Proposal
-from neve.ports.table import Expect, Item, Put
-from neve.store.keys import SessionKeys, UserKeys, inbox_key
+from neve.ports.table import Expect, Item, Put, Table
+from neve.store.keys import PROPOSAL, SessionKeys, UserKeys, inbox_key
+from neve.store.partitions import all_rows
 from neve.store.rows import due_keys, expectation
 
 PROPOSED = "proposal"
@@ -37,6 +38,13 @@ def put_filing(keys: SessionKeys, filing: Filing) -> Put:
 
 def read_proposal(item: Item) -> Proposal:
     return _proposal.validate_python(item)
+
+
+def proposals_about(table: Table, keys: UserKeys, document_id: str) -> list[str]:
+    """Ids of what was proposed for a document, or made it, decided or not. Reads all that the user has. Raises
+    StoreUnavailable."""
+    found = all_rows(table, keys.partition, prefix=PROPOSAL)
+    return [item["id"] for item in found if document_id in (item["action"].get("base_id"), item.get("document_id"))]
 
 
 def put_proposal(keys: UserKeys, proposal: Proposal) -> Put:

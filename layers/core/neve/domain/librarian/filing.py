@@ -128,8 +128,8 @@ room; the document takes no change of a librarian."""
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a librarian would do, waiting for a decision or decided. ``write_id``: of the call that decided; ``rev``: of
-    the document that came of it, at ``decided_path``."""
+    """What a librarian would do, waiting for a decision or decided. ``write_id``: of the call that decided; ``rev`` and
+    ``document_id``: of the document that came of it, at ``decided_path``."""
 
     id: str
     action: Action
@@ -142,5 +142,6 @@ class Proposal:
     decided_at: str | None = None
     decided_path: str | None = None
     rev: int | None = None
+    document_id: str | None = None
     write_id: str | None = None
     version: int = 0

@@ -58,7 +58,9 @@ class ProposalDecision:
             writes = self._writes(self._wanted(proposal.action), proposal)
             document = writes.written.document
             ops += writes.ops
-            decided = replace(decided, status="approved", decided_path=document.path, rev=document.rev)
+            decided = replace(
+                decided, status="approved", decided_path=document.path, rev=document.rev, document_id=document.id
+            )
         table.write([*ops, put_proposal(keys, decided)])
         return replace(decided, version=proposal.version + 1)
 

@@ -18,6 +18,7 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import put_head, read_document, text_of
+from neve.store.filings import proposals_about
 from neve.store.idempotency import answers_about
 from neve.store.keys import UserKeys
 
@@ -163,11 +164,16 @@ class _Documents:
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:
-        """Its long texts, where whoever deleted it did not come to that; one that was moving all the while is there."""
+        """Its long texts, where whoever deleted it did not come to that, and what was proposed for it, which holds its
+        text, with what those decisions were answered. One that was moving all the while is there."""
         stores, keys = data.ports, data.keys
-        if stores.table.get(keys.document_place(gone)) is None:
-            for name in stores.objects.list(keys.document_objects(gone)):
-                stores.objects.delete(name)
+        if stores.table.get(keys.document_place(gone)) is not None:
+            return
+        for name in stores.objects.list(keys.document_objects(gone)):
+            stores.objects.delete(name)
+        proposed = proposals_about(stores.table, keys, gone)
+        answers = answers_about(stores.table, keys, proposed)
+        delete_rows(stores.table, [*answers, *map(keys.proposal, proposed)])
 
 
 MEMORIES: IndexedCollection[Memory] = _Memories()
