@@ -18,6 +18,11 @@ BLOCKS = "\x1f"
 _GAP = rf"[ \t\u00a0\u2007\u2009\u202f\-\u2010-\u2015{BLOCKS}]{{1,3}}"
 # Not the decimals of a number: 0.4111111111111111 is none.
 _RUN = re.compile(rf"(?<![0-9][.,])(?<!\d)\d+(?:{_GAP}\d+)*")
+_POINTED = re.compile(
+    r"(?<![0-9][.,])(?<!\d)"
+    r"(?:\d{4}(\.|%20)\d{4}(?:\1\d{4}){2}(?:\1\d{3})?|\d{4}(\.|%20)\d{6}\2\d{4,5})(?![.,]?\d)"
+)
+"""Points, and spaces as an address has them, stand in many numbers that are no cards: only as a card is printed."""
 _GROUP = re.compile(r"\d+")
 _MIN_DIGITS, _MAX_DIGITS = 13, 19
 
@@ -50,6 +55,9 @@ def find(text: str) -> Iterator[Span]:
     for run in _RUN.finditer(text):
         if run.end() - run.start() >= _MIN_DIGITS:
             yield from _Run(text, *run.span()).cards()
+    for pointed in _POINTED.finditer(text):
+        if _is_card_number(re.sub(r"%20|\.", "", pointed[0])):
+            yield Span(*pointed.span(), "card_number")
     for code in _SECURITY_CODE.finditer(text):
         yield Span(*code.span(1), "card_number")
 
@@ -89,9 +97,12 @@ class _Run:
         sizes = self._sizes[begin : min(end, begin + _MAX_DIGITS + 1)]
         if not _MIN_DIGITS <= sum(sizes) <= _MAX_DIGITS:
             return False
-        written = "".join(self._text[start:end] for start, end in self._groups[begin:end])
-        digits = written if written.isascii() else "".join(str(int(digit)) for digit in written)
-        return _ISSUED.fullmatch(digits) is not None and check_digit_is_valid(digits)
+        return _is_card_number("".join(self._text[start:end] for start, end in self._groups[begin:end]))
 
     def _span(self, begin: int, end: int) -> Span:
         return Span(self._groups[begin][0], self._groups[end - 1][1], "card_number")
+
+
+def _is_card_number(written: str) -> bool:
+    digits = written if written.isascii() else "".join(str(int(digit)) for digit in written)
+    return _ISSUED.fullmatch(digits) is not None and check_digit_is_valid(digits)
