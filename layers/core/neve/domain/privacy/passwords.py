@@ -21,8 +21,10 @@ _ASSIGNED = re.compile(
     rf"(?i){_NOUN}[0-9]?(?:[\"'`*\\]{{0,4}})[ \t]{{0,3}}(?:=>|:=|:|=)[ \t\x1f*]{{0,3}}"
     r"(?:\\{0,3}\"([^\"\n]{1,256}?)\\{0,3}\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|([^\s\"'`<>&]{3,256}))"
 )
+_WHOSE = rf"(?:{_SPACE}(?:for|of|on|at|to)(?:{_SPACE}[^\s.,;:!?\"]{{1,40}}){{1,5}}?(?=[ \t\x1f]))?"
+"""Ends with its word: "the password for Anna's account" says nothing of what it is."""
 _PASSWORD_PHRASE = re.compile(
-    rf"(?i)\b{_NOUN}(?:{_SPACE}(?:for|of|on|at|to)(?:{_SPACE}[^\s.,;:!?\"]{{1,40}}){{1,5}}?)?(?:{_SPACE})?({_IS})"
+    rf"(?i)\b{_NOUN}{_WHOSE}(?:{_SPACE})?({_IS})"
     rf"(?:{_SPACE}(?:now|just|still|simply|currently))?(?:{_SPACE}|[ \t]?:[ \t]?)"
     r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|\u201c([^\u201d\n]{1,256})\u201d|([^\s\"'`<>]{3,256}))"
 )
@@ -47,24 +49,28 @@ _ELSEWHERE = re.compile(
 )
 _IN_ADDRESS = re.compile(r"://[^\s/:@\"'<>]{0,128}:([^\s/@\"'<>]{1,256})@")
 
-_CLAUSE_END = re.compile(r"(?i)[ \t]*(?:$|\n|[.,;:!?)\]\"'\x1f]|[ \t](?:and|but|please|so|btw|for|thanks|ok|okay)\b)")
+_CLAUSE_END = re.compile(
+    r"(?i)[ \t]*(?:$|\n|[.,;:!?)\]\"\x1f]|'(?!s\b)|[ \t](?:and|but|please|so|btw|for|thanks|ok|okay)\b)"
+)
 _CODE = re.compile(
     r"[A-Za-z_][\w.]*[(\[]|(?:self|this|os|config|settings|args|request|user|env|process)\.|[$%{]+[\w{.]|<"
 )
 _TRAILING = ".,;:!?)]}*"
 
 _WORDS_ABOUT_A_PASSWORD = """
-a about above accepted actually again all allowed almost already also always an and any asked at available bad because
-been being below between blank blocked both broken can cannot case-sensitive changed checked chosen confirm
-confirmation continue correct correctly created currently default different disabled done due easy either empty
-encrypted enforced enough entered exactly expired expiring false fine for forgotten from generated getting given going
-good hard hashed her here hidden hint his i if important in incorrect insecure invalid it its just known like locked
-long lost low managed manager mandatory masked missing must my needed needs neither never new nil no none not nothing
-null ok okay old on one only optional our out plain plaintext please private probably protected random really recorded
-rejected required reset resetting safe same saved secret secure sent set shared short should similar simple so somehow
-something somewhere still stored str string strong temporary that the their there these this to too true undefined
-unique unknown unset updated used using valid very visible weak what when where which why will with working wrong yes
-your
+a about above accepted actually again all allowed almost already also always an ancient and any asked at available bad
+because been being below between blank blocked both breached broken can cannot case-sensitive changed checked chosen
+complex complicated compromised confirm confirmation continue correct correctly cracked created currently default
+different disabled done due easy either emailed empty encrypted enforced enough entered exactly expired expiring
+exposed false fine for forgotten from generated getting given going gone good guessed hacked hard hashed her here
+hidden hint his i if important in incorrect insecure invalid it its just known leaked like locked long longer lost low
+mailed managed manager mandatory masked memorable missing must my needed needs neither never new nil no none not
+nothing null ok okay old on one only optional our out outdated phished plain plaintext please printed private probably
+protected pwned random really recorded rejected required reset resetting reused revealed revoked rotated safe salted
+same saved secret secure sent set shared short shorter should similar simple so somehow something somewhere stale
+still stolen stored str string strong stronger temporary texted that the their there these this to too true unchanged
+undefined unique unknown unsafe unset updated used using valid very visible weak weaker what when where which why will
+with working wrong yes your
 """
 _NO_PASSWORD = frozenset(_WORDS_ABOUT_A_PASSWORD.split())
 """What is said of a password, and stands in place of one in code."""
