@@ -150,6 +150,14 @@ def test_no_queue_waits_unnoticed() -> None:
     assert WATCHED["NightlyReflectionLate"]["Properties"]["MetricName"] == "NightlyReflectionAgeSeconds"
 
 
+@pytest.mark.parametrize("logical_id", ["PassesRefused", "FilingsFailed", "ReflectionsFailed"])
+def test_one_refusal_of_the_language_model_is_enough(logical_id: str) -> None:
+    """Nothing is delivered again, nothing is a dead letter, and a quiet stage has few passes to count."""
+    alarm = WATCHED[logical_id]["Properties"]
+    assert (alarm["Statistic"], alarm["Period"], alarm["EvaluationPeriods"], alarm["Threshold"]) == ("Sum", 3600, 1, 1)
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+
+
 def test_a_change_stream_that_nobody_reads_is_noticed() -> None:
     """It has no age then, and no dead letters: what shows it is that the sweep does the outbox's work."""
     resent = {metric for metric in METRICS.values() if metric.endswith("Resent")}

@@ -137,6 +137,7 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport, jo
         observability.malformed_facts_dropped(queue, correlation_id, facts["not_read"])
     counts = {
         "PassesFailed": int(report.failure is not None),
+        "PassesRefused": int(report.failure is not None),
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),

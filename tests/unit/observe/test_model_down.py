@@ -90,7 +90,7 @@ def test_a_model_that_refuses_every_request_is_said_by_health_log_and_metric(
     answer = process_fifo(world, {"Records": [record]}, None, QueueName.EXTRACT, extract_session)
     assert answer == {"batchItemFailures": []}, "it would not help to send it again"
     assert logged == [("extract", "status 401", message.body["job_id"])]
-    assert counted == [{"PassesFailed": 1}]
+    assert counted == [{"PassesFailed": 1, "PassesRefused": 1}]
     assert world.model_is_down
     assert says_queued(world) == [True] * 3
     observe_session(scope_of(world), 1)
