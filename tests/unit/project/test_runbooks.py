@@ -92,6 +92,17 @@ def test_every_alarm_has_its_runbook_and_the_index_names_both() -> None:
     assert [path.name for path in RUNBOOKS if f"]({path.name})" not in index] == []
 
 
+def test_dead_letters_that_cannot_be_moved_back_say_what_to_do_instead() -> None:
+    """SQS moves messages back to a queue that they came from: not to a stream, and not to a schedule."""
+    queues = read_template().queues
+    moved = {queue.dead_letters for queue in queues.values()}
+    others = {name.removesuffix("-dlq") for name in queues if name.endswith("-dlq") and name not in moved}
+    assert len(others) == 3
+    text = (FOLDER / "dlq-redrive.md").read_text(encoding="utf-8").split("## Decision")[1].split("## Command")[0]
+    rows = [row.split("|")[1] for row in text.splitlines() if row.startswith("| messages in")]
+    assert [name for name in sorted(others) if not any(name in row for row in rows)] == []
+
+
 def endings(alarm: str) -> list[str]:
     parts = alarm.split("-")
     return ["-".join(parts[at:]) for at in range(len(parts))]
