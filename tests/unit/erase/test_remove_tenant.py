@@ -21,9 +21,12 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
+from neve.store.partitions import due_rows
+from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.tenants.tenant_rows import existing
 from neve.usecases.background.asked_for import asked_for
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.erase import remove_tenant
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
@@ -36,6 +39,7 @@ from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_mes
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.sessions.note_open import note_open
 from neve.usecases.sessions.retain_logs import retention_message
 from neve.usecases.tenants.create_key import add_key, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
@@ -162,6 +166,21 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
         assert workers[queue](as_event(left)) == {"batchItemFailures": []}, queue
     assert "Failed" not in capsys.readouterr().out
     assert everything(world, "acme", "ann") == [] == world.rows.query(Keys("acme").late, limit=1).items
+
+
+def test_a_late_change_of_a_removed_tenant_leaves_nothing_to_every_sweep(world: RecallWorld) -> None:
+    """The stream may be hours late: what it tells of a session then is taken away again."""
+    live_in(world, "acme", "ann")
+    session = world.rows.get(Keys("acme").of_user("ann").of_session("s1").session_head)
+    close_tenant(TenantData(world, Keys("acme")))
+    erase_tenant(TenantData(world, Keys("acme")))
+    world.forget()
+    note_open(world, [Change("", None, session)])
+    world.clock.move(minutes=31)
+    failures: list[str] = []
+    sweep_due(world, on_failure=lambda kind, error: failures.append(f"{kind} {error}"))
+    assert (failures, list(due_rows(world.table, "idle"))) == ([], [])
+    assert everything(world, "acme", "ann") == []
 
 
 def as_event(messages: Sequence[Message]) -> dict[str, Any]:

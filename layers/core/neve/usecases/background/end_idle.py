@@ -17,6 +17,7 @@ from neve.ports.table import Check, Delete, Expect, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import put_open_session
+from neve.store.keys import UserKeys
 from neve.store.partitions import due_rows
 from neve.usecases.compact.end_session import end_session, has_failed_to_end
 from neve.usecases.tenants.policy_in_force import tenant_scope
@@ -54,8 +55,7 @@ def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure
 
 def _look(ports: Ports, item: Item) -> str:
     """What was done, as the name of a count."""
-    session = tenant_scope(ports, item["tenant_id"]).of_user(item["user_id"]).of_session(item["session_id"])
-    keys = session.keys
+    keys = UserKeys(item["tenant_id"], item["user_id"]).of_session(item["session_id"])
     found = ports.table.get_many([keys.head, keys.session_head])
     user = rows.read_head(found.get(keys.head))
     if keys.session_head not in found:
@@ -64,6 +64,7 @@ def _look(ports: Ports, item: Item) -> str:
     if user.state != "active":
         ports.table.write([Delete(keys.open_session), rows.check_head(keys, user)])
         return NOTHING
+    session = tenant_scope(ports, keys.tenant).of_user(keys.user).of_session(keys.session)
     return _about(session, rows.read_session(found[keys.session_head]), found)
 
 
