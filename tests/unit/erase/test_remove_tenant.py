@@ -31,9 +31,10 @@ from neve.usecases.erase import remove_tenant
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.jobs.messages.compaction import compact_message
 from neve.usecases.jobs.messages.filing import filing_message
-from neve.usecases.jobs.messages.indexing import late_tenant_message, late_user_message
+from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, late_user_message
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
@@ -49,7 +50,7 @@ from neve.worker import process_fifo
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs
 from neve.workers.nights import process_nightly
-from tests.unit.recall_world import RecallWorld
+from tests.unit.recall_world import RecallWorld, delivered
 
 
 @pytest.fixture
@@ -180,6 +181,16 @@ def test_a_late_change_of_a_removed_tenant_leaves_nothing_to_every_sweep(world: 
     failures: list[str] = []
     sweep_due(world, on_failure=lambda kind, error: failures.append(f"{kind} {error}"))
     assert (failures, list(due_rows(world.table, "idle"))) == ([], [])
+    assert everything(world, "acme", "ann") == []
+
+
+def test_a_late_message_about_events_leaves_no_row_of_a_removed_tenant(world: RecallWorld) -> None:
+    """A tenant of the same name may come, whose session of that name would count as indexed so far."""
+    live_in(world, "acme", "ann")
+    close_tenant(TenantData(world, Keys("acme")))
+    erase_tenant(TenantData(world, Keys("acme")))
+    late = delivered([events_message(Keys("acme").of_user("ann").of_session("s1"), 1, 1, 2)])
+    assert (index_rows(world, late), embed_rows(world, late)) == ({}, {})
     assert everything(world, "acme", "ann") == []
 
 

@@ -227,6 +227,8 @@ def _noted(
         head = rows.read_head(found.get(keys.head))
         try:
             still_there(head, incarnation)
+            if not head.version:
+                raise UserErased  # with the whole tenant: a log has a user
         except UserErased:
             for identifier, version in {passage.item_id: passage.version for passage in written}.items():
                 ports.search.trim(keys.owner, identifier, keep=0, version=version)
