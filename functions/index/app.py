@@ -10,6 +10,8 @@ from neve.batch import process_in_time
 from neve.ports.queue import QueueName
 from neve.usecases.indexing.index_rows import index_rows
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return process_in_time(event, context, QueueName.INDEX, partial(index_rows, wiring.ports()))

@@ -12,6 +12,8 @@ from neve.aws_ports import AwsPorts
 from neve.config import Settings, SettingsError
 from neve.ports.errors import EmbeddingUnavailable
 
+ROOT = Path(__file__).resolve().parents[3]
+
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,3 +89,9 @@ def test_elsewhere_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(wiring.LAMBDA, raising=False)
     wiring.prepare()
     assert wiring._installed == []
+
+
+def test_every_function_makes_its_clients_before_its_first_call() -> None:
+    """But the check of a deployment, which has none."""
+    folders = {app.parent.name: app.read_text(encoding="utf-8") for app in (ROOT / "functions").glob("*/app.py")}
+    assert [name for name, text in folders.items() if "wiring.prepare()" not in text] == ["pre_traffic"]
