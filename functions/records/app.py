@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
-from neve.http.answers.memories import created, imported, with_etag
+from neve.http.answers.memories import changed, created, imported, with_etag
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.memories import memories as m
@@ -17,7 +17,7 @@ from neve.usecases.memories.evolve_memory import evolve_memory
 from neve.usecases.memories.list_memories import get_memory, list_memories
 from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.trace_memory import trace_memory
-from neve.usecases.memories.update_memory import update_memory
+from neve.usecases.memories.update_memory import reword_memory
 
 router = Router("records", wiring.prepare())
 handler = router.handle
@@ -45,7 +45,7 @@ def evolve(call: Call[Nothing, EvolveBody]) -> Answer:
 @router.on(m.UPDATE_MEMORY)
 def update(call: Call[Nothing, m.UpdateBody]) -> Answer:
     memory_id, change = call.ids["memory_id"], call.body.command()
-    return once(call, lambda: with_etag(update_memory(call.user, memory_id, change, call.if_match)))
+    return once(call, lambda: changed(reword_memory(call.user, memory_id, change, call.if_match)))
 
 
 @router.on(m.DELETE_MEMORY)

@@ -324,8 +324,12 @@ def test_a35_what_else_still_says_it_is_named(user: Person) -> None:
     rows = {row["id"]: row for row in user.memories()}
     [fact] = [row for row in rows.values() if row["kind"] == "fact" and "Paris" in row["text"]]
     assert fact["provenance"]["seq_from"] == fact["provenance"]["seq_to"] == 1
+    assert "also_in" not in user.expect(200, "PATCH", f"/memories/{fact['id']}", {"label": "home"})
+    changed = user.expect(200, "PATCH", f"/memories/{fact['id']}", {"text": "User moved to Rome"})
     deleted = user.expect(200, "DELETE", f"/memories/{fact['id']}")
     named = deleted["also_in"]
+    assert [one | {"because": "same_events"} for one in changed["also_in"]] == named
+    assert changed["also_in_complete"] is True
     assert named[0] == {"where": "events", "because": "same_events", "session_id": "s1", "seq_from": 1, "seq_to": 1}
     kinds = {rows[one["id"]]["kind"] for one in named if one["where"] == "memory"}
     assert kinds == {"observation", "session_summary"}

@@ -109,6 +109,9 @@ def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int
         raise click.UsageError("Say what to change, such as --text.")
     changed = context.api.json("PATCH", path_of("memories", memory_id), body, headers=matched(if_rev))
     output.fields(changed, ONE, as_json=context.as_json)
+    if others := changed.get("also_in"):
+        more = "" if changed.get("also_in_complete") else " at least"
+        output.note(f"What it said before may still stand in{more} {len(others)} other places; --json names them.")
 
 
 @memory.command()

@@ -16,6 +16,7 @@ from neve.store.filings import put_filing, read_filing
 from neve.usecases.memories.copies import also_in as limits
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import Deleted, delete_memory
+from neve.usecases.memories.update_memory import MemoryChange, reword_memory
 from neve.usecases.retract.retract_events import Retract, retract_events
 from tests.unit.memories.test_delete_everywhere import condensed
 from tests.unit.world import World
@@ -62,6 +63,22 @@ def test_what_was_made_of_the_same_events_is_named(world: World) -> None:
     answer = deleted(world, gone)
     assert copies(answer)[0] == Copy("events", "same_events", session_id="s1", seq_from=1, seq_to=2)
     assert memories(answer) == [("same_events", near.id, Status.ACTIVE)]
+
+
+def test_a_memory_that_says_something_else_now_names_where_it_may_still_stand(world: World) -> None:
+    """As it was: what says the new words is not named. Nothing is looked for where its words stay."""
+    row = made(world, "lives in Paris", 1, 2, Kind.FACT)
+    near = made(world, "lives in Paris", 1, 2, Kind.OBSERVATION)
+    made(world, "lives in Rome", 5, 6)
+    user = world.user("ann")
+    assert reword_memory(user, row.id, MemoryChange({"label": "home"}), None).also_in is None
+    changed = reword_memory(user, row.id, MemoryChange({"text": "lives in Rome"}), None)
+    assert (changed.memory.text, changed.memory.label) == ("lives in Rome", "home")
+    assert changed.also_in is not None and changed.also_in.complete
+    assert changed.also_in.copies == [
+        Copy("events", "same_events", session_id="s1", seq_from=1, seq_to=2),
+        Copy("memory", "same_words", id=near.id, status=Status.ACTIVE),
+    ]
 
 
 def test_events_that_are_taken_back_are_not_named(world: World) -> None:

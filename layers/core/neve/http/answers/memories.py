@@ -10,18 +10,23 @@ from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
 from neve.http.schemas.memories.kept import FactsView, fact_view
-from neve.http.schemas.memories.memories import CreateBody, CreateQuery
+from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.scope import UserScope
 from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
 from neve.usecases.memories.import_memories import admitted_row, import_memories
 from neve.usecases.memories.store_fact import store_facts
+from neve.usecases.memories.update_memory import Reworded
 
 _WRITTEN = ("stored", "superseded", "inbox")
 
 
 def with_etag(memory: Memory, status: int = 200) -> Answer:
     return Answer(status, MemoryView.of(memory), headers={"ETag": f'"{memory.rev}"'})
+
+
+def changed(made: Reworded) -> Answer:
+    return Answer(200, ChangedView.after(made), headers={"ETag": f'"{made.memory.rev}"'})
 
 
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:

@@ -19,6 +19,7 @@ from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import TOO_MANY_WRITERS, transact
+from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.edited_text import leave_text
 from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
@@ -42,12 +43,33 @@ class MemoryChange:
     fields: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Reworded:
+    """``also_in``: where else what it said before may stand; None where it says what it said."""
+
+    memory: Memory
+    also_in: AlsoIn | None
+
+
 def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
     """Raises memory_not_found, precondition_failed (another rev), 422 (a field of another kind, a fact with two
     statements), conflict (a superseded row, a fact that another one says, or a change that may have taken effect before
     others'), pii_blocked, erasing, user_closed."""
-    change = _admitted(scope, change)
-    return transact(scope.ports, _Update(scope, memory_id, change, if_match, scope.ports.ids.token()).attempt)
+    return _update(scope, memory_id, change, if_match)[0]
+
+
+def reword_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Reworded:
+    """The same, and what it leaves as it was. Raises what ``update_memory`` does."""
+    memory, before = _update(scope, memory_id, change, if_match)
+    reworded = before is not None and before.text != memory.text
+    return Reworded(memory, also_in(scope, before, ()) if before is not None and reworded else None)
+
+
+def _update(
+    scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None
+) -> tuple[Memory, Memory | None]:
+    update = _Update(scope, memory_id, _admitted(scope, change), if_match, scope.ports.ids.token())
+    return transact(scope.ports, update.attempt), update.before
 
 
 def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
@@ -58,7 +80,8 @@ def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
 
 @dataclass
 class _Update:
-    """``write_id`` names this call on the row (ADR 4). ``tried``: what its last attempt wrote."""
+    """``write_id`` names this call on the row (ADR 4). ``tried``: what its last attempt wrote, and ``before``: over
+    what."""
 
     scope: UserScope
     memory_id: str
@@ -66,6 +89,7 @@ class _Update:
     if_match: Collection[int] | None
     write_id: str
     tried: Memory | None = None
+    before: Memory | None = None
 
     def attempt(self) -> Memory:
         """One read, another after a conflict, and at most one transaction. Raises Conflict."""
@@ -90,7 +114,7 @@ class _Update:
             marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
             if marker_item:
                 ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
-        self.tried = changed
+        self.tried, self.before = changed, memory
         scope.ports.table.write(ops)
         return replace(changed, version=memory.version + 1)
 

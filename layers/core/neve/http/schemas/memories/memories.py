@@ -45,7 +45,7 @@ from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
 from neve.usecases.memories.list_memories import MemoryFilter
 from neve.usecases.memories.mark_used import Marked
-from neve.usecases.memories.update_memory import MemoryChange
+from neve.usecases.memories.update_memory import MemoryChange, Reworded
 
 
 class ListQuery(Parameters):
@@ -222,6 +222,25 @@ class CopyView(View):
         return cls(where=copy.place, **{name: getattr(copy, name) for name in cls.model_fields if name != "where"})
 
 
+class ChangedView(MemoryView):
+    """``also_in`` is there where the text is another one."""
+
+    also_in: list[CopyView] | None = Field(
+        None, description="Where else what it said before may still stand: at most 50 places, the log first."
+    )
+    also_in_complete: bool | None = Field(
+        None, description="Whether everything was looked at, and everything found is named."
+    )
+
+    @classmethod
+    def after(cls, changed: Reworded) -> Self:
+        view, found = cls.of(changed.memory), changed.also_in
+        if found is None:
+            return view
+        copies = [CopyView.of(copy) for copy in found.copies]
+        return view.model_copy(update={"also_in": copies, "also_in_complete": found.complete})
+
+
 class DeletedView(View):
     id: str
     in_packs: list[PackVersionRef] = Field(description="Frozen pack versions that still hold the text.")
@@ -295,7 +314,7 @@ UPDATE_MEMORY = Operation(
     scope="records",
     query=Nothing,
     body=UpdateBody,
-    responses={200: Response("The memory as it is now.", MemoryView, headers={"ETag": "The rev, in quotes."})},
+    responses={200: Response("The memory as it is now.", ChangedView, headers={"ETag": "The rev, in quotes."})},
     codes=("memory_not_found", "pii_blocked", *USER_WRITE),
     if_match=True,
     idempotent=True,
