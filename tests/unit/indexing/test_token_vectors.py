@@ -16,7 +16,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Delete, Expect, Put, WriteOp
-from neve.scope import Tenant, TenantScope, UserData
+from neve.scope import Tenant, TenantData, TenantScope, UserData
 from neve.store import rows
 from neve.store.keys import UserKeys, leg_health
 from neve.store.partitions import due_rows
@@ -30,6 +30,7 @@ from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES
 from neve.usecases.indexing.late.look_again import look_again
+from neve.usecases.jobs.begin_encoding import encode_again
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
@@ -318,6 +319,17 @@ def test_a_user_who_is_erased_meanwhile_is_not_looked_at_again(
 
     monkeypatch.setattr(worker, "look_again", erased)
     assert reopened(world, None) is None
+
+
+def test_a_user_who_is_being_erased_is_not_told(world: RecallWorld) -> None:
+    """By a drain of all, between what an erasure has removed and its end: it would leave a row."""
+    world.open()
+    world.say("I moved to Lisbon.", "Noted.")
+    begin_erasure(world.rows, ANN)
+    for user in (None, "ann"):
+        encode_again(TenantData(world, world.tenant.keys), user, "drain 1")
+        world.pump()
+    assert world.rows.get(ANN.late_progress) is None
 
 
 def test_a_batch_without_time_sends_the_rest_again(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:

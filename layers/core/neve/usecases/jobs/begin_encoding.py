@@ -69,15 +69,19 @@ def encode_again(data: TenantData[Ports], user: str | None, asked: str) -> None:
 
 
 def _tell(data: UserData[Ports], asked: str) -> None:
-    """A message that was lost between the two is made up for: who is not done is told again. Raises 409
-    ``conflict``, StoreUnavailable."""
+    """A message that was lost between the two is made up for: who is not done is told again. Of a user who is being
+    erased nothing is left to encode, and no row may be. Raises 409 ``conflict``, StoreUnavailable."""
     ports, keys = data.ports, data.keys
 
     def attempt() -> bool:
-        known = read_late_progress(ports.table.get(keys.late_progress))
+        found = ports.table.get_many([keys.head, keys.late_progress])
+        head, known = rows.read_head(found.get(keys.head)), read_late_progress(found.get(keys.late_progress))
+        if rows.hidden(head):
+            return False
         if known is not None and known.round == asked:
             return not known.done
-        ports.table.write([LateProgress(asked, version=known.version if known else 0).put(keys)])
+        told = LateProgress(asked, version=known.version if known else 0)
+        ports.table.write([rows.check_head(keys, head), told.put(keys)])
         return True
 
     if transact(ports, attempt):
