@@ -28,7 +28,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows, all_rows_backwards
 from neve.store.transact import transact
-from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts, vectors_for
+from neve.usecases.indexing.vectors.user_vectors import passage_texts, vectors_for, with_known_vectors
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import events_message
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
@@ -230,8 +230,7 @@ def _noted(
             if not head.version:
                 raise UserErased  # with the whole tenant: a log has a user
         except UserErased:
-            for identifier, version in {passage.item_id: passage.version for passage in written}.items():
-                ports.search.trim(keys.owner, identifier, keep=0, version=version)
+            take_out(data, written)
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
         changed = change(row)
@@ -245,6 +244,12 @@ def _noted(
         return _Noted(row, replace(changed, version=row.version + 1))
 
     return transact(ports, attempt)
+
+
+def take_out(data: SessionData[WordsPorts] | SessionData[IndexingPorts], written: Iterable[Passage]) -> None:
+    """What was written of a user who was erased meanwhile."""
+    for identifier, version in {passage.item_id: passage.version for passage in written}.items():
+        data.ports.search.trim(data.keys.owner, identifier, keep=0, version=version)
 
 
 def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> bool:
@@ -262,8 +267,7 @@ def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span) ->
     """False when it is to be done again. Raises UserErased."""
     step, search = _step_passages(data.ports.table, data.keys, incarnation, span), data.ports.search
     model = search.model()
-    known = known_vectors(data, model, passage_texts(step.before)) if model.dimensions else {}
-    passages = [*(replace(p, vector=known.get(p.text)) for p in step.before), *step.new]
+    passages = [*with_known_vectors(data, model, step.before), *step.new]
     if passages:
         search.upsert(data.keys.owner, passages)
     last = span[1]

@@ -4,7 +4,7 @@ neighbours', and are written again without them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
@@ -17,7 +17,7 @@ from neve.store import rows
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import PAGE
 from neve.usecases.indexing.index_events import LOOK_BACK, REINDEXED_BEFORE, utterances_around
-from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
+from neve.usecases.indexing.vectors.user_vectors import with_known_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,5 @@ def write_again(data: SessionData[WordsPorts], passages: Sequence[Passage]) -> N
     """With the vectors that their texts have. Raises StoreUnavailable."""
     if not passages:
         return
-    ports, keys = data.ports, data.keys
-    model = ports.search.model()
-    known = known_vectors(data, model, passage_texts(passages)) if model.dimensions else {}
-    ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
+    search = data.ports.search
+    search.upsert(data.keys.owner, with_known_vectors(data, search.model(), passages))

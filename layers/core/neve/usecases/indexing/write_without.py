@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from neve.domain.indexing.passage import Passage
 from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import joined
 from neve.ports.engines import WordsPorts
@@ -15,6 +16,7 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
+from neve.usecases.indexing.index_events import take_out
 from neve.usecases.indexing.log_left import LogLeft, write_again
 from neve.usecases.lag.indexed_row import read_indexed
 
@@ -35,19 +37,16 @@ def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -
     seqs = [seq for side in sides for seq in side]
     if not seqs:
         return {}
+    passages: list[Passage] = []
     try:
         versions = transact(ports, partial(_raise_revs, data, incarnation, hole, seqs))
         if versions is None:
             return None
         passages = [passage for side in sides if side for passage in log.passages(side)]
         write_again(data, passages)
-        try:
-            still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
-        except UserErased:
-            for identifier, version in {one.item_id: one.version for one in passages}.items():
-                ports.search.trim(keys.owner, identifier, keep=0, version=version)
-            raise
+        still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
     except UserErased:
+        take_out(data, passages)
         return None
     return versions
 

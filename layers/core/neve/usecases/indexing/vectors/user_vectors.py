@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from neve.domain.indexing.passage import Passage
@@ -77,6 +77,14 @@ def known_vectors(
     prints = {text: fingerprint(text) for text in texts}
     known = _known(data.ports.table, data.keys, model, prints.values())
     return {text: known[one] for text, one in prints.items() if one in known}
+
+
+def with_known_vectors(
+    data: UserData[WordsPorts] | UserData[IndexingPorts], model: IndexModel, passages: Sequence[Passage]
+) -> list[Passage]:
+    """With the vectors that their texts have already. Raises StoreUnavailable."""
+    known = known_vectors(data, model, passage_texts(passages)) if model.dimensions else {}
+    return [replace(passage, vector=known.get(passage.text)) for passage in passages]
 
 
 def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
