@@ -61,8 +61,9 @@ def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_mat
 def reword_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Reworded:
     """The same, and what it leaves as it was. Raises what ``update_memory`` does."""
     memory, before = _update(scope, memory_id, change, if_match)
-    reworded = before is not None and before.text != memory.text
-    return Reworded(memory, also_in(scope, before, ()) if before is not None and reworded else None)
+    if before is None or before.text == memory.text:
+        return Reworded(memory, None)
+    return Reworded(memory, also_in(scope, before, ()))
 
 
 def _update(
