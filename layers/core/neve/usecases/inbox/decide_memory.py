@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from neve.domain.errors import invalid, not_found
+from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records.memories import By, EmbeddingState, Memory, Scope, Status
+from neve.domain.records.memories import By, Memory, Scope, Status
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
@@ -44,10 +45,7 @@ class MemoryDecision:
             return memory
         if memory.status is not Status.INBOX:
             raise decided_already(memory.status)
-        decided = replace(self._decided(memory, now), write_id=self.write_id)
-        decided = replace(
-            decided, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
-        )
+        decided = revised(replace(self._decided(memory, now), write_id=self.write_id), now)
         ops: list[WriteOp] = [rows.guard_user(keys, head, self.scope.ports.clock.now())]
         if self.decision.choice == "supersede":
             decided, gone = self._in_place_of_another(decided, now)

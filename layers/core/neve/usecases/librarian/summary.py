@@ -16,11 +16,12 @@ from neve.domain.librarian.account import as_document, as_memory, in_short
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
 from neve.domain.memories.passages import passages_of
+from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import EmbeddingState, Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
 from neve.domain.times import iso, parse
 from neve.ports.table import Delete, Item, Key, WriteOp
 from neve.scope import SessionScope
@@ -93,9 +94,7 @@ class SessionSummary:
             return filing, ()
         # what the index has of it: the text, its range and its time
         if (passages_of(after), after.observed_at) != (passages_of(before), before.observed_at):
-            after = replace(
-                after, rev=before.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
-            )
+            after = revised(after, now)
         filing = replace(filing, memory_fingerprint=after.fingerprint)
         return filing, (rows.put_memory(keys, after), Delete(keys.tokens_of(before.id)))
 

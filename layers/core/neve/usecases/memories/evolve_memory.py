@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
+from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.memories.visibility import being_replaced
 from neve.domain.records.markers import LiveRow, SessionMarker
-from neve.domain.records.memories import Category, EmbeddingState, Kind, Memory, Priority, Provenance, Scope, Status
+from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status
 from neve.domain.times import iso
 from neve.ports.table import Key, WriteOp
 from neve.scope import UserScope
@@ -149,7 +150,7 @@ def _said_by_a_person(holder: Memory, new: Memory, now: str) -> Memory:
         return replace(again, last_used_at=now, person_at=now)
     let_in = let_in_by(holder, new.provenance, now, counts=True)
     let_in = replace(let_in, status=Status.ACTIVE, confidence=new.confidence, last_used_at=now, person_at=now)
-    return replace(let_in, rev=holder.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
+    return revised(let_in, now)
 
 
 def _with_successor(marker: SessionMarker, old: Memory, new: Memory) -> SessionMarker:

@@ -14,13 +14,14 @@ from neve.domain.memories.fact_statements import (
     statement_of,
     with_statement,
 )
+from neve.domain.memories.revised import revised
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import being_replaced, born
 from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.records.markers import LiveRow
-from neve.domain.records.memories import EmbeddingState, Kind, Memory, Provenance, Scope, Status, Trust, Via
+from neve.domain.records.memories import Kind, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
@@ -176,15 +177,12 @@ class FactWrites:
     def _let_in(self, waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
         """Out of the inbox, on the word of who said it last."""
         at = candidate.observed_at or now
-        return replace(
+        let_in = replace(
             let_in_by(waiting, candidate.origin, at, counts=self.counts),
             confidence=max(waiting.confidence, candidate.sure),
             person_at=now if candidate.by_a_person else at,
-            rev=waiting.rev + 1,
-            rev_at=now,
-            words_at=None,
-            embedding_state=EmbeddingState.PENDING,
         )
+        return revised(let_in, now)
 
 
 def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str, gen: int) -> Memory:

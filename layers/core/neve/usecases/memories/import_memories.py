@@ -8,12 +8,13 @@ from functools import partial
 
 from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.fact_statements import let_in_by
+from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import born
 from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
-from neve.domain.records.memories import EmbeddingState, Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports.table import Item, Key
@@ -170,7 +171,7 @@ def _places(
             if place in taken:
                 taken[place] = fresh[same.id] = _let_in(same, memory)
             else:
-                let_in[place] = _revised(_let_in(same, memory), memory.rev_at)
+                let_in[place] = revised(_let_in(same, memory), memory.rev_at)
     return taken, list(let_in.values())
 
 
@@ -186,10 +187,6 @@ def _let_in(waiting: Memory, active: Memory) -> Memory:
     """What waits, by the word of an active fact that says the same (docs/rules/facts.md#decision)."""
     held = let_in_by(waiting, active.provenance, active.observed_at, counts=True)
     return replace(held, status=Status.ACTIVE, confidence=max(waiting.confidence, active.confidence))
-
-
-def _revised(memory: Memory, now: str | None) -> Memory:
-    return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
 
 
 def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError, invalid
+from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
 from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.domain.records.markers import LiveRow, SessionMarker
-from neve.domain.records.memories import EmbeddingState, Kind, Memory, Status
+from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
@@ -155,9 +156,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
             person_at=now,
         )
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
-        changed = replace(
-            changed, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
-        )
+        changed = revised(changed, now)
     return changed
 
 
