@@ -25,7 +25,7 @@ from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe import extract_session as extracting
-from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.extract_session import extract_session, refused
 from neve.usecases.observe.lease import LEASE_S, LeaseLost
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.retract.retract_events import Retract, retract_events
@@ -104,6 +104,37 @@ def job_of(world: World, message: Message) -> Job:
     job = find_job(world.scope, message.body["job_id"])
     assert job is not None
     return job
+
+
+def test_a_slower_worker_leaves_a_job_failed(world: World) -> None:
+    """The faster one has acknowledged the message: nothing would end the job again."""
+    message = observation(world)
+
+    def be_overtaken() -> None:
+        world.clock.move(seconds=LEASE_S + 1)
+        assert deliver(world, message)
+        assert job_of(world, message).status == "failed"
+
+    def in_the_second_pass() -> None:
+        world.observer.meanwhile = be_overtaken
+
+    world.observer.answers = [first_pass(), ModelRefused(REASON), ModelUnavailable("status 529")]
+    world.observer.meanwhile = in_the_second_pass
+    assert not deliver(world, message)
+    job = job_of(world, message)
+    assert (job.status, job.result["reason"]) == ("failed", refused(ModelRefused(REASON))["reason"])
+    assert job.result["passes"] == 1, "what the slower one has committed is told"
+
+
+def test_a_worker_that_finds_the_job_failed_ends_it(world: World) -> None:
+    message = observation(world)
+    world.observer.answers = [first_pass(), ModelRefused(REASON)]
+    assert deliver(world, message)
+    assert job_of(world, message).status == "failed"
+    assert deliver(world, message)
+    job = job_of(world, message)
+    assert (job.status, job.result["passes"]) == ("done", 2)
+    assert "reason" not in job.result
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)

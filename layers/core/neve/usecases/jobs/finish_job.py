@@ -26,8 +26,9 @@ def finish_job(
 
 
 def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: dict[str, Any]) -> None:
-    """The job runs on in another worker. ``result``: what has been done so far. One that is done is not opened again:
-    whoever ended it saw nothing left, and the message that would end it once more may be dropped as a repeat."""
+    """The job runs on in another worker. ``result``: what has been done so far. One that has ended is not opened again,
+    nor does one that has failed lose its reason: whoever ended it has acknowledged its message, and one that would end
+    it once more may be dropped as a repeat."""
     _write(scope, Job(job_id, kind, "running", "", result=result))
 
 
@@ -39,8 +40,14 @@ def _write(scope: SessionScope, outcome: Job) -> None:
         )
         superseded = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
         if job.version == 0 or job.status != "done" or superseded:
-            ended = job if job.status == "done" and outcome.status == "running" else outcome
-            moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=outcome.result)
+            stays = job.ended and outcome.status == "running"
+            ended, why = (job, _reason(job)) if stays else (outcome, {})
+            moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=outcome.result | why)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 
     transact(scope.ports, attempt)
+
+
+def _reason(job: Job) -> dict[str, Any]:
+    """Why it has failed."""
+    return {"reason": job.result["reason"]} if job.status == "failed" and "reason" in job.result else {}

@@ -58,7 +58,9 @@ def extract_session(
 def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | None = None) -> ObservationReport:
     """Of the job's earlier workers. ``report``: a new one, which is to say it."""
     job, report = find_job(scope, job_id), report or ObservationReport()
-    report.go_on(job.result if job and job.status == "running" else {})
+    report.go_on(job.result if job and job.status in ("running", "failed") else {})
+    if job and job.status == "failed":
+        report.reason = None
     return report
 
 
