@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from neve.domain.compact.headings import SummaryText
-from neve.domain.librarian.filing import Account, Filed, ShownDocument
+from neve.domain.librarian.filing import Account, Filed, Remembered, ShownDocument
 from neve.domain.observe.facts import ProposedFact as ProposedFact
 from neve.domain.observe.lines import MIN_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
@@ -187,8 +187,9 @@ class Condensed:
 class FilingInput:
     """What a librarian reads. ``events``: within the cap of a request, without what Neve renders and without images;
     ``left_out``: how many in between are missing. ``documents``: those that may be about the same. ``before``: what
-    there was to say of the session before these events. ``outcome``: as the caller said. ``remark``: what a person did
-    meanwhile to a document that an earlier answer changes."""
+    there was to say of the session before these events. ``outcome``: as the caller said. ``remembered``: what is
+    remembered of the session, where a person has corrected any of it. ``remark``: what a person did meanwhile to a
+    document that an earlier answer changes."""
 
     session_id: str
     events: Sequence[Event]
@@ -198,6 +199,7 @@ class FilingInput:
     outcome: Outcome | None = None
     before: Account | None = None
     left_out: int = 0
+    remembered: Sequence[Remembered] = ()
     remark: str | None = None
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 

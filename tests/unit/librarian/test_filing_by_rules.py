@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.librarian.filing import ShownDocument
+from neve.domain.librarian.filing import Remembered, ShownDocument
 from neve.domain.records.sessions import Event, EventType
-from neve.observers.extractive.filing import actions_of
+from neve.observers.extractive.librarian.filing import actions_of
 from neve.observing import FilingInput
 from tests.unit.domain_rows import event
 
@@ -21,9 +21,11 @@ def chat(*messages: str) -> tuple[Event, ...]:
     return tuple(log)
 
 
-def filed(*messages: str, documents: tuple[ShownDocument, ...] = ()) -> dict[str, str]:
+def filed(
+    *messages: str, documents: tuple[ShownDocument, ...] = (), remembered: tuple[Remembered, ...] = ()
+) -> dict[str, str]:
     """Texts by path."""
-    given = FilingInput("s1", chat(*messages), documents, "UTC")
+    given = FilingInput("s1", chat(*messages), documents, "UTC", remembered=remembered)
     return {action.path: action.text for action in actions_of(given)}
 
 
@@ -78,3 +80,56 @@ def test_nothing_of_a_scene_is_filed() -> None:
 
 def test_nothing_is_filed_that_is_not_to_be_remembered() -> None:
     assert filed("My sister Ana lives in Bonn. Don't remember that.", "Between us: my boss Tom is ill.") == {}
+
+
+# --- what a person has corrected of the session's memories ----------------------------------------
+
+LATER = "2027-01-01T00:00:00.000Z"
+PREFERENCES = "/profile/preferences"
+
+
+def corrected(text: str, first: int, last: int, at: str = LATER) -> Remembered:
+    return Remembered(text, first, last, at)
+
+
+def test_a_statement_is_filed_as_a_person_put_it_right() -> None:
+    texts = filed("I prefer tea.", remembered=(corrected("User prefers coffee", 1, 1),))
+    assert texts == {PREFERENCES: "# Preferences\n\n- User prefers coffee (2026-03-10)"}
+
+
+def test_what_was_filed_in_the_old_words_stands_among_the_earlier() -> None:
+    before = ShownDocument(PREFERENCES, 1, "# Preferences\n\n- User prefers tea (2026-03-09)")
+    texts = filed("I prefer tea.", documents=(before,), remembered=(corrected("User prefers coffee", 1, 1),))
+    current, _, earlier = texts[PREFERENCES].partition("## Earlier")
+    assert "User prefers coffee" in current and "User prefers tea" not in current
+    assert "User prefers tea" in earlier
+
+
+def test_of_two_statements_of_a_message_the_one_is_put_right_that_nothing_says_any_more() -> None:
+    kept = (Remembered("🟡 User prefers trains", 1, 1), corrected("🟡 User prefers coffee", 1, 1))
+    text = filed("I prefer tea. I prefer trains.", remembered=kept)[PREFERENCES]
+    assert "User prefers coffee" in text and "User prefers trains" in text and "User prefers tea" not in text
+
+
+def test_of_many_lines_of_a_memory_the_corrected_one_is_taken() -> None:
+    pass_ = corrected("🟡 User's sister Ana lives in Bonn\n🟡 User's sister Berta lives in Bergen", 1, 3)
+    texts = filed("My sister Ana lives in Bonn.", "My sister Berta lives in Oslo.", remembered=(pass_,))
+    assert {path: text.splitlines()[-1] for path, text in texts.items()} == {
+        "/profile/people/ana": "- User's sister Ana lives in Bonn (2026-03-10)",
+        "/profile/people/berta": "- User's sister Berta lives in Bergen (2026-03-10)",
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        corrected("User prefers coffee", 3, 3),
+        corrected("User's dog is called Bruno", 1, 1),
+        corrected("User prefers coffee", 1, 1, at="2026-01-01T00:00:00.000Z"),
+        Remembered("User prefers coffee", 1, 1),
+        Remembered("User prefers coffee", corrected_at=LATER),
+    ],
+    ids=["of another message", "another matter", "said again since", "an observer's", "of unknown origin"],
+)
+def test_a_memory_that_puts_something_else_right_changes_nothing(other: Remembered) -> None:
+    assert filed("I prefer tea.", remembered=(other,)) == filed("I prefer tea.")

@@ -28,6 +28,23 @@ class ShownDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is remembered of the session. ``first`` and ``last``: seqs of what it was made from, None where that is not
+    known. ``corrected_at``: when a person gave it these words, None where an observer's stand."""
+
+    text: str
+    first: int | None = None
+    last: int | None = None
+    corrected_at: str | None = None
+
+    def corrects(self, seq: int, at: str) -> bool:
+        """Whether it puts right what an event says that was appended then."""
+        if self.corrected_at is None or self.first is None or self.last is None:
+            return False
+        return self.first <= seq <= self.last and at <= self.corrected_at
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One change of one document. ``base_rev``: of the text that it was made from; None where there was none.
     ``base_id``: of the document that it was shown in; None where that is not known.

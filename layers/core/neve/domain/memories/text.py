@@ -39,6 +39,11 @@ def for_pack(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def statements_in(text: str) -> list[str]:
+    """The lines of a memory without their marks."""
+    return [said for line in text.splitlines() if (said := " ".join(_MARK.sub("", line).split()))]
+
+
 def cap_lines(text: str) -> str:
     """Every line cut at ``LINE_CHARACTERS``, the ellipsis included."""
     return "\n".join(

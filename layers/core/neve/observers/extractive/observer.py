@@ -9,7 +9,7 @@ from neve.domain.librarian.filing import Filed
 from neve.domain.observe.lines import earlier, within_tokens
 from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
-from neve.observers.extractive.filing import actions_of
+from neve.observers.extractive.librarian.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
 from neve.observers.extractive.reflection import condensed_rows, reflected_rows
 from neve.observers.extractive.speech import own_events

@@ -172,6 +172,7 @@ class _Librarian:
             outcome=read.head.outcome,
             before=read.filing.account,
             left_out=read.cut.left_out,
+            remembered=read.remembered,
             remark=remark,
             seconds_left=self.seconds_left,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.indexing.passage import Source
-from neve.domain.librarian.filing import Filing, ShownDocument
+from neve.domain.librarian.filing import Filing, Remembered, ShownDocument
 from neve.domain.librarian.looking import FOUND, known_paths, search_words
 from neve.domain.librarian.paths import CONVERSATIONS
 from neve.domain.librarian.prompt import shown_tokens
@@ -30,6 +30,7 @@ from neve.store.documents import read_document, text_of
 from neve.store.filings import read_filing
 from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
+from neve.usecases.librarian.remembered import remembered_of
 
 SHOWN_TOKENS = 20_000
 """Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
@@ -39,7 +40,8 @@ IMAGE = "[image]"
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``retracted``: what of it had
-    been, as the session's marker row says. ``not_shown``: paths of documents that there was no room for."""
+    been, as the session's marker row says. ``not_shown``: paths of documents that there was no room for.
+    ``remembered``: of the session, where a person has corrected any of it."""
 
     user: UserHead
     head: SessionHead
@@ -48,6 +50,7 @@ class Gathered:
     cut: Cut
     documents: tuple[ShownDocument, ...]
     not_shown: tuple[str, ...] = ()
+    remembered: tuple[Remembered, ...] = ()
 
     @property
     def last_seq(self) -> int:
@@ -95,8 +98,10 @@ def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> 
     marker = rows.read_marker(found[keys.marker])
     events = list(_events(scope, filing.filed_seq + 1, head.last_seq, marker.retracted))
     cut = within_window(events, request_cap(scope.policy.effective_window), scope.count)
-    shown, not_shown = _candidates(scope, cut.events, first) if cut.events else ((), ())
-    return Gathered(user, head, marker, filing, cut, shown, not_shown)
+    if not cut.events:
+        return Gathered(user, head, marker, filing, cut, ())
+    shown, not_shown = _candidates(scope, cut.events, first)
+    return Gathered(user, head, marker, filing, cut, shown, not_shown, remembered_of(scope, user, marker))
 
 
 def _events(scope: SessionScope, first: int, last: int, retracted: Spans) -> Iterator[Event]:

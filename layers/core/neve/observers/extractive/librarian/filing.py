@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from neve.domain.compact.cues import PLAIN, USER_CUES
@@ -16,10 +16,11 @@ from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
 from neve.observers.extractive.candidates import Line, Moment, as_statement, cut, moments, statement
 from neve.observers.extractive.classifier import Kind
-from neve.observers.extractive.document import Displaced, with_line
 from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
+from neve.observers.extractive.librarian.document import Displaced, with_line
+from neve.observers.extractive.librarian.put_right import Statement, corrected_words
 from neve.observers.extractive.lines import correction_of
 from neve.observers.extractive.sequels import MAX_CORRECTION_WORDS, Earlier, corrected, is_bare_correction
 from neve.observers.extractive.speech import own_events
@@ -134,7 +135,17 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
             line = statement(sentence, moment) or _of_known(sentence, moment, known)
             if line:
                 stated.append(_Stated(moment, sentence, line, line))
-    return stated
+    return _put_right(stated, given)
+
+
+def _put_right(stated: Sequence[_Stated], given: FilingInput) -> list[_Stated]:
+    """The same in the words that a person has put in the place of some of them."""
+    said_at = {event.seq: event.created_at for event in given.events}
+    theirs = [Statement(one.says.text, one.moment.event.seq, said_at[one.says.seq_to]) for one in stated]
+    words = corrected_words(theirs, given.remembered)
+    return [
+        one._replace(says=replace(one.says, text=cut(words[n]))) if n in words else one for n, one in enumerate(stated)
+    ]
 
 
 def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool:

@@ -1,0 +1,42 @@
+"""What a person has corrected of what is remembered of a session: its documents must not say the old words again
+(docs/rules/librarian.md#corrected)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neve.domain.librarian.filing import Remembered
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Memory
+from neve.domain.records.users import UserHead
+from neve.scope import SessionScope
+from neve.store.memories import active_memories, memories_of
+
+
+def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) -> tuple[Remembered, ...]:
+    """All that is remembered of the session, oldest first, where a person has corrected any of it; else nothing. One
+    read, and another one where a corrected memory took the place of an older one. Raises StoreUnavailable."""
+    live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen)
+    own = [memory for memory in live if memory.session_id == scope.session]
+    corrected = [memory for memory in own if _by_a_person(memory)]
+    if not corrected:
+        return ()
+    older = _replaced_by(scope, corrected)
+    return tuple(_remembered(memory, older.get(memory.id, memory)) for memory in own)
+
+
+def _by_a_person(memory: Memory) -> bool:
+    return memory.provenance.by == "human_edit"
+
+
+def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, Memory]:
+    """By the id of the newer one. It does not say what it was made from; the older one does."""
+    newer = {old: memory.id for memory in corrected if memory.provenance.seq_from is None for old in memory.supersedes}
+    found = memories_of(scope.ports.table, scope.keys, newer)
+    return {newer[old.id]: old for old in found if old.provenance.seq_from is not None}
+
+
+def _remembered(memory: Memory, made_as: Memory) -> Remembered:
+    """``made_as``: which of them says where it comes from."""
+    at = (memory.person_at or memory.created_at) if _by_a_person(memory) else None
+    return Remembered(memory.text, made_as.provenance.seq_from, made_as.provenance.seq_to, at)
