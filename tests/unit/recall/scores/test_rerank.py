@@ -128,6 +128,23 @@ def test_the_only_utterance_is_as_similar_as_it_is_beside_memories() -> None:
     assert order("q", PLAIN._replace(cosine=0.9, bm25=None), *memories)[0] == "a"
 
 
+@given(st.lists(st.floats(0.3, 0.9), min_size=1, max_size=4))
+def test_memories_that_lend_leave_similarities_as_they_are(cosines: list[float]) -> None:
+    utterances = [PLAIN, OTHER._replace(cosine=0.4)]
+    lending = [
+        MEMORY._replace(id=f"m{n}", cosine=cosine, made_from=Range("s1", 10, 10)) for n, cosine in enumerate(cosines)
+    ]
+    alone, beside = (features("q", given_, FLOOR) for given_ in (utterances, [*utterances, *lending]))
+    assert all(beside[one.id].similarity == alone[one.id].similarity for one in utterances)
+
+
+def test_of_two_that_are_next_to_alike_the_memory_of_one_does_not_decide() -> None:
+    """Beside a deviation of nearly nothing whatever a memory matches better would be without bounds."""
+    matching = PLAIN._replace(bm25=3.0, cosine=0.6)
+    other, memory = OTHER._replace(cosine=0.6001), MEMORY._replace(cosine=0.7, made_from=Range("s1", 20, 20))
+    assert order("q", matching, other, memory) == "ab"
+
+
 def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:
     memory = MEMORY._replace(made_from=Range("s1", 30, 31), bm25=3.0)
     assert order("q", PLAIN, OTHER, memory) == "mab"

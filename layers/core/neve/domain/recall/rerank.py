@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import mul
 from typing import NamedTuple
@@ -75,6 +75,9 @@ assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two s
 (docs/retrieval.md)."""
 MAX_KEYWORD_SCORE = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
+MIN_DEVIATION = 0.02
+"""Of cosines (*chosen* on chats 1-5 of two sets): that one of two utterances is nearer by a thousandth says nothing,
+and the memory of one must not decide by it. Half of the questions there have more than 0.027."""
 BEST_OF_SESSION = 3
 KEYWORD_FOR_LATE = 0.7
 """The standardised keyword score stands in for the late-interaction score of a candidate that has none yet."""
@@ -113,12 +116,8 @@ class Considered(NamedTuple):
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    weights = _weights(candidates)
-    found = features(question, candidates, floor)
-    lending = lenders(
-        {one.id: one.made_from for one in candidates if one.place is None},
-        {one.id: one.place for one in candidates if one.place is not None},
-    )
+    weights, others = _weights(candidates), _Candidates(question, candidates, floor)
+    found, lending = others.features(), others.lending
     taking_part = {*lending, *chain.from_iterable(lending.values())}
     matching = {identifier: weights.weighed_matches(found[identifier]) for identifier in taking_part}
     lent = best_lent(lending, matching, RERANK_TERMS)
@@ -141,31 +140,37 @@ def _weights(candidates: Sequence[Considered]) -> Features:
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, Features]:
     """What the weights weigh, by id."""
-    others = _Candidates(question, candidates, floor)
-    return {one.id: others.of(one) for one in candidates}
+    return _Candidates(question, candidates, floor).features()
 
 
 class _Candidates:
-    """What the features of one need to know of the others. Similarities are standardised over all of them;
-    everything else is compared with the utterances."""
+    """What the features of one need to know of the others. Similarities are standardised over those that stand, and not
+    over memories that lend: these say once more what an utterance says. Everything else is compared with the
+    utterances."""
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
+        self._all = candidates
         self._asks_when = bool(_ASKS_WHEN.match(question))
         utterances = {one.id: one.place for one in candidates if one.place is not None}
         self._named = _named(question, {one.speaker for one in candidates if one.speaker})
         best = max((one.bm25 or 0.0 for one in candidates if one.id in utterances), default=0.0) or 1.0
         self._keyword = {c.id: c.share if c.bm25 is None else min(MAX_KEYWORD_SCORE, c.bm25 / best) for c in candidates}
         cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
-        self._similarity = _standardised(cosines)
+        self.lending = lenders({one.id: one.made_from for one in candidates if one.place is None}, utterances)
+        standing = [one.id for one in candidates if one.id not in self.lending]
+        self._similarity = _standardised(cosines, standing, MIN_DEVIATION)
         late = {one.id: one.late for one in candidates if one.late is not None}
-        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
-        self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
+        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword, standing).items()}
+        self._late = words | _standardised(late, standing) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in utterances})
         self._at = {place: identifier for identifier, place in utterances.items()}
         self._asking = {one.place for one in candidates if one.place is not None and _asks(one.text)}
         self._around = [(values, _mean(values.values())) for values in self._surroundings(utterances)]
 
-    def of(self, one: Considered) -> Features:
+    def features(self) -> dict[str, Features]:
+        return {one.id: self._of(one) for one in self._all}
+
+    def _of(self, one: Considered) -> Features:
         identifier, short = one.id, gate(one.length)
         keyword, similarity = self._keyword[identifier], self._similarity[identifier]
         late = short * self._late[identifier]
@@ -221,10 +226,12 @@ def _asks(text: str) -> bool:
     return any(mark in text for mark in _QUESTION_MARKS)
 
 
-def _standardised(values: Mapping[str, float]) -> dict[str, float]:
-    """Deviations from the mean in standard deviations; 0 where all are alike."""
-    mean = _mean(values.values())
-    deviation = math.sqrt(_mean([(value - mean) ** 2 for value in values.values()]))
+def _standardised(values: Mapping[str, float], standing: Iterable[str], least: float = 0.0) -> dict[str, float]:
+    """Deviations from the mean of those that stand, in their standard deviations, which count as ``least`` at least; 0
+    where all are alike."""
+    over = [values[i] for i in standing if i in values]
+    mean = _mean(over)
+    deviation = max(least, math.sqrt(_mean([(value - mean) ** 2 for value in over])))
     return {i: (value - mean) / deviation if deviation else 0.0 for i, value in values.items()}
 
 
