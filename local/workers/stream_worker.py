@@ -99,38 +99,42 @@ class StreamWorker:
         return self._failed_at + pause - time.monotonic()
 
     def _deliver_first(self) -> None:
+        """Whatever fails here, what was not handled stays in front: what comes after it may only be discarded behind
+        it, and everything up to there is."""
         segment = self._segments[0]
         handled = self._deliver(segment.changes)
-        self._segments.popleft()
-        if not handled:
-            self._again(segment.changes, segment.attempts)
-            return
-        self._advance(segment.changes[handled - 1])
-        if handled < len(segment.changes):
-            self._segments.appendleft(_Segment(segment.changes[handled:]))
+        if handled:
+            self._advance(handled)
+        else:
+            self._again(segment)
 
     def _deliver(self, changes: Sequence[Change]) -> int:
         if self._delivered is not None:
             self._delivered(self._source, changes)
         return deliver_changes(self._invoke, self._source, changes)
 
-    def _again(self, changes: Sequence[Change], attempts: int) -> None:
-        """The first of ``changes`` failed."""
+    def _again(self, first: _Segment) -> None:
+        """The first change of the first segment failed."""
+        changes, attempts = first.changes, first.attempts
         if self._source.bisect and len(changes) > 1:
             middle = len(changes) // 2
-            self._segments.appendleft(_Segment(changes[middle:], attempts))
+            self._segments[0] = _Segment(changes[middle:], attempts)
             self._segments.appendleft(_Segment(changes[:middle], attempts))
         elif 0 <= self._source.max_retries <= attempts:
-            report_given_up(self._source.function, len(changes), attempts + 1)
             self._give_up(changes, attempts + 1)
-            self._advance(changes[-1])
+            report_given_up(self._source.function, len(changes), attempts + 1)
+            self._advance(len(changes))
         else:
-            self._segments.appendleft(_Segment(changes, attempts + 1))
+            first.attempts += 1
             self._failed_at = time.monotonic()
 
-    def _advance(self, last: Change) -> None:
-        self._handled_seq = last.seq
-        self._changes.discard_changes(last.seq)
+    def _advance(self, count: int) -> None:
+        """So many changes of the first segment are done with."""
+        changes = self._segments.popleft().changes
+        if count < len(changes):
+            self._segments.appendleft(_Segment(changes[count:]))
+        self._handled_seq = changes[count - 1].seq
+        self._changes.discard_changes(self._handled_seq)
 
 
 def deliver_changes(invoke: Callable[[str, Any], Any], source: StreamSource, changes: Sequence[Change]) -> int:
