@@ -53,6 +53,7 @@ class StreamWorker:
         self._lock = threading.Lock()
         self._segments: deque[_Segment] = deque()
         self._handled_seq = 0
+        self._discarded_seq = 0
         self._failed_at = 0.0
 
     def step(self, *, hurry: bool) -> bool:
@@ -61,6 +62,7 @@ class StreamWorker:
             if not self._segments:
                 changes = self._changes.read_changes(self._handled_seq, self._source.batch_size)
                 if not changes:
+                    self._discard()
                     return False
                 self._segments.append(_Segment(changes))
             if self._retry_in(hurry) > 0:
@@ -134,7 +136,13 @@ class StreamWorker:
         if count < len(changes):
             self._segments.appendleft(_Segment(changes[count:]))
         self._handled_seq = changes[count - 1].seq
-        self._changes.discard_changes(self._handled_seq)
+        self._discard()
+
+    def _discard(self) -> None:
+        """Of a store that could not do so before, too: until then it goes on saying that there are changes."""
+        if self._discarded_seq != self._handled_seq:
+            self._changes.discard_changes(self._handled_seq)
+            self._discarded_seq = self._handled_seq
 
 
 def deliver_changes(invoke: Callable[[str, Any], Any], source: StreamSource, changes: Sequence[Change]) -> int:

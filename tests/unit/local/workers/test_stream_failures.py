@@ -94,3 +94,9 @@ def test_the_rest_of_a_batch_is_delivered_though_its_beginning_could_not_be_forg
 
     assert stepped(source, table, answer) == [["a", "b", "c", "d"], ["a", "b"], ["b"], ["c", "d"]]
     assert table.read_changes(0, 10) == []
+
+
+def test_what_could_not_be_forgotten_is_forgotten_by_the_next_step(source: StreamSource, table: FailingOnce) -> None:
+    """Or a worker with nothing to do is told again and again, without a pause, that there are changes."""
+    assert stepped(source, table, lambda *_: None) == [["a", "b", "c", "d"]]
+    assert not table.wait_for_changes(0.0)
