@@ -1,6 +1,6 @@
 """``python -m tests.safeguards``: takes each safeguard of the table out of a copy of this repository and runs the test
-that has to fail then. Prints a table; fails where a test passes all the same, or does not run. ``--only TEXT``: those
-whose line or purpose holds it."""
+that has to fail then. Prints a table; fails where a test passes all the same, does not run, or fails with the safeguard
+in its place, too. ``--only TEXT``: those whose line or purpose holds it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from local.template import ROOT
 from tests.safeguards.table import SAFEGUARDS, Safeguard
 from tests.safeguards.taken_out import taken_out
 
-FAILED = 1
-"""pytest's exit code when a test failed; the others say that none ran."""
+PASSED, FAILED = 0, 1
+"""pytest's exit codes; the others say that no test ran. A fixture that cannot be made is FAILED, too."""
+RED, NOT_RED, ANYWAY = "red", "NOT RED", "FAILS ANYWAY"
 INSTALLED = (".venv", ".venv-sam", "layers/encoder/model", "layers/late/model")
 
 
@@ -32,10 +33,10 @@ def main() -> int:
         for line, safeguards in SAFEGUARDS.items():
             for safeguard in safeguards:
                 if only in line or only in safeguard.keeps:
-                    red = _fails_without(safeguard, copy)
-                    missed += not red
+                    found = verdict(safeguard, copy)
+                    missed += found != RED
                     test = safeguard.test.rpartition("/")[2]
-                    print(f"| {line} | {safeguard.keeps} | `{test}` | {'red' if red else 'NOT RED'} |", flush=True)
+                    print(f"| {line} | {safeguard.keeps} | `{test}` | {found} |", flush=True)
     return bool(missed)
 
 
@@ -51,25 +52,33 @@ def _copy(to: Path) -> Path:
     return to
 
 
-def _fails_without(safeguard: Safeguard, copy: Path) -> bool:
+def verdict(safeguard: Safeguard, copy: Path) -> str:
+    """What the test says of the copy without the safeguard. A test that fails anyway, as where something that it needs
+    is not installed, says nothing."""
+    if _exit_code(safeguard.test, copy) != PASSED:
+        return ANYWAY
     path = copy / safeguard.file
     whole = path.read_text(encoding="utf-8")
     path.write_text(taken_out(safeguard, whole), encoding="utf-8")
     try:
-        paths = ":".join(str(copy / part) for part in ("layers/core", ".", "sdk/python"))
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", safeguard.test, "-n", "0", "-q", "-x"],
-            cwd=copy,
-            env=os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return RED if _exit_code(safeguard.test, copy) == FAILED else NOT_RED
     finally:
         path.write_text(whole, encoding="utf-8")
-    if done.returncode not in (0, FAILED):
+
+
+def _exit_code(test: str, copy: Path) -> int:
+    paths = ":".join(str(copy / part) for part in ("layers/core", ".", "sdk/python"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", test, "-n", "0", "-q", "-x"],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (PASSED, FAILED):
         print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
-    return done.returncode == FAILED
+    return done.returncode
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from local.template import ROOT
+from tests.safeguards.__main__ import ANYWAY, NOT_RED, RED, verdict
 from tests.safeguards.table import SAFEGUARDS, Safeguard
 from tests.safeguards.taken_out import NotThere, taken_out
 
@@ -27,3 +29,19 @@ def test_what_is_not_there_is_named() -> None:
     one = Safeguard("it", "file", "no such text", "", "test")
     with pytest.raises(NotThere, match="no such text"):
         taken_out(one, "another text")
+
+
+@pytest.mark.parametrize(
+    ("expected", "says"),
+    [("1", RED), ("limit", NOT_RED), ("2", ANYWAY), ("not_installed", ANYWAY)],
+)
+def test_a_test_that_fails_with_the_safeguard_in_its_place_proves_nothing(
+    tmp_path: Path, expected: str, says: str
+) -> None:
+    (tmp_path / "product.py").write_text("limit = 1\n")
+    (tmp_path / "test_product.py").write_text(
+        f"from product import limit\n\n\ndef test_limit():\n    assert limit == {expected}\n"
+    )
+    one = Safeguard("it", "product.py", "limit = 1", "limit = 3", "test_product.py::test_limit")
+    assert verdict(one, tmp_path) == says
+    assert (tmp_path / "product.py").read_text() == "limit = 1\n"
