@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +14,7 @@ from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.controls.controls import ControlledPorts, Controls
 from local.controls.routes import TestControls
-from local.datafolder import open_data_folder
+from local.datafolder import DataFolderError, open_data_folder
 from local.engine.sqlite_file import damage_of
 from local.engine.sqlite_table import Change
 from local.engines import Engines
@@ -59,6 +59,7 @@ class Service:
             self.url = f"http://{HOST}:{self._server.port}"
             self.folder = open_data_folder(data)
             opened.callback(self.folder.close)
+            opened.enter_context(_kept_in(self.folder.path))
             self._engines = open_engines(self.folder.path, own_template(), self.url, choices)
             self._template = self._engines.template
             opened.callback(self._engines.close)
@@ -80,12 +81,13 @@ class Service:
 
     def start(self) -> None:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile. Raises what
-        ``rebuild_lost`` raises."""
+        ``rebuild_lost`` raises, and DataFolderError."""
         wiring.install(MortalPorts(self._ports))
         if isinstance(self._engines.embedder, BgeSmall):
             self._engines.caches.troubles.note("embedder", "loading", "the encoder is being loaded")
         self.rebuilding = True
-        rebuild_lost(self._engines, self.folder)
+        with _kept_in(self.folder.path):
+            rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke, self.points)
@@ -178,6 +180,15 @@ class Service:
                 self.folder.distrust()
                 reason = f"{damage}; the next start mends what can be made again"
                 self._engines.caches.troubles.note(file.stem, "damaged", reason)
+
+
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """A file that cannot be read or written, as on a full disk, is no port that is taken. Raises DataFolderError."""
+    try:
+        yield
+    except OSError as error:
+        raise DataFolderError(f"The data folder {folder} cannot be used: {error}") from error
 
 
 def _never(_: str) -> int:

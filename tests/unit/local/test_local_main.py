@@ -191,6 +191,18 @@ def test_a_store_that_cannot_be_opened_is_said_plainly(tmp_path: Path) -> None:
     assert len(refused.stderr.splitlines()) == 1
 
 
+def test_a_file_of_the_folder_that_cannot_be_used_is_not_taken_for_the_port(tmp_path: Path) -> None:
+    """As a key that another user owns, or a disk that is full."""
+    server = Server(tmp_path)
+    server.stop()
+    key = server.data / "api-key"
+    key.unlink()
+    key.mkdir()
+    refused = run(server.data, "--port", "0")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == f"The data folder {server.data} cannot be used: [Errno 21] Is a directory: '{key}'\n"
+
+
 def test_without_test_controls_there_are_none(tmp_path: Path) -> None:
     server = Server(tmp_path)
     assert server.api.call("GET", "/__test/queues").status == 404
