@@ -85,8 +85,15 @@ SELECT coalesce(sum(queue = :queue AND visible_ms <= :now), 0),
 FROM messages WHERE queue IN (:queue, :dlq)
 """
 
+NOT_HIDDEN_SO_LONG = """
+UPDATE messages SET visible_ms = :until
+WHERE queue = :queue AND (receipt IS NOT NULL) = :received AND visible_ms > :until
+"""
+
 DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
 DEDUP_WINDOW_MS = 5 * 60 * 1000
+SET_BACK_MS = 1_000
+"""A clock that was moved back by less is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,10 @@ class SqliteQueue:
     """``definitions`` by queue name. Every method raises ValueError for a name that is not among them.
 
     A send is on disk when it returns. Receiving, deleting and releasing survive the death of the process, but a power
-    cut may undo the last of them, which delivers a message once more: consumers are idempotent."""
+    cut may undo the last of them, which delivers a message once more: consumers are idempotent.
+
+    SQS has a clock of its own. When the machine's is set back, while the file is open or not, no message stays hidden
+    for longer than its queue says, and no deduplication id is taken for longer."""
 
     def __init__(
         self,
@@ -137,6 +147,9 @@ class SqliteQueue:
         self._moves = dict.fromkeys(definitions, 1)
         self._looked = dict.fromkeys(definitions, 0)
         self._closed = False
+        self._latest_ms = 0
+        with self._file.writing(durable=False) as connection:
+            self._set_back(connection, _ms(clock.now()))
 
     # --- ports.Queue ----------------------------------------------------------------------------
 
@@ -147,6 +160,7 @@ class SqliteQueue:
         bodies = [encoded_body(message) for message in messages]
         now_ms, trace = _ms(self._clock.now()), trace_header()
         with self._file.writing() as connection:
+            self._follow_clock(connection)
             connection.execute("DELETE FROM dedup_ids WHERE sent_ms <= ?", (now_ms - DEDUP_WINDOW_MS,))
             for message, body in zip(messages, bodies, strict=True):
                 if definition.fifo and not _first_of_its_kind(connection, queue, message.dedup_id, now_ms):
@@ -182,6 +196,7 @@ class SqliteQueue:
         batch: list[Received] = []
         exhausted: list[_Row] = []
         with self._file.writing(durable=False) as connection:
+            self._follow_clock(connection)
             while len(batch) < limit:
                 found = _next(connection, queue, definition.fifo, limit - len(batch), now_ms)
                 for row in found:
@@ -271,6 +286,20 @@ class SqliteQueue:
         with self._moved:
             self._closed = True
             self._moved.notify_all()
+
+    def _follow_clock(self, connection: Connection) -> None:
+        """By the machine's clock, whatever time a consumer says that it is."""
+        now_ms = _ms(self._clock.now())
+        if now_ms < self._latest_ms - SET_BACK_MS:
+            self._set_back(connection, now_ms)
+        self._latest_ms = now_ms
+
+    def _set_back(self, connection: Connection, now_ms: int) -> None:
+        for queue, definition in self._definitions.items():
+            for received, hidden_s in ((False, definition.delay_s), (True, definition.visibility_s)):
+                until = now_ms + _duration_ms(hidden_s)
+                connection.execute(NOT_HIDDEN_SO_LONG, {"queue": queue, "received": received, "until": until})
+        connection.execute("UPDATE dedup_ids SET sent_ms = ? WHERE sent_ms > ?", (now_ms, now_ms))
 
     def _definition(self, queue: str) -> QueueDefinition:
         definition = self._definitions.get(queue)

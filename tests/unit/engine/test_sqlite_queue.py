@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -111,15 +112,58 @@ def test_a_batch_ends_before_the_first_message_that_is_still_delayed(queue: Sqli
     assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":2}']
 
 
-def test_a_clock_that_goes_back_does_not_change_the_order_of_a_group(queue: SqliteQueue, clock: ManualClock) -> None:
+HOUR_S = 3600
+
+
+def test_a_clock_that_is_set_back_changes_neither_delay_nor_order(queue: SqliteQueue, clock: ManualClock) -> None:
     queue.send(FIFO, [message(1)])
-    clock.advance(-60)
+    clock.advance(-HOUR_S)
     queue.send(FIFO, [message(2), message(3, group="other")])
-    clock.advance(5)
-    assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":3}']
     assert queue.receive(FIFO, 10, clock.now()) == []
-    clock.advance(60)
+    clock.advance(5)
     assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":1}', '{"n":2}']
+    assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":3}']
+
+
+def test_what_was_in_flight_when_the_clock_was_set_back_returns_in_its_time(
+    queue: SqliteQueue, clock: ManualClock
+) -> None:
+    queue.send(STANDARD, [message(1)])
+    queue.receive(STANDARD, 10, clock.now())
+    clock.advance(-HOUR_S)
+    assert queue.receive(STANDARD, 10, clock.now()) == []
+    clock.advance(60)
+    assert bodies(queue.receive(STANDARD, 10, clock.now())) == ['{"n":1}']
+
+
+def test_a_dedup_id_is_free_in_its_time_though_the_clock_was_set_back(queue: SqliteQueue, clock: ManualClock) -> None:
+    queue.send(FIFO, [message(1, dedup_id="d")])
+    clock.advance(-HOUR_S)
+    queue.send(FIFO, [message(2, dedup_id="d")])
+    assert queue.counts(FIFO).delayed == 1
+    clock.advance(300)
+    queue.send(FIFO, [message(3, dedup_id="d")])
+    assert queue.counts(FIFO) == Counts(visible=1, in_flight=0, delayed=1, dlq=0)
+
+
+def test_a_clock_that_was_set_back_between_two_starts_hides_nothing(tmp_path: Path, clock: ManualClock) -> None:
+    with closing(SqliteQueue(tmp_path / "queue.db", clock, DEFINITIONS)) as queue:
+        queue.send(FIFO, [message(1)])
+    clock.advance(-HOUR_S)
+    with closing(SqliteQueue(tmp_path / "queue.db", clock, DEFINITIONS)) as queue:
+        clock.advance(5)
+        assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":1}']
+
+
+def test_a_consumer_that_looks_ahead_sets_no_clock_back(queue: SqliteQueue, clock: ManualClock) -> None:
+    """As a drain does."""
+    queue.send(STANDARD, [message(1)])
+    [first] = queue.receive(STANDARD, 10, clock.now())
+    assert queue.release(STANDARD, first.receipt, HOUR_S)
+    assert queue.receive(STANDARD, 10, clock.now() + timedelta(seconds=50)) == []
+    assert queue.receive(STANDARD, 10, clock.now()) == []
+    clock.advance(61)
+    assert queue.receive(STANDARD, 10, clock.now()) == []
 
 
 def test_exhausted_messages_take_no_place_in_a_batch(queue: SqliteQueue, clock: ManualClock) -> None:
