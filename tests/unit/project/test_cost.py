@@ -19,6 +19,7 @@ from neve.domain.records.sessions import EventType
 from neve.ports.table import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.unit.project.test_observability import documented
 from tests.unit.world import CountedTable, HandClock, World
 
 PLAYED = ("turn", "end", "export", "erasure")
@@ -161,3 +162,16 @@ def test_a_model_token_has_one_price_in_alarm_and_document() -> None:
     assert read == "1", "what FILL(read, 0) counts by"
     turns = 1000 * (120 * int(read) + 30 * int(written)) / 1e6
     assert f"about {turns:.2f} USD a thousand turns" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+
+
+def test_every_metric_is_paid_for_once_for_each_function_that_writes_it() -> None:
+    """Not only those that an alarm or the dashboard reads."""
+    paid = sums.own_metrics()
+    names = {name for name, _ in paid}
+    assert {re.sub(r"^(Pii\w+?ed)[A-Z]\w*", r"\1<Class>", name) for name in names} == set(documented())
+    watched = (ROOT / "infra" / "observability.yaml").read_text(encoding="utf-8")
+    read = re.findall(r'\["Neve","(\w+)","Stage","\$\{Stage\}","Function","(\w+)"\]', watched)
+    assert len(read) > 5 and set(read) < paid
+    assert {("PassesFailed", "extract"), ("PassesFailed", "compact"), ("PiiBlockedCardNumber", "records")} <= paid
+    lines = {line.what: line.units for line in sums.of_a_month("dev", RESULT["schedules"])}
+    assert lines["metrics: our own, at most"] == len(paid)
