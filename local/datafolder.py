@@ -83,9 +83,9 @@ class DataFolder:
         self.trusted = False
 
     def close(self) -> None:
-        """The orderly end, after every engine was closed. A folder that lost a file meanwhile, or is not to be trusted,
-        is not marked clean."""
-        with suppress(_Damaged, FileNotFoundError):
+        """The orderly end, after every engine was closed. A folder that lost a file meanwhile, is not to be trusted or
+        has no room for the mark is not marked clean."""
+        with suppress(_Damaged, OSError):
             databases = [name for name in _read_format(self.path).holds if _is_database(name)]
             sizes = {name: (self.path / name).stat().st_size for name in databases}
             if self.trusted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -102,6 +103,23 @@ def test_a_folder_in_which_damage_was_found_while_it_was_open_is_read_through_at
     folder.distrust()
     folder.close()
     assert not (path / "CLEAN").exists()
+
+
+def test_a_folder_on_a_full_disk_is_closed_and_read_through_at_the_next_start(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_once(path)
+    folder = open_data_folder(path)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(datafolder, "_write", full)
+        folder.close()
+    assert not (path / "CLEAN").exists()
+    open_data_folder(path).close()
+    assert (path / "CLEAN").exists()
 
 
 @pytest.mark.parametrize("left", [[], ["LOCK"], ["LOCK", "FORMAT.partial"]])
