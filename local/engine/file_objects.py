@@ -101,6 +101,7 @@ class FileObjects:
             try:
                 target.unlink()
             except (FileNotFoundError, NotADirectoryError):
+                self._must_be_there()
                 return
             folder = target.parent
             while folder != self._objects and not any(folder.iterdir()):
@@ -111,6 +112,7 @@ class FileObjects:
     def list(self, prefix: str) -> list[str]:
         start = self._objects / start_of(prefix)
         with self._reading(), self._tree:
+            self._must_be_there()
             files = [path for path in start.rglob("*") if path.is_file()]
         keys = (key_of(path.relative_to(self._objects)) for path in files)
         return sorted(key for key in keys if key.startswith(prefix))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 
@@ -104,6 +105,28 @@ def test_a_failed_write_leaves_nothing(files: FileObjects, tmp_path: Path) -> No
         files.put_new("d/k", b"x", content_type=TEXT)
     assert files.get("d/k") is None
     assert list((tmp_path / "o" / "partial").iterdir()) == []
+
+
+CALLS: dict[str, Callable[[FileObjects], object]] = {
+    "get": lambda files: files.get("packs/ann/1"),
+    "peek": lambda files: files.peek("packs/ann/1", 9),
+    "copy": lambda files: files.copy("packs/ann/1", "t"),
+    "list": lambda files: files.list("packs/ann/"),
+    "delete": lambda files: files.delete("packs/ann/1"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_where_no_object_can_be_seen_none_is_said_to_be_gone(
+    files: FileObjects, tmp_path: Path, call: Callable[[FileObjects], object]
+) -> None:
+    """As where a disk is not mounted: an erasure would say in its receipt that it had looked."""
+    files.put("packs/ann/1", b"Ann lives in Lisbon.", content_type=TEXT)
+    (tmp_path / "o" / "objects").rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreUnavailable, match="the folder of the objects is gone"):
+        call(files)
+    (tmp_path / "elsewhere").rename(tmp_path / "o" / "objects")
+    assert files.list("packs/ann/") == ["packs/ann/1"]
 
 
 def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path, clock: ManualClock) -> None:
