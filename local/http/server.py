@@ -111,7 +111,12 @@ class HttpServer:
             except OSError:  # closed by a stop; or no descriptor is free, which passes
                 time.sleep(0.0 if self.stopping else ACCEPT_S)
                 continue
-            threading.Thread(target=self._serve, args=(config, accepted), name="connection", daemon=True).start()
+            serving = threading.Thread(target=self._serve, args=(config, accepted), name="connection", daemon=True)
+            try:
+                serving.start()
+            except RuntimeError:  # no thread is free, which passes too
+                accepted.close()
+                time.sleep(ACCEPT_S)
 
     def _serve(self, config: Config, accepted: socket.socket) -> None:
         """One connection from its beginning to its end, in a thread of its own."""
