@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 OF_CODE = (ImportError, SyntaxError, NameError, AttributeError, TypeError, OSError)
 """Errors whose message speaks of the program or the machine."""
@@ -19,9 +20,16 @@ def report(what: str, error: BaseException) -> None:
         cause = error.__cause__
         because = f" (from {type(cause).__qualname__})" if cause is not None else ""
         shown = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__ + because + "\n"
-    print(f"{what}:\n{shown}", end="", file=sys.stderr, flush=True)
+    _say(f"{what}:\n{shown}")
 
 
 def report_given_up(function: str, changes: int, attempts: int) -> None:
     """Once for each part of a stream that is not tried any more; each attempt has said why."""
-    print(f"{function}: {changes} changes were given up after {attempts} attempts", file=sys.stderr, flush=True)
+    _say(f"{function}: {changes} changes were given up after {attempts} attempts\n")
+
+
+def _say(text: str) -> None:
+    """Where it cannot be written, as into a file on a full disk or a pipe that nobody reads, whoever failed goes on all
+    the same: it may be a worker's only thread."""
+    with suppress(OSError):
+        print(text, end="", file=sys.stderr, flush=True)
