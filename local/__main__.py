@@ -82,13 +82,21 @@ def main() -> int:
     if given.test_controls:
         _log_to(service.folder.path / LOG)
     stop.get()
-    print("\nStopping: finishing what is in flight …", flush=True)
+    _tell("\nStopping: finishing what is in flight …")
     finished = service.stop()
-    print("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.", flush=True)
+    _tell("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.")
     if not finished:
         sys.stderr.flush()
         os._exit(0)  # not through the interpreter's end: threads are still at work, some of them in native code
     return 0
+
+
+def _tell(text: str) -> None:
+    """Whether or not anybody is left to read it: Ctrl-C ends all of ``make run | tee log``."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it must not fail at the end
 
 
 def _ask_to_stop(stop: queue.SimpleQueue[int], signum: int, service: Service) -> None:

@@ -191,6 +191,19 @@ def test_a_store_that_cannot_be_opened_is_said_plainly(tmp_path: Path) -> None:
     assert len(refused.stderr.splitlines()) == 1
 
 
+def test_a_stop_is_orderly_though_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    """Of ``make run | tee log`` a Ctrl-C ends both."""
+    with (tmp_path / "log").open("w") as log:
+        server = Server(tmp_path, stderr=log)
+        server.api.close()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(PATIENCE_S) == 0
+    assert (tmp_path / "log").read_text() == ""
+    assert (server.data / "CLEAN").exists()
+
+
 def test_a_file_of_the_folder_that_cannot_be_used_is_not_taken_for_the_port(tmp_path: Path) -> None:
     """As a key that another user owns, or a disk that is full."""
     server = Server(tmp_path)
