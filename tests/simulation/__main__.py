@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.simulation.ablations.all_of_them import ABLATIONS
 from tests.simulation.ablations.finding import FOUND_LAST, found_at, keep
 from tests.simulation.machine.chaos import FAULTS
-from tests.simulation.many import OtherReport, as_report, play_many, processes
+from tests.simulation.many import OtherReport, as_report, lacking, play_many, processes
 from tests.simulation.seeds import Options, play
 from tests.simulation.shrinking import shrunk
 from tests.simulation.workloads import WORKLOADS
@@ -74,7 +74,10 @@ def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int
     document = as_report(found) | {"seconds": round(time.monotonic() - began_s, 1)}
     del document["found"]
     print(json.dumps(document, indent=2))
-    return 1 if found.failing else 0
+    missed = lacking(found, options)
+    if missed:
+        print(f"never happened: {', '.join(missed)}", file=sys.stderr)
+    return 1 if found.failing or missed else 0
 
 
 def _ablations(names: list[str], jobs: int, keeps: bool) -> int:

@@ -7,13 +7,15 @@ import os
 import select
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.simulation import many
-from tests.simulation.many import ROOT, OtherReport, joined, play_many
-from tests.simulation.seeds import Options
+from tests.simulation.many import ENOUGH, ROOT, Found, OtherReport, joined, lacking, play_many
+from tests.simulation.seeds import PLAIN, Options
+from tests.simulation.sometimes import LIST
 
 CHAT = Options("chat")
 
@@ -47,6 +49,16 @@ def test_a_report_about_something_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_parts_that_follow_each_other_are_one() -> None:
     assert joined([(20, 20), (60, 5), (0, 20), (50, 5)]) == [(0, 40), (50, 5), (60, 5)]
+
+
+def test_what_has_to_happen_and_never_does_is_told_where_there_were_enough_seeds() -> None:
+    seen = Counter(dict.fromkeys(LIST, 1))
+    del seen["crash"]
+    enough = Found(chunks=[(0, ENOUGH)], seen=seen)
+    assert lacking(enough, PLAIN) == ["crash"]
+    assert lacking(Found(chunks=[(0, ENOUGH - 1)], seen=seen), PLAIN) == []
+    assert lacking(enough, CHAT) == [], "one workload does not do all of it"
+    assert lacking(Found(chunks=[(0, ENOUGH)], seen=Counter(LIST)), PLAIN) == []
 
 
 def test_processes_end_with_the_one_that_started_them() -> None:
