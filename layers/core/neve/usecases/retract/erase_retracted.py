@@ -15,6 +15,7 @@ from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import EventType
+from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
@@ -29,6 +30,7 @@ from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_exports
 from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import stored_revisions
 from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
@@ -45,6 +47,9 @@ DELETED = 16
 IMAGE_BATCH_SIZE = 50
 """*Chosen*: each takes six calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
+ROUND_S = 30.0
+"""Of a worker's time, for a round or a part of the images to begin (*chosen*): with less the next worker goes on. A
+round reads all that the user has, some ten seconds for 100,000 events."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,8 @@ class DerivedRows:
 
 @dataclass
 class Receipt:
-    """How many of each were removed; ``left``: what was found of them afterwards, which is nothing."""
+    """How many of each were removed, by all workers that ended in time; ``left``: what was found of them afterwards,
+    which is nothing."""
 
     events: int = 0
     images: int = 0
@@ -87,14 +93,26 @@ class Receipt:
     exports: int = 0
     left: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        return {name: value for name, value in vars(self).items() if name != "left"}
+
     def as_result(self) -> dict[str, object]:
-        counts = {name: value for name, value in vars(self).items() if name != "left"}
-        return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
+        return {**self.counts, "rebuilt_packs": [], "verified": self.left == 0}
 
 
-def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: DerivedRows) -> Receipt:
-    """Raises UserErased, StoreUnavailable."""
-    return _Erasing(scope, incarnation, retraction, made).run()
+def erase_retracted(
+    scope: SessionScope,
+    incarnation: int,
+    retraction: Retraction,
+    made: DerivedRows,
+    receipt: Receipt,
+    seconds_left: SecondsLeft = for_ever,
+) -> None:
+    """``receipt``: of what workers before this one have removed; this one's is added to it. Raises OutOfTime, whenever
+    less than ``ROUND_S`` is left behind some of it: what is left is found by whoever calls again. Raises UserErased,
+    StoreUnavailable."""
+    _Erasing(scope, incarnation, retraction, made, receipt, seconds_left).run()
 
 
 @dataclass
@@ -103,13 +121,16 @@ class _Erasing:
     incarnation: int
     retraction: Retraction
     made: DerivedRows
-    receipt: Receipt = field(default_factory=Receipt)
+    receipt: Receipt
+    seconds_left: SecondsLeft
 
-    def run(self) -> Receipt:
+    def run(self) -> None:
         for events in _batched(self._events(), ROUND):
             self._erase_events(events)
+            self._need_time()
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
+            self._need_time()
         forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
@@ -120,7 +141,11 @@ class _Erasing:
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
         self.receipt.left += parts_to_withdraw(self.scope)
-        return self.receipt
+
+    def _need_time(self) -> None:
+        """For more. Behind each part and not before it, so that every worker gets on. Raises OutOfTime."""
+        if self.seconds_left() < ROUND_S:
+            raise OutOfTime
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -142,9 +167,9 @@ class _Erasing:
         delete_rows(scope.ports.table, documents)
         for batch in batches(items, item_bytes, most=BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
-        self._remove_images(items)
         self.receipt.events += sum(not event.erased for event in events)
         self.receipt.documents += len(documents)
+        self._remove_images(items)
 
     def _remove_images(self, items: Sequence[Item]) -> None:
         """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
@@ -154,6 +179,7 @@ class _Erasing:
             gone = frozenset(part)
             self.receipt.images += len(remove_images(self.scope, gone, sent=True))
             note_removed(self.scope, items, gone)
+            self._need_time()
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to

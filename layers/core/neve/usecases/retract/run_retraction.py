@@ -28,15 +28,18 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
 from neve.usecases.retract.deleted_before import deleted_before
-from neve.usecases.retract.erase_retracted import DerivedRows, erase_retracted, purge_packs_made_of
+from neve.usecases.retract.erase_retracted import (
+    ROUND_S,
+    DerivedRows,
+    Receipt,
+    erase_retracted,
+    purge_packs_made_of,
+)
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import ERASED, MEANWHILE, PACK, SUMMARY, JobEnded, after, is_done, note, read
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
-
-ERASE_S = 30.0
-"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off starts over, with what is left."""
 
 
 def run_retraction(
@@ -76,7 +79,8 @@ class _Retracting:
             self._wait(refusal)
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
-            self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+            removed = sum(job.state.get("removed", {}).values())
+            self.report.left_off_at = f"{len(job.state.get('done', ()))}.{removed}.{job.state.get('again', [])[:1]}"
 
     def _wait(self, refusal: ModelRefused) -> None:
         """What is left of the session's memories is to be made again when the model answers: the job goes on, and stays
@@ -133,13 +137,18 @@ class _Retracting:
         job = read(self.scope, self.job_id)
         if is_done(job, ERASED):
             return
-        if self.seconds_left() < ERASE_S:
+        if self.seconds_left() < ROUND_S:
             raise OutOfTime
         made = _made_of_it(job)
         gone = {i: rev for i, rev in deleted_before(self.scope, retraction).items() if i not in made.touched}
         made = replace(made, gone=gone)
         self._note_packs(made)
-        receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
+        receipt = Receipt(**job.state.get("removed", {}))
+        try:
+            erase_retracted(self.scope, self.incarnation, retraction, made, receipt, self.seconds_left)
+        except OutOfTime:
+            note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, "removed": receipt.counts}))
+            raise
         counted = job.state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
