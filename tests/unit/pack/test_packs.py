@@ -51,8 +51,28 @@ def text(view: PackView) -> str:
     return view.text
 
 
+def layer(world: World, session: str, name: str) -> set[str]:
+    """The ids of what stands in it."""
+    manifest = pack(world, session).manifest
+    assert manifest is not None
+    return {entry.id for entry in manifest.layers[name]}
+
+
 def rebuild(world: World, session: str = "s1") -> int:
     return build_pack(world.user("ann").of_session(session), "horizon").manifest.pack_version
+
+
+def test_what_was_imported_before_its_session_was_opened_is_in_its_pack_too(world: World) -> None:
+    """A backend that moves here goes on with the conversations that it has."""
+    [moved, done] = [
+        ImportedRow(text=f"User is allergic to {what}.", kind=kind, id=what, session_id="s7")
+        for what, kind in (("walnuts", Kind.OBSERVATION), ("pollen", Kind.SESSION_SUMMARY))
+    ]
+    import_memories(world.user(), [moved, done])
+    world.open(session="s7")
+    import_memories(world.user(), [replace(moved, text="User likes tea.", id="tea")])
+    assert (layer(world, "s7", "global"), layer(world, "s7", "local")) == ({"walnuts"}, {"tea"})
+    assert layer(world, "s1", "global") == {"walnuts", "pollen", "tea"}
 
 
 def test_nothing_at_all_is_an_empty_text_and_still_a_version(world: World) -> None:

@@ -21,7 +21,7 @@ from neve.domain.pack.render import render
 from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import Kind, Memory, Priority
+from neve.domain.records.memories import Kind, Memory, Priority, Scope
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
@@ -139,10 +139,10 @@ def _gathered(
 ) -> PackInputs:
     """The pins are read beside the rank index; then what fits, in one batch."""
     pins = start_pins(scope, head)
-    limit = candidate_limit(scope.policy.global_layer)
-    walk = _Walk(scope, session, head.gen, _candidates(scope, session, head, limit, also))
-    chosen = chosen_of(scope, pins)
     live = [row.id for row in marker.live] if marker else []
+    own = _Own(session, frozenset(live))
+    walk = _Walk(scope, own, head.gen, _candidates(scope, own, head, also))
+    chosen = chosen_of(scope, pins)
     wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
     found = scope.ports.table.get_many(wanted) if wanted else {}
     documents = texts_of(scope, chosen, found)
@@ -183,6 +183,21 @@ def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]
 # --- global -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What the session of a pack does without in the global layer: rows that it has in its local layer, which the live
+    list names, and the summary of the whole conversation. Not what an import brought before the session was opened:
+    that is in no live list, and speaks of another log."""
+
+    session: str | None
+    live: frozenset[str]
+
+    def has(self, memory_id: str, session: str | None, scope: str, kind: str) -> bool:
+        if self.session is None or session != self.session:
+            return False
+        return kind == Kind.SESSION_SUMMARY or (scope == Scope.SESSION and memory_id in self.live)
+
+
 @dataclass
 class _Walk:
     """In rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag behind the
@@ -190,7 +205,7 @@ class _Walk:
     stays, with the tokens that it takes up."""
 
     scope: UserScope
-    session: str | None
+    own: _Own
     gen: int
     candidates: list[Item]
     chosen: dict[str, int] = field(default_factory=dict)
@@ -218,19 +233,20 @@ class _Walk:
             missing = [key for key in places.values() if key not in self.known]
             self.known |= self.scope.ports.table.get_many(missing) if missing else {}
             read = [rows.read_memory(self.known[key]) for key in places.values() if key in self.known]
-            good = {m.id: m for m in read if _in_global(m, self.session, self.gen)}
+            good = {m.id: m for m in read if _in_global(m, self.own, self.gen)}
             if len(good) == len(fitting):
                 return read
             lost = set(fitting) - good.keys()
             self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
 
-def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int, also: Sequence[str]) -> list[Item]:
-    """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement, and those of
-    ``also``, are read by id as well, because the index may not have them yet."""
+def _candidates(scope: UserScope, own: _Own, head: UserHead, also: Sequence[str]) -> list[Item]:
+    """The first rows of the rank order that belong in this layer, as many as its budget may hold. Rows of the last
+    replacement, and those of ``also``, are read by id as well, because the index may not have them yet."""
+    limit = candidate_limit(scope.policy.global_layer)
     found: dict[str, Item] = {}
     for item in all_rows(scope.ports.table, scope.keys.partition, index=Index.RANK, page=limit):
-        if _eligible(item, session, head.gen):
+        if _eligible(item, own, head.gen):
             found[str(item["id"])] = item
         if len(found) == limit:
             break
@@ -238,7 +254,7 @@ def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: in
         also = (*_made_by(scope, head.replaced_by), *also)
     if also:
         late = scope.ports.table.get_many([scope.keys.memory(i) for i in dict.fromkeys(also)])
-        found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
+        found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, own, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
 
 
@@ -249,19 +265,14 @@ def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
     return rows.read_job(job).state["new"] if job else ()
 
 
-def _eligible(item: Item, session: str | None, gen: int) -> bool:
-    own = session is not None and item.get("session_id") == session and _stays(item["scope"], item["kind"])
-    return not own and visible(int(item["born_gen"]), item.get("died_gen"), gen)
+def _eligible(item: Item, own: _Own, gen: int) -> bool:
+    its_own = own.has(str(item["id"]), item.get("session_id"), item["scope"], item["kind"])
+    return not its_own and visible(int(item["born_gen"]), item.get("died_gen"), gen)
 
 
-def _in_global(memory: Memory, session: str | None, gen: int) -> bool:
-    own = session is not None and memory.session_id == session and _stays(memory.scope, memory.kind)
-    return not own and active(memory, gen) and not _states_nothing(memory)
-
-
-def _stays(scope: str, kind: str) -> bool:
-    """Whether its own session does without it here: it has the row in its local layer, or the whole conversation."""
-    return scope == "session" or kind == "session_summary"
+def _in_global(memory: Memory, own: _Own, gen: int) -> bool:
+    its_own = own.has(memory.id, memory.session_id, memory.scope, memory.kind)
+    return not its_own and active(memory, gen) and not _states_nothing(memory)
 
 
 def _states_nothing(memory: Memory) -> bool:
