@@ -15,6 +15,7 @@ from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import EventType
+from neve.domain.sessions.spans import meets
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
@@ -137,7 +138,7 @@ class _Erasing:
         self.receipt.exports += withdraw_exports(self.scope, self.incarnation)
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
-        self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope))
+        self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope)) + sum(1 for _ in self._summaries())
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
         self.receipt.left += parts_to_withdraw(self.scope)
@@ -252,14 +253,22 @@ class _Erasing:
     # --- summaries ------------------------------------------------------------------------------
 
     def _erase_summaries(self) -> None:
-        """Those of the epochs before, which no prompt shows any more, and what their jobs say of them."""
-        table, keys = self.scope.ports.table, self.scope.keys
-        found = [item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix)]
-        old = [item for item in found if item["epoch"] < self.retraction.epoch]
+        """Those of the epochs before that cover some of it, which no prompt shows any more, and what their jobs say of
+        them. What ends before it stays: nothing else may be left of events that retention has removed."""
+        table = self.scope.ports.table
+        old = list(self._summaries())
         for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
             transact(self.scope.ports, partial(self._without_summary, job_id))
         forget_answers(self.scope, answers_of_compactions(self.scope))
         self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
+
+    def _summaries(self) -> Iterator[Item]:
+        """And what stands in for them."""
+        table, keys, span = self.scope.ports.table, self.scope.keys, self.retraction.span
+        found = (item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix))
+        for item in found:
+            if item["epoch"] < self.retraction.epoch and meets([span], (item["covers_from"], item["covers_to"])):
+                yield item
 
     def _without_summary(self, job_id: str) -> None:
         item = self.scope.ports.table.get(self.scope.keys.job(job_id))

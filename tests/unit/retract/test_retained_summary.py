@@ -1,0 +1,111 @@
+"""A summary whose first events retention has removed, and of which a later one is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.compact.headings import SummaryText
+from neve.domain.records.epochs import Summary
+from neve.domain.records.retractions import RetractReason
+from neve.observing import Summarised
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.retain_logs import retain_log
+from tests.unit.recall_world import RecallWorld
+from tests.unit.world import ScriptedObserver
+
+REMOVED = 10
+"""An event that the first summary is of."""
+
+
+class RetainingWorld(RecallWorld):
+    """With an observer."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.scripted = ScriptedObserver()
+
+    @property
+    def observer(self) -> ScriptedObserver:
+        return self.scripted
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RetainingWorld]:
+    """Two compactions with a month between them; what the first one has covered is gone but for its summary."""
+    made = RetainingWorld.make(tmp_path)
+    assert isinstance(made, RetainingWorld)
+    made.with_policy(window=2_000, retention_days=30)
+    made.open()
+    compact(made, "The boat is called Zora.")
+    made.clock.move(days=40)
+    compact(made, "The boat is called Zora. It lies in Hamburg.")
+    retain_log(session(made), lambda: 900.0)
+    yield made
+    made.close()
+
+
+def session(world: RetainingWorld) -> SessionScope:
+    return world.user().of_session("s1")
+
+
+def compact(world: RetainingWorld, says: str) -> None:
+    for _ in range(12):
+        world.say("u" * 320, "a" * 320)
+    world.observer.summaries.append(Summarised(SummaryText(insights=(says,)), "scripted", prompt_version="1"))
+    job = request_compaction(session(world), "manual", wait=False)
+    compact_session(session(world), message(world, job.id))
+
+
+def take_back(world: RetainingWorld, seq: int, reason: RetractReason) -> None:
+    answer = retract_events(session(world), Retract(seq, seq, reason))
+    run_retraction(session(world), message(world, answer.job_id))
+
+
+def message(world: RetainingWorld, job_id: str) -> dict[str, Any]:
+    return dict(message_of_row(world.rows.get(world.tenant.keys.job(job_id)) or {}).body)
+
+
+def in_force(world: RetainingWorld) -> Summary:
+    keys = session(world).keys
+    epoch = rows.read_epoch(world.rows.get(keys.epoch) or {})
+    return rows.read_summary(world.rows.get(keys.summary(epoch.epoch)) or {})
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+def test_what_is_left_of_removed_events_is_folded_in(world: RetainingWorld, reason: RetractReason) -> None:
+    """Their summary is all that there is of them."""
+    before = in_force(world)
+    removed = list_events(session(world), 1, 1).removed
+    assert removed is not None and removed[1] < before.covers_to
+    take_back(world, before.covers_to, reason)
+    asked = world.observer.summarised[-1]
+    assert asked.before is not None and asked.before.insights == ("The boat is called Zora.",)
+    assert asked.events[0].seq == removed[1] + 1
+    assert (in_force(world).covers_from, in_force(world).covers_to) == (before.covers_from, before.covers_to)
+    assert "Hamburg" not in str(in_force(world)), "the second summary holds what is taken back"
+
+
+def test_a_summary_of_what_was_taken_back_is_not_folded_in(world: RetainingWorld) -> None:
+    """It may hold its words, and a later retraction finds it again."""
+    take_back(world, REMOVED, "edited")
+    take_back(world, in_force(world).covers_to, "edited")
+    asked = world.observer.summarised[-1]
+    assert asked.before is None or "Zora" not in str(asked.before)
+
+
+def test_a_deletion_leaves_no_summary_of_its_message(world: RetainingWorld) -> None:
+    take_back(world, REMOVED, "deleted")
+    prefix = session(world).keys.summaries[0]
+    found = world.rows.query(session(world).keys.partition, prefix=prefix, limit=100).items
+    assert [item["epoch"] for item in found] == [in_force(world).epoch]
