@@ -23,7 +23,7 @@ from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.idempotency import answers_about
 from neve.store.incarnation import still_there
-from neve.store.keys import is_summary_key
+from neve.store.keys import CLIENT_ID, is_summary_key
 from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
@@ -129,6 +129,10 @@ class _Erasing:
         for events in _batched(self._events(), ROUND):
             self._erase_events(events)
             self._need_time()
+        for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
+            for batch in _batched(clients, BATCH):
+                transact(self.scope.ports, partial(self._unbind, batch))
+            self._need_time()
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
             self._need_time()
@@ -137,6 +141,7 @@ class _Erasing:
         self._erase_packs()
         self.receipt.exports += withdraw_exports(self.scope, self.incarnation)
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
+        self.receipt.left += sum(1 for _ in self._left_client_ids())
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
         self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope)) + sum(1 for _ in self._summaries())
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
@@ -193,13 +198,36 @@ class _Erasing:
         head = rows.read_head(found.pop(keys.head, None))
         still_there(head, self.incarnation)
         named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
-        clients = self.scope.ports.table.get_many(named) if named else {}
+        clients = self._unbound(named)
         said = [item for item in found.values() if not item.get("erased")]
         ops: list[WriteOp] = [rows.put_erased(item) for item in said]
         ops += [Delete(keys.tokens_of(event_id(keys.session, item["seq"]))) for item in said]
-        ops += [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients.values()]
+        ops += clients
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _left_client_ids(self) -> Iterator[Item]:
+        """Of events that retention has removed: their rows do not name them any more. They are looked through only
+        where there may be some."""
+        table, keys, (first, last) = self.scope.ports.table, self.scope.keys, self.retraction.span
+        item = table.get(keys.epoch)
+        if item is None or rows.read_epoch(item).removed_to < first:
+            return
+        for client in all_rows(table, keys.log, prefix=CLIENT_ID):
+            if "sha" in client and first <= client["seq"] <= last:
+                yield client
+
+    def _unbind(self, clients: Sequence[Key]) -> None:
+        """Raises Conflict."""
+        head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
+        still_there(head, self.incarnation)
+        if ops := self._unbound(clients):
+            self.scope.ports.table.write([rows.check_head(self.scope.keys, head), *ops])
+
+    def _unbound(self, clients: Sequence[Key]) -> list[WriteOp]:
+        """Without what they were bound to."""
+        found = self.scope.ports.table.get_many(clients) if clients else {}
+        return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in found.values()]
 
     def _erase_vectors(self, texts: Collection[str]) -> None:
         self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)

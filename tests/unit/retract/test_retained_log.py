@@ -1,17 +1,21 @@
-"""A summary whose first events retention has removed, and of which a later one is taken back."""
+"""What is taken back of a session whose first events retention has removed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neve.domain.compact.headings import SummaryText
+from neve.domain.errors import NeveError
 from neve.domain.records.epochs import Summary
 from neve.domain.records.retractions import RetractReason
+from neve.domain.records.sessions import EventType
 from neve.observing import Summarised
+from neve.ports.table import Delete
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
@@ -19,6 +23,7 @@ from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.retain_logs import retain_log
 from tests.unit.recall_world import RecallWorld
@@ -109,3 +114,19 @@ def test_a_deletion_leaves_no_summary_of_its_message(world: RetainingWorld) -> N
     prefix = session(world).keys.summaries[0]
     found = world.rows.query(session(world).keys.partition, prefix=prefix, limit=100).items
     assert [item["epoch"] for item in found] == [in_force(world).epoch]
+
+
+def test_a_client_id_says_nothing_of_a_removed_event_that_is_deleted(world: RetainingWorld) -> None:
+    """The event's row, which named it, is gone."""
+    named = [NewEvent(EventType.USER_MESSAGE, text, client_id=text) for text in ("before", "it", "behind")]
+    first, seq, _ = append_events(session(world), named).seqs
+    keys = session(world).keys
+    epoch = rows.read_epoch(world.rows.get(keys.epoch) or {})
+    removed = replace(epoch, covers_to=seq, removed_to=seq)
+    gone = [Delete(keys.event(n)) for n in range(first, seq + 1)]
+    world.rows.write([rows.put_epoch(keys, removed, world.clock.now()), *gone])
+    take_back(world, seq, "deleted")
+    found = world.rows.get_many([keys.client_id(one) for one in ("before", "it", "behind")])
+    assert [item["seq"] for item in found.values() if "sha" not in item] == [seq]
+    with pytest.raises(NeveError, match="retracted"):
+        append_events(session(world), named[1:2])
