@@ -17,6 +17,7 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
 from neve.usecases.compile import reads
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, shown, talk
 from tests.unit.recall_world import RecallWorld
@@ -119,6 +120,27 @@ def test_the_next_epoch_ends_a_cut(world: RecallWorld) -> None:
     assert carried is not None and (carried["decisions"], carried["covers_to"]) == (["Bees."], 10)
     folded = world.rows.get(keys.stand_in(3))
     assert folded is not None and folded["decisions"] == ["Bees."]
+
+
+def test_what_was_taken_back_meanwhile_is_kept_for_no_epoch(world: RecallWorld) -> None:
+    """A deletion has looked for the summaries of epochs that are over, and nobody looks again."""
+    world.say("I decided to buy the red boat.", "Noted.")
+    talk(world, 6, first=2)
+    compiled(world)  # its prefix is noted
+    keys = session(world).keys
+    moved = replace(epoch(world), epoch=1, covers_from=1, covers_to=2)
+    world.rows.write([rows.put_epoch(keys, moved, world.clock.now())])
+    retract_events(session(world), Retract(14, 14, "deleted"))
+    over = epoch(world).epoch
+
+    def meanwhile() -> None:
+        retract_events(session(world), Retract(1, 1, "deleted"))
+
+    world.rows.before_write = meanwhile
+    made = compiled(world)
+    assert world.rows.get(keys.summary(over)) is None
+    assert made.epoch is not None and made.epoch.epoch == over + 1
+    assert "the red boat" not in str(made.request)
 
 
 def test_a_horizon_without_a_summary_gets_one_made_by_rules(world: RecallWorld) -> None:

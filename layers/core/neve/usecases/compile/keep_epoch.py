@@ -10,7 +10,7 @@ from neve.domain.compile.plan import Plan
 from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary, Verbosity
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports.table import WriteOp
+from neve.ports.table import Check, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.reads import Log, Material
@@ -42,11 +42,13 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
         made = _summary(moved, session_state.hidden, plan.summary, scope.policy.summary_verbosity, iso(now))
         ops.append(rows.put_summary(scope.keys, made))
     if moved != session_state.epoch:
-        ops.append(rows.put_epoch(scope.keys, moved, now))
+        scope.ports.table.write([*ops, rows.put_epoch(scope.keys, moved, now)])
+        return replace(moved, version=moved.version + 1)
     if len(ops) == 1:
         return None
-    scope.ports.table.write(ops)
-    return replace(moved, version=session_state.epoch.version + 1)
+    # nothing is kept for an epoch that is over: a deletion has looked for what there was
+    scope.ports.table.write([*ops, Check(scope.keys.epoch, Version(moved.version))])
+    return moved
 
 
 def _texts_of_the_cut(
