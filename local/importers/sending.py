@@ -49,11 +49,19 @@ class Sent:
 
 
 def send_lines(api: ApiClient, user: str, text: str) -> Sent:
-    """Memories by E9 import, documents by E10; both may be repeated. Raises NotTaken, OSError."""
-    sent, lines = Sent(), list(enumerate(text.split("\n"), start=1))
-    documents = [(number, found) for number, line in lines if (found := _document(line)) is not None]
-    apart = {number for number, _ in documents}
-    for piece in pieces((number, line) for number, line in lines if line.strip() and number not in apart):
+    """Memories by E9 import, documents by E10; both may be repeated. Events belong to a log: with their images they may
+    be more than a call takes, and the import would only count them. Raises NotTaken, OSError."""
+    sent, documents = Sent(), list[tuple[int, dict[str, Any]]]()
+    rest: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        found = _of_an_export(line)
+        if found.get("type") == "event":
+            sent.skipped["event"] += 1
+        elif _is_document(found):
+            documents.append((number, found))
+        elif line.strip():
+            rest.append((number, line))
+    for piece in pieces(rest):
         _send_piece(api, user, piece, sent)
     for number, document in documents:
         _send_document(api, user, number, document, sent)
@@ -130,18 +138,21 @@ def _is_for_later(reply: Reply) -> bool:
     return "retry-after" in reply.headers and reply.json()["code"] == "conflict"
 
 
-def _document(line: str) -> dict[str, Any] | None:
-    """A document of an export, but for artifacts, which belong to a log."""
-    if '"document"' not in line:
-        return None
+def _of_an_export(line: str) -> dict[str, Any]:
+    """Nothing for a line that says no type, or is none: the service names what is wrong with it."""
+    if '"type"' not in line:
+        return {}
     try:
         found = json.loads(line)
     except NO_JSON:
-        return None
-    if not isinstance(found, dict) or found.get("type") != "document":
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_document(found: dict[str, Any]) -> bool:
+    """But for artifacts, which belong to a log."""
     path = found.get("path")
-    return found if isinstance(path, str) and not path.startswith(ARTIFACTS) else None
+    return found.get("type") == "document" and isinstance(path, str) and not path.startswith(ARTIFACTS)
 
 
 def _send_document(api: ApiClient, user: str, number: int, document: dict[str, Any], sent: Sent) -> None:

@@ -362,6 +362,17 @@ def test_what_is_not_utf8_is_sent_as_it_is() -> None:
     assert asked == [b'{"text": "\xe9"}']
 
 
+def test_events_of_an_export_are_counted_and_not_sent() -> None:
+    """One with a photo is more than a call takes: it would be named as refused."""
+    service = Service()
+    content = [{"type": "image", "media_type": "image/png", "data": "x" * PIECE_BYTES}]
+    event = {"type": "event", "session_id": "s1", "seq": 1, "content": content}
+    export = "\n".join(map(json.dumps, (event, {"type": "memory", "text": "a"}, event)))
+    sent = send_lines(cast("ApiClient", service), "ada", export)
+    assert (sent.imported, sent.skipped, sent.rejected) == (1, {"event": 2}, {})
+    assert service.memories == [[json.dumps({"type": "memory", "text": "a"})]]
+
+
 def test_documents_of_an_export_are_written_once() -> None:
     service = Service()
     document = {"type": "document", "path": "/notes/a", "text": "x", "rev": 3, "id": "doc_1", "tags": ["t"]}
