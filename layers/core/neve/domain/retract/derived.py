@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from neve.domain.memories.fact_statements import (
     first_statement,
@@ -227,12 +228,13 @@ class _Weighing:
     def _stands_elsewhere(self, source: Memory) -> bool:
         """In something else that stays; or an earlier retraction brought it back, or had it read again; or somebody
         has said the same since."""
-        named = [one for one in self.memories.values() if source.id in one.supersedes]
+        named = self._naming.get(source.id, ())
         if source.kind is Kind.OBSERVATION and any(one.kind is Kind.OBSERVATION for one in named):
             return True
         if any(self._stays(one) for one in named):
             return True
-        holder = next((one for one in self.memories.values() if self._says(one, source) and self._stays(one)), None)
+        same = self._saying.get(_statement(source), ())
+        holder = next((one for one in same if self._says(one, source) and self._stays(one)), None)
         if holder is not None:
             self._join(source, holder)
         return holder is not None
@@ -241,10 +243,24 @@ class _Weighing:
         return self._shown(memory) and not self._touched(memory)
 
     def _says(self, one: Memory, fact: Memory) -> bool:
-        """As the place of a fact does: what is said again is counted on whoever holds it."""
-        if one.id == fact.id or _statement(one) != _statement(fact):
-            return False
-        return status_at(one, self.gen) is not Status.RESOLVED
+        """As the place of a fact does: what is said again is counted on whoever holds it. ``one``: says the same."""
+        return one.id != fact.id and status_at(one, self.gen) is not Status.RESOLVED
+
+    @cached_property
+    def _naming(self) -> Mapping[str, Sequence[Memory]]:
+        """What names a memory as replaced, by its id."""
+        found: dict[str, list[Memory]] = {}
+        for one in self.memories.values():
+            for source in dict.fromkeys(one.supersedes):
+                found.setdefault(source, []).append(one)
+        return found
+
+    @cached_property
+    def _saying(self) -> Mapping[tuple[Kind, str], Sequence[Memory]]:
+        found: dict[tuple[Kind, str], list[Memory]] = {}
+        for one in self.memories.values():
+            found.setdefault(_statement(one), []).append(one)
+        return found
 
 
 def named_by(source: Memory) -> tuple[str, ...]:

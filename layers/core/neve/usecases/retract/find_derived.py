@@ -156,26 +156,19 @@ class _Weighing:
         say has to go. Facts that came back of such a one without having been looked at like this are among them."""
         if not self.session.erased:
             return
+        by_text: dict[str, list[Memory]] = {}
+        for memory in self.known.values():
+            by_text.setdefault(memory.text, []).append(memory)
         for fact in self.known.values():
             if fact.kind is Kind.FACT and is_touched(fact, self.session.session_id, self.session.erased):
-                deleted = self._words(first_statement(fact))
-                for one in self._in_the_same_words(fact):
-                    yield from self._not_saying(one, fact, deleted)
+                said = list(_said_elsewhere(fact, _in_the_same_words(fact, by_text[fact.text])))
+                if said:  # most facts were said once: nothing is to be read of them
+                    yield from self._not_saying(said, self._words(first_statement(fact)))
 
-    def _in_the_same_words(self, fact: Memory) -> list[Memory]:
-        """The fact, what came back of it, and what came back of that."""
-        found = {fact.id: fact}
-        size = 0
-        while size < len(found):
-            size = len(found)
-            copies = (one for one in self.known.values() if one.text == fact.text)
-            found |= {one.id: one for one in copies if found.keys() & set(one.supersedes)}
-        return list(found.values())
-
-    def _not_saying(self, fact: Memory, source: Memory, deleted: frozenset[str]) -> Iterator[tuple[str, Statement]]:
-        for statement in statements_of(fact):
-            if fact.id == source.id and statement == first_statement(source):
-                continue
+    def _not_saying(
+        self, said: Sequence[tuple[Memory, Statement]], deleted: frozenset[str]
+    ) -> Iterator[tuple[str, Statement]]:
+        for fact, statement in said:
             held = content_words(statement.text or fact.text) & deleted
             if range_of(statement) is not None and held - self._words(statement):
                 yield fact.id, statement
@@ -189,6 +182,24 @@ class _Weighing:
         keys = self.scope.keys.of_session(session)
         log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first, last))
         return content_words(" ".join(event_text(rows.read_event(item)) for item in log))
+
+
+def _in_the_same_words(fact: Memory, same: Sequence[Memory]) -> list[Memory]:
+    """The fact, what came back of it, and what came back of that. ``same``: what has its text."""
+    found = {fact.id: fact}
+    size = 0
+    while size < len(found):
+        size = len(found)
+        found |= {one.id: one for one in same if found.keys() & set(one.supersedes)}
+    return list(found.values())
+
+
+def _said_elsewhere(fact: Memory, same: Sequence[Memory]) -> Iterator[tuple[Memory, Statement]]:
+    """The statements of ``same`` but for the first one of the fact itself."""
+    for one in same:
+        for statement in statements_of(one):
+            if one.id != fact.id or statement != first_statement(fact):
+                yield one, statement
 
 
 def _facts_in_their_places(scope: SessionScope, outcome: Consequences) -> set[str]:

@@ -1,24 +1,34 @@
-"""A deletion of more than one worker has time for: each hands on what is left, and the receipt tells of all of it."""
+"""What is taken back of a long session, of a user with many memories, costs what it holds: a worker has 60 s for it."""
 
 from __future__ import annotations
 
 import base64
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neve.domain.memories.text import fingerprint
+from neve.domain.observe.facts import ProposedFact
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import EventType
+from neve.domain.retract.derived import consequences
+from neve.observing import Observed
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.retract import erase_retracted
+from neve.usecases.retract.find_derived import find_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import World
 
 PNG = b"\x89PNG\r\n\x1a\n"
+looks: Counter[str] = Counter()
 
 
 @pytest.fixture
@@ -26,6 +36,73 @@ def world(tmp_path: Path) -> World:
     world = World.make(tmp_path)
     world.open()
     return world
+
+
+class Sources(tuple[str, ...]):
+    """Counts how often somebody looks what a memory has replaced."""
+
+    __slots__ = ()
+
+    def __contains__(self, one: object) -> bool:
+        looks["supersedes"] += 1
+        return super().__contains__(one)
+
+    def __iter__(self) -> Iterator[str]:
+        looks["supersedes"] += 1
+        return super().__iter__()
+
+
+def memory(name: str, kind: Kind, seq: int, *sources: str) -> Memory:
+    return Memory(
+        id=name,
+        kind=kind,
+        tier=Tier.EPISODIC,
+        scope=Scope.SESSION,
+        text=name,
+        priority=Priority.MEDIUM,
+        importance=3,
+        fingerprint=fingerprint(name),
+        provenance=Provenance("user_stated", "s1", seq, seq),
+        supersedes=Sources(sources),
+        status=Status.SUPERSEDED if kind is Kind.OBSERVATION else Status.ACTIVE,
+        died_gen=1 if kind is Kind.OBSERVATION else None,
+        created_at="",
+        observed_at="",
+        last_used_at="",
+        tokens=1,
+        rev=1,
+        born_gen=1,
+    )
+
+
+def test_each_memory_is_looked_at_a_few_times() -> None:
+    count = 200
+    known: list[Memory] = []
+    for n in range(1, count + 1):
+        known += [memory(f"o{n}", Kind.OBSERVATION, n), memory(f"r{n}", Kind.REFLECTION, n, f"o{n}")]
+    looks.clear()
+    outcome = consequences(known, "s1", ((1, count),), 1)
+    assert len(outcome.leave) == count
+    assert looks["supersedes"] <= 10 * len(known)
+
+
+@pytest.mark.parametrize("count", [3, 30])
+def test_a_fact_that_was_said_once_costs_no_reading_of_the_log(world: World, count: int) -> None:
+    for n in range(1, count + 1):
+        fact = ProposedFact(f"User likes tea number {n}.", "PREFERENCE", 3, "user_stated", "new", None, n, n)
+        world.say(f"I like tea number {n}.")
+        world.observer.answers.append(Observed(False, (), "scripted", facts=(fact,)))
+        observe_session(world.user().of_session("s1"), 1, closing=True)
+    scope = world.user().of_session("s1")
+    retract_events(scope, Retract(1, count, "deleted"))
+    [item] = world.table.query(scope.keys.log, prefix="RET#", limit=2).items
+    world.table.calls.clear()
+    found = find_derived(scope, 1, rows.read_retraction(item))
+    assert len(found.outcome.leave) == count
+    assert world.table.calls["query"] <= 2
+
+
+# --- deletions ------------------------------------------------------------------------------------
 
 
 def deletion(world: World) -> dict[str, Any]:
