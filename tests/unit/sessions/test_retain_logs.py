@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,18 @@ def test_an_output_that_is_put_away_under_the_removal_leaves_no_artifact(
     assert (seqs(session), world.rows.get(artifact)) == ([], None)
     store_artifacts(session, 1, [result])
     assert world.rows.get(artifact) is None
+
+
+def test_a_clock_that_is_years_ahead_keeps_nothing_from_it(world: RecallWorld, session: SessionScope) -> None:
+    at = ["2099-01-01T00:00:00.000Z", None, iso(world.clock.now() + timedelta(hours=14))]
+    events = [NewEvent(EventType.USER_MESSAGE, "Lisbon", created_at=one) for one in at]
+    append_events(session, events)
+    said = [event.created_at for event in list_events(session, 1, 10).events]
+    assert said == [iso(world.clock.now()), iso(world.clock.now()), at[2]], "a wrong zone is no wrong day"
+    cover(world, session, 1, 3)
+    world.clock.move(days=40)
+    assert sweep(world) == 1
+    assert seqs(session) == []
 
 
 def test_without_the_policy_everything_stays(world: RecallWorld, session: SessionScope) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
@@ -34,6 +34,8 @@ from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.sessions.note_open import REOPENS
 
 Queued = Literal["queued", "none"]
+AHEAD = timedelta(days=1)
+"""*Chosen*: a local time that is sent as UTC is 14 h ahead at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class _Append:
         keys = self.scope.keys
         seqs, new = _number(self.events, self._known_seqs(found, head), head.last_seq)
         ops: list[WriteOp] = [rows.guard_user(keys, user, now)]
-        records = [self._to_event(event, seq, iso(now)) for seq, event in new]
+        records = [self._to_event(event, seq, now) for seq, event in new]
         for record, (seq, event) in zip(records, new, strict=True):
             put = rows.put_event(keys, record, user.incarnation)
             of_append: Item = {"write_id": self.write_id}
@@ -216,13 +218,13 @@ class _Append:
             reason = "tokens"
         return compaction_job(self.scope, reason, None, self.job_id) if reason else None
 
-    def _to_event(self, event: NewEvent, seq: int, now: str) -> Event:
+    def _to_event(self, event: NewEvent, seq: int, now: datetime) -> Event:
         return Event(
             seq=seq,
             event_type=event.event_type,
             content=event.content,
             original_tokens=event_tokens(event.content, event.event_data, count=self.scope.count),
-            created_at=event.created_at or now,
+            created_at=_said_at(event.created_at, now),
             client_id=event.client_id,
             name=event.name,
             event_data=event.event_data,
@@ -256,6 +258,12 @@ class _Append:
         complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
         answer = self._answer(seqs, complete, compacts=self.scope.keys.job(self.job_id) in found)
         return replace(answer, retracted=[seq for seq in seqs if holds(head.retracted, seq)])
+
+
+def _said_at(sent: str | None, now: datetime) -> str:
+    """When an event was said: nothing was in the days to come. Such a time would keep retention from all that was said
+    behind it, and no correction would be newer."""
+    return sent if sent is not None and sent <= iso(now + AHEAD) else iso(now)
 
 
 def _number(

@@ -115,7 +115,8 @@ class _Event(Body):
         description="The speaker. White space, line breaks included, becomes single spaces.",
     )
     created_at: Time | None = Field(
-        default=None, description="When it was said; now when absent. RFC 3339 with an offset."
+        default=None,
+        description="When it was said; now when absent or more than a day ahead. RFC 3339 with an offset.",
     )
 
 
