@@ -34,6 +34,7 @@ from neve.usecases.export.request_export import request_export
 from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 
@@ -113,6 +114,19 @@ def test_everything_of_a_user_is_in_it_and_nothing_of_others(world: RecallWorld)
     ]
     assert [line["session_id"] for line in of_type(lines, "session")] == ["s1"]
     assert "Porto" not in json.dumps(lines)
+
+
+def test_what_was_taken_back_is_told_apart(world: RecallWorld) -> None:
+    """Whoever plays the log elsewhere would bring it back, and a person would be shown what they had corrected."""
+    world.say("I moved to Lisbon.", "Noted.", "I moved to Porto.", "Noted.")
+    retract_events(world.user().of_session("s1"), Retract(1, 2, "edited"))
+    lines = of_type(exported(world), "event")
+    assert [(line["content"], line.get("retracted")) for line in lines] == [
+        ("I moved to Lisbon.", True),
+        ("Noted.", True),
+        ("I moved to Porto.", None),
+        ("Noted.", None),
+    ]
 
 
 def test_memories_come_back_as_they_were(world: RecallWorld) -> None:

@@ -14,6 +14,7 @@ from neve.domain.memories.visibility import born, status_at
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance, Status
 from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
@@ -129,9 +130,12 @@ def _lines_above_events(scope: SessionScope, session: SessionHead) -> list[Line]
 
 
 def _event_lines(scope: SessionScope, first: int) -> Iterator[Placed]:
+    head = scope.ports.table.get(scope.keys.session_head)
+    retracted = rows.read_session(head).retracted if head else ()
     for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first)):
         event = with_images(scope.ports.objects, rows.read_event(item))
-        yield event_line(scope.session, event), Place(SESSIONS, scope.session, event.seq)
+        line = event_line(scope.session, event, retracted=holds(retracted, event.seq))
+        yield line, Place(SESSIONS, scope.session, event.seq)
 
 
 def memory_line(memory: Memory, status: Status) -> Line:
@@ -159,8 +163,11 @@ def proposal_line(proposal: Proposal) -> Line:
     return {"type": "proposal", **_given(rest), "action": _given(asdict(proposal.action))}
 
 
-def event_line(session: str, event: Event) -> Line:
-    return {"type": "event", "session_id": session, **_given(asdict(event))}
+def event_line(session: str, event: Event, *, retracted: bool) -> Line:
+    """``retracted``: an export keeps what was taken back, and whoever reads it has to see that it was. Whether its
+    passages have left the index by then is no news to them."""
+    fields = {name: value for name, value in asdict(event).items() if name != "taken_back"}
+    return {"type": "event", "session_id": session, **_given(fields), **({"retracted": True} if retracted else {})}
 
 
 def _origin(origin: Provenance) -> Line:
