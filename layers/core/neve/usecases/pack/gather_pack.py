@@ -192,10 +192,14 @@ class _Own:
     session: str | None
     live: frozenset[str]
 
-    def has(self, memory_id: str, session: str | None, scope: str, kind: str) -> bool:
-        if self.session is None or session != self.session:
-            return False
-        return kind == Kind.SESSION_SUMMARY or (scope == Scope.SESSION and memory_id in self.live)
+    def has(self, memory: Memory) -> bool:
+        if self.lists(memory.id, memory.session_id, memory.scope):
+            return True
+        of_it = self.session is not None and memory.session_id == self.session
+        return of_it and memory.kind is Kind.SESSION_SUMMARY and memory.provenance.by != "import"
+
+    def lists(self, memory_id: str, session: str | None, scope: str) -> bool:
+        return session == self.session and scope == Scope.SESSION and memory_id in self.live
 
 
 @dataclass
@@ -266,13 +270,13 @@ def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
 
 
 def _eligible(item: Item, own: _Own, gen: int) -> bool:
-    its_own = own.has(str(item["id"]), item.get("session_id"), item["scope"], item["kind"])
-    return not its_own and visible(int(item["born_gen"]), item.get("died_gen"), gen)
+    """As far as the index says."""
+    listed = own.lists(str(item["id"]), item.get("session_id"), item["scope"])
+    return not listed and visible(int(item["born_gen"]), item.get("died_gen"), gen)
 
 
 def _in_global(memory: Memory, own: _Own, gen: int) -> bool:
-    its_own = own.has(memory.id, memory.session_id, memory.scope, memory.kind)
-    return not its_own and active(memory, gen) and not _states_nothing(memory)
+    return not own.has(memory) and active(memory, gen) and not _states_nothing(memory)
 
 
 def _states_nothing(memory: Memory) -> bool:
