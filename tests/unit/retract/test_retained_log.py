@@ -20,6 +20,8 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
@@ -99,6 +101,19 @@ def test_what_is_left_of_removed_events_is_folded_in(world: RetainingWorld, reas
     assert asked.events[0].seq == removed[1] + 1
     assert (in_force(world).covers_from, in_force(world).covers_to) == (before.covers_from, before.covers_to)
     assert "Hamburg" not in str(in_force(world)), "the second summary holds what is taken back"
+
+
+@pytest.mark.parametrize("prompted", [False, True])
+def test_a_compaction_that_is_faster_than_the_job_folds_it_in_too(world: RetainingWorld, prompted: bool) -> None:
+    last = in_force(world).covers_to
+    retract_events(session(world), Retract(last, last, "edited"))
+    if prompted:  # which makes do with what is in the log
+        compile_context(session(world), CompileCommand(message="And now?", retrieval="none"))
+        assert in_force(world).job_id is None
+    compact(world, "The boat is called Zora.")
+    asked = world.observer.summarised[-1]
+    assert asked.before is not None and asked.before.insights == ("The boat is called Zora.",)
+    assert in_force(world).covers_to > last and last not in [event.seq for event in asked.events]
 
 
 def test_a_summary_of_what_was_taken_back_is_not_folded_in(world: RetainingWorld) -> None:

@@ -21,6 +21,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.tenants.usage import usage_put
 
 
@@ -30,13 +31,15 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """A session as it was read. ``before``: the summary in force. ``events``: the log behind the horizon, or, where it
-    has no summary, behind what stands before the covered part; those that were taken back say nothing."""
+    """A session as it was read. ``before``: the summary in force; ``removed``: where there is none, what stands for
+    events that retention has removed. ``events``: the log behind the horizon, or, where it has no summary, behind what
+    stands before the covered part; those that were taken back say nothing."""
 
     head: SessionHead
     epoch: SessionEpoch
     observed_seq: int
     before: Summary | None
+    removed: Summary | None
     events: Sequence[Event]
 
     @property
@@ -98,11 +101,13 @@ class HorizonMove:
         head, epoch = rows.read_session(found[keys.session_head]), rows.read_epoch(found[keys.epoch])
         item = self.scope.ports.table.get(keys.summary(epoch.epoch)) if epoch.covers_to else None
         before = rows.read_summary(item) if item else None
+        removed = summary_of_removed(self.scope, epoch) if before is None or before.job_id is None else None
+        before = None if removed else before  # what a prompt made was made of what is in the log
         first = (epoch.covers_to if before else (epoch.covers_from or 1) - 1) or 0
         log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first + 1, head.last_seq))
         observed_seq = rows.read_marker(found[keys.marker]).observed_seq
         events = blanked(map(rows.read_event, log), epoch.retracted)
-        return _Session(head, epoch, observed_seq, before, events)
+        return _Session(head, epoch, observed_seq, before, removed, events)
 
     def _plan(self, session: _Session) -> _Plan:
         policy, tail = self.scope.policy, session.tail
@@ -129,12 +134,13 @@ class HorizonMove:
         if covered is None:
             return None
         first = covered.first if session.before else session.epoch.covers_from or covered.first
+        before = session.before or session.removed
+        if session.removed:
+            first = session.removed.covers_to + 1
         standing = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
         events = [event for event in standing if first <= event.seq <= covered.last]
-        asked = request_of(events, session.before) if covered.inside else None
-        return summarise(
-            self.scope, events, session.before, self.verbosity, asked=asked, seconds_left=self.seconds_left
-        )
+        asked = request_of(events, before) if covered.inside else None
+        return summarise(self.scope, events, before, self.verbosity, asked=asked, seconds_left=self.seconds_left)
 
     def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:
         """One transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises Overtaken."""

@@ -9,16 +9,16 @@ from typing import Any
 
 from neve.domain.records.epochs import SessionEpoch, Summary
 from neve.domain.records.sessions import Event, EventType, Spans
-from neve.domain.sessions.spans import holds, meets
+from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import RETRACTION
 from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.retract.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
 
@@ -72,7 +72,7 @@ class _Rewriting:
 
     def write(self, epoch: SessionEpoch) -> Written:
         first, last = epoch.covers_from or 1, epoch.covers_to or 0
-        keys, before = self.scope.keys, self._of_removed(epoch)
+        keys, before = self.scope.keys, summary_of_removed(self.scope, epoch)
         behind = before.covers_to + 1 if before else first
         log = all_rows(self.scope.ports.table, keys.log, between=keys.events(behind, last + 1))
         meant = [e for e in map(rows.read_event, log) if not holds(epoch.retracted, e.seq)]
@@ -80,23 +80,6 @@ class _Rewriting:
         asked = request_of(covered, before) if _goes_on(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
         return summarise(self.scope, covered, before, verbosity, asked=asked, seconds_left=self.seconds_left)
-
-    def _of_removed(self, epoch: SessionEpoch) -> Summary | None:
-        """The longest summary of an earlier epoch of which nothing has been taken back since it was written: of events
-        that retention has removed nothing else is left. None where they are all there. What a prompt made shows less
-        than it was made of."""
-        if epoch.covers_from is None or epoch.removed_to < epoch.covers_from:
-            return None
-        table, keys = self.scope.ports.table, self.scope.keys
-        retractions = [rows.read_retraction(item) for item in all_rows(table, keys.log, prefix=RETRACTION)]
-
-        def holds_good(one: Summary) -> bool:
-            span = (one.covers_from, one.covers_to)
-            return not any(meets(later.fresh, span) for later in retractions if later.epoch > one.epoch)
-
-        found = map(rows.read_summary, all_rows(table, keys.partition, prefix=keys.summaries[0]))
-        whole = (one for one in found if one.job_id is not None and one.covers_from == epoch.covers_from)
-        return max(filter(holds_good, whole), key=lambda one: (one.covers_to, one.epoch), default=None)
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
         """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises
