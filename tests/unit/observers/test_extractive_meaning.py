@@ -42,14 +42,39 @@ def test_a_no_that_asks_stays(said: str, kept: list[str]) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("My name is Olga and I live in Riga.", "User's name is Olga and they live in Riga"),
-        ("Hi, my name is Tom and I'm a nurse from Leeds.", "User's name is Tom and they are a nurse from Leeds"),
-        ("My son is four and I work nights", "User's son is four and they work nights"),
-        ("My back hurts and I can't sit", "User's back hurts and they can't sit"),
+        ("My name is Olga and I live in Riga.", "User's name is Olga and User lives in Riga"),
+        ("Hi, my name is Tom and I'm a nurse from Leeds.", "User's name is Tom and User is a nurse from Leeds"),
+        ("My son is four and I work nights", "User's son is four and User works nights"),
+        ("My back hurts and I can't sit", "User's back hurts and User can't sit"),
         ("My wife Ana and I moved to Oslo", "User and their wife Ana moved to Oslo"),
     ],
 )
 def test_only_people_are_joined_with_the_user(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "My daughter is allergic to nuts and I'm allergic to cats.",
+            "User's daughter is allergic to nuts and User is allergic to cats",
+        ),
+        ("My wife loves sushi but I hate it.", "User's wife loves sushi but User hates it"),
+        (
+            "My colleague Tom and my wife are vegan, I'm not.",
+            "User's colleague Tom and User's wife are vegan, User is not",
+        ),
+        ("My boss Karin told me I'm getting promoted.", "User's boss Karin told them User is getting promoted"),
+        ("I live in Oslo and my sister lives in Rome.", "User lives in Oslo and their sister lives in Rome"),
+        (
+            "My mum is a nurse and I'm a vet, so I know my way.",
+            "User's mum is a nurse and User is a vet, so they know their way",
+        ),
+    ],
+)
+def test_what_is_said_of_a_relative_is_not_said_of_the_user(said: str, kept: str) -> None:
+    """ "They" behind "User's daughter" would be the daughter."""
     assert lines(said) == [kept]
 
 

@@ -66,7 +66,8 @@ _AFTER_I = re.compile(r"\bi\b[\s,]*([a-z']*)", re.IGNORECASE)
 
 
 class _Rewriter:
-    """Walks over the words. The subject is named once; after that it is "they".
+    """Walks over the words. The subject is named once; after that it is "they". Where it was named only beside somebody
+    or something else, "they" would be those, and it is named again: "User's sister is a pilot and User is a nurse".
 
     ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
     still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
@@ -75,7 +76,7 @@ class _Rewriter:
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
-        self._named = False
+        self._named_as: Literal["", "owner", "object", "subject"] = ""
         self._awaiting: Literal["", "singular", "plural"] = ""
         self._conjugating = False
         self._joined = False
@@ -84,7 +85,7 @@ class _Rewriter:
 
     def mention(self) -> None:
         """The subject has been named in what comes before."""
-        self._named = True
+        self._named_as = "subject"
 
     def rewrite(self, sentence: str) -> str:
         parts = _QUOTATION.split(sentence)
@@ -114,8 +115,9 @@ class _Rewriter:
         return self._verb(token, word, following)
 
     def _first_person(self, word: str, following: str) -> str:
-        first = not self._named
-        who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
+        first = self._named_as != "subject"
+        who, be, have = (self._subject, "is", "has") if first else ("they", "are", "have")
+        self._named_as = "subject"
         self._conjugating = self._joined = self._tells_past = False
         if word in ("i'm", "im", "i've", "ive"):
             self._conjugating = self._state = first
@@ -129,9 +131,15 @@ class _Rewriter:
 
     def _other_form(self, word: str) -> str:
         if word == "my":
-            return "their" if self._named else f"{self._name()}'s"
+            if self._named_as in ("object", "subject"):
+                return "their"
+            self._named_as = "owner"
+            return f"{self._subject}'s"
         if word == "me":
-            return "them" if self._named else self._name()
+            if self._named_as:
+                return "them"
+            self._named_as = "object"
+            return self._subject
         return "theirs" if word == "mine" else "themselves"
 
     def _verb(self, token: str, word: str, following: str) -> str:
@@ -154,10 +162,6 @@ class _Rewriter:
             self._joined = False
             return third_person_form(word) if is_common_present(word) else token
         return token
-
-    def _name(self) -> str:
-        self._named = True
-        return self._subject
 
 
 def _may_stand_before_a_verb(word: str) -> bool:
