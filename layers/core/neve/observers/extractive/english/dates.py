@@ -12,67 +12,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import MAXYEAR, MINYEAR, date, timedelta
+from datetime import date, timedelta
 
+from neve.observers.extractive.english.days import (
+    DAY_NAME,
+    MONTH_NAME,
+    MONTH_OF_DAY,
+    MONTHS,
+    NUMBER,
+    PART_OF_DAY,
+    SEASON_STARTS,
+    WEEKDAYS,
+    Frame,
+    amount,
+    check_year,
+    in_month,
+    in_year,
+    month_end,
+    months_from,
+    on_day,
+    span,
+)
 from neve.observers.extractive.english.verbs import is_past_form
 from neve.observers.extractive.english.vocabulary import any_of
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "a couple of": 2,
-    "couple of": 2,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "eleven": 11,
-    "twelve": 12,
-    "fourteen": 14,
-    "fifteen": 15,
-    "twenty": 20,
-    "thirty": 30,
-    "sixty": 60,
-    "ninety": 90,
-}
-
-_NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
-_DAY_NAME = "(?:" + "|".join(WEEKDAYS) + ")"
-_MONTH_NAME = "(?:" + "|".join(MONTHS) + ")"
-_MONTH_OF_DAY = rf"(?:{_MONTH_NAME}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-"""Short where a day stands beside it: "Dec 5"."""
-_PART = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
-_EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{_MONTH_NAME}|s\b|'s?\b|’)"
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The day of the statement, and whether it speaks of the past."""
-
-    today: date
-    past: bool
+_EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{MONTH_NAME}|s\b|'s?\b|’)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +90,7 @@ _FUTURE = re.compile(
 )
 _RECURRING = re.compile(
     r"\b(?:every|each|birthdays?|anniversar(?:y|ies)|born|annually|yearly|weekly|usually|most)\b"
-    rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{_DAY_NAME}\s+(?:to|till|until|through)\s+{_DAY_NAME}\b",
+    rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}\b",
     re.IGNORECASE,
 )
 _CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate", "from_day", "end"})
@@ -158,61 +122,25 @@ def _leans_ahead(before: str) -> bool:
     return bool(arranged) and not any(map(is_past_form, re.findall(r"[a-z']+", before[arranged[-1].end() :].lower())))
 
 
-# --- meanings -----------------------------------------------------------------------------------
-
-
-def _on(day: date) -> str:
-    return day.isoformat()
-
-
-def _span(first: date, last: date) -> str:
-    return f"{first.isoformat()} to {last.isoformat()}"
-
-
-def _check_year(year: int) -> None:
-    """Raises ValueError for a year that no date can have."""
-    if not MINYEAR <= year <= MAXYEAR:
-        raise ValueError(f"no date can have the year {year}")
-
-
-def _in_month(year: int, month: int, about: str = "") -> str:
-    _check_year(year)
-    return f"{about}{year:04d}-{month:02d}"
-
-
-def _in_year(year: int, about: str = "") -> str:
-    _check_year(year)
-    return f"{about}{year:04d}"
-
-
-def _month_end(year: int, month: int) -> date:
-    return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
-
-
-def _months_from(day: date, months: int) -> tuple[int, int]:
-    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return years, month + 1
-
-
 # --- rules --------------------------------------------------------------------------------------
 
 
 def _named_day(words: str, frame: Frame, ahead: bool) -> str:
     del ahead
     if "day after tomorrow" in words:
-        return _on(frame.today + timedelta(days=2))
+        return on_day(frame.today + timedelta(days=2))
     if "day before yesterday" in words:
-        return _on(frame.today - timedelta(days=2))
+        return on_day(frame.today - timedelta(days=2))
     if "tomorrow" in words:
-        return _on(frame.today + timedelta(days=1))
+        return on_day(frame.today + timedelta(days=1))
     if "yesterday" in words or words.startswith("last night"):
-        return _on(frame.today - timedelta(days=1))
-    return _on(frame.today)
+        return on_day(frame.today - timedelta(days=1))
+    return on_day(frame.today)
 
 
 def _ago(words: str, frame: Frame, ahead: bool) -> str:
     del ahead
-    number, unit = _amount(words.removesuffix("ago"))
+    number, unit = amount(words.removesuffix("ago"))
     return _shifted(frame.today, -number, unit)
 
 
@@ -220,28 +148,22 @@ def _from_now(words: str, frame: Frame, ahead: bool) -> str | None:
     del ahead
     if frame.past:
         return None  # "finished it in two weeks" is a duration
-    number, unit = _amount(re.sub(r"^in\s+|\s+from\s+(?:now|today)|['’]?s?['’]?\s+time", "", words))
+    number, unit = amount(re.sub(r"^in\s+|\s+from\s+(?:now|today)|['’]?s?['’]?\s+time", "", words))
     return _shifted(frame.today, number, unit)
-
-
-def _amount(words: str) -> tuple[int, str]:
-    number, unit = words.strip().rsplit(None, 1)
-    number = " ".join(number.split())
-    return NUMBERS.get(number) or int(number), unit.rstrip("s")
 
 
 def _shifted(today: date, number: int, unit: str) -> str:
     """Days are exact, and weeks nearly so; "three months ago" and "a year ago" say the month, more years the year."""
     if unit == "day":
-        return _on(today + timedelta(days=number))
+        return on_day(today + timedelta(days=number))
     if unit == "week":
         day = today + timedelta(weeks=number)
         return f"about {day.isoformat()}"
     if unit == "month":
-        return _in_month(*_months_from(today, number), about="about ")
+        return in_month(*months_from(today, number), about="about ")
     if abs(number) == 1:
-        return _in_month(today.year + number, today.month, about="about ")
-    return _in_year(today.year + number, about="about ")
+        return in_month(today.year + number, today.month, about="about ")
+    return in_year(today.year + number, about="about ")
 
 
 def _weekday(words: str, frame: Frame, ahead: bool) -> str:
@@ -250,14 +172,14 @@ def _weekday(words: str, frame: Frame, ahead: bool) -> str:
     latest = frame.today - timedelta(days=(frame.today.weekday() - wanted - 1) % 7 + 1)
     coming = frame.today + timedelta(days=(wanted - frame.today.weekday() - 1) % 7 + 1)
     if re.match(r"(?:last|this past|past)\b", words):
-        return _on(latest)
+        return on_day(latest)
     if words.startswith("next"):
-        return _on(monday + timedelta(days=7 + wanted))
+        return on_day(monday + timedelta(days=7 + wanted))
     if re.match(r"this\s+(?!coming)", words):
-        return _on(monday + timedelta(days=wanted))
+        return on_day(monday + timedelta(days=wanted))
     if re.match(r"(?:this )?coming", words):
-        return _on(coming)
-    return _on(latest if frame.past and not ahead else coming)
+        return on_day(coming)
+    return on_day(latest if frame.past and not ahead else coming)
 
 
 def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
@@ -266,8 +188,8 @@ def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
         return None
     wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
     coming = frame.today + timedelta(days=(wanted - frame.today.weekday() - 1) % 7 + 1)
-    number = re.match(rf"({_NUMBER})\s+weeks?", words)
-    return _on(coming + timedelta(weeks=_amount(number[0])[0] if number else 1))
+    number = re.match(rf"({NUMBER})\s+weeks?", words)
+    return on_day(coming + timedelta(weeks=amount(number[0])[0] if number else 1))
 
 
 def _after_next(words: str, frame: Frame, ahead: bool) -> str:
@@ -275,8 +197,8 @@ def _after_next(words: str, frame: Frame, ahead: bool) -> str:
     today = frame.today
     if "week" in words:
         first = today - timedelta(days=today.weekday()) + timedelta(weeks=2)
-        return _span(first, first + timedelta(days=6))
-    return _in_month(*_months_from(today, 2)) if "month" in words else _in_year(today.year + 2)
+        return span(first, first + timedelta(days=6))
+    return in_month(*months_from(today, 2)) if "month" in words else in_year(today.year + 2)
 
 
 def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
@@ -285,13 +207,13 @@ def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
         return None
     today, which, unit = frame.today, "next" in words, words.split()[-1]
     if unit == "week":
-        return _on(today - timedelta(days=today.weekday()) + timedelta(days=6 + 7 * which))
+        return on_day(today - timedelta(days=today.weekday()) + timedelta(days=6 + 7 * which))
     if unit == "year":
-        return _on(date(today.year + which, 12, 31))
+        return on_day(date(today.year + which, 12, 31))
     if unit == "month":
-        return _on(_month_end(*_months_from(today, int(which))))
+        return on_day(month_end(*months_from(today, int(which))))
     month = 1 + MONTHS.index(unit)
-    return _on(_month_end(today.year + (month < today.month), month))
+    return on_day(month_end(today.year + (month < today.month), month))
 
 
 def _period(words: str, frame: Frame, ahead: bool) -> str | None:
@@ -303,11 +225,11 @@ def _period(words: str, frame: Frame, ahead: bool) -> str | None:
         return _weekend(which, monday, frame, ahead)
     if unit == "week":
         first = monday + timedelta(weeks=which)
-        return _span(first, first + timedelta(days=6))
+        return span(first, first + timedelta(days=6))
     if unit == "month":
-        return _in_month(*_months_from(today, which))
+        return in_month(*months_from(today, which))
     if unit == "year":
-        return _in_year(today.year + which)
+        return in_year(today.year + which)
     return _season(unit, which, today)
 
 
@@ -321,7 +243,7 @@ def _weekend(which: int, monday: date, frame: Frame, ahead: bool) -> str:
     """ "The weekend" and "this weekend" are the last one in a statement about the past made before Saturday."""
     over = frame.past and not ahead and frame.today.weekday() < 5
     saturday = monday + timedelta(days=5, weeks=which if which else -1 if over else 0)
-    return _span(saturday, saturday + timedelta(days=1))
+    return span(saturday, saturday + timedelta(days=1))
 
 
 def _season(name: str, which: int, today: date) -> str:
@@ -331,14 +253,14 @@ def _season(name: str, which: int, today: date) -> str:
     year = today.year
     if name == "winter" and today.month <= 2:
         year -= 1
-    over = today > _month_end(year + (1 if name == "winter" else 0), length_left)
+    over = today > month_end(year + (1 if name == "winter" else 0), length_left)
     begun = today >= date(year, start, 1)
     if which < 0 and not over:
         year -= 1
     if which > 0 and begun:
         year += 1
     shown = f"{year}/{(year + 1) % 100:02d}" if name == "winter" else str(year)
-    _check_year(year + (1 if name == "winter" else 0))
+    check_year(year + (1 if name == "winter" else 0))
     return f"{name} {shown}"
 
 
@@ -347,14 +269,14 @@ def _month(words: str, frame: Frame, ahead: bool) -> str:
     today = frame.today
     year = today.year
     if words.startswith("last"):
-        return _in_month(year if month < today.month else year - 1, month)
+        return in_month(year if month < today.month else year - 1, month)
     if words.startswith("next"):
-        return _in_month(year if month > today.month else year + 1, month)
+        return in_month(year if month > today.month else year + 1, month)
     if words.startswith("this"):
-        return _in_month(year, month)
+        return in_month(year, month)
     if frame.past and not ahead:
-        return _in_month(year if month <= today.month else year - 1, month)
-    return _in_month(year if month >= today.month else year + 1, month)
+        return in_month(year if month <= today.month else year - 1, month)
+    return in_month(year if month >= today.month else year + 1, month)
 
 
 def _month_day(words: str, frame: Frame, ahead: bool) -> str | None:
@@ -363,8 +285,8 @@ def _month_day(words: str, frame: Frame, ahead: bool) -> str | None:
     number = int(re.findall(r"\d+", words)[0])
     today, step = frame.today, -1 if frame.past and not ahead else 1
     for year in range(today.year, today.year + 9 * step, step):
-        if 1 <= number <= _month_end(year, month).day and step * (date(year, month, number) - today).days >= 0:
-            return _on(date(year, month, number))
+        if 1 <= number <= month_end(year, month).day and step * (date(year, month, number) - today).days >= 0:
+            return on_day(date(year, month, number))
     return None
 
 
@@ -373,40 +295,40 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
     past = frame.past and not ahead
     this_month = number <= frame.today.day if past else number >= frame.today.day
     months = 0 if this_month else (-1 if past else 1)
-    return _on(date(*_months_from(frame.today, months), number))
+    return on_day(date(*months_from(frame.today, months), number))
 
 
 Rule = Callable[[str, Frame, bool], str | None]
 _PATTERNS: dict[str, tuple[str, Rule]] = {
     "named": (
-        rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{_PART}|yesterday{_PART}"
+        rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{PART_OF_DAY}|yesterday{PART_OF_DAY}"
         r"|last\s+night|tonight|today|this\s+(?:morning|afternoon|evening))(?:['’]s)?",
         _named_day,
     ),
-    "ago": (rf"{_NUMBER}\s+(?:day|week|month|year)s?\s+ago", _ago),
+    "ago": (rf"{NUMBER}\s+(?:day|week|month|year)s?\s+ago", _ago),
     "hence": (
-        rf"(?<!time )(?<!once )in\s+{_NUMBER}\s+(?:day|week|month|year)s?(?:['’]?s?['’]?\s+time)?"
-        rf"(?!\s+(?:from|on|after)\s+{_DAY_NAME})"
-        rf"|{_NUMBER}\s+(?:day|week|month|year)s?\s+from\s+(?:now|today)",
+        rf"(?<!time )(?<!once )in\s+{NUMBER}\s+(?:day|week|month|year)s?(?:['’]?s?['’]?\s+time)?"
+        rf"(?!\s+(?:from|on|after)\s+{DAY_NAME})"
+        rf"|{NUMBER}\s+(?:day|week|month|year)s?\s+from\s+(?:now|today)",
         _from_now,
     ),
     "from_day": (
-        rf"{_NUMBER}\s+weeks?\s+(?:from|on|after)\s+{_DAY_NAME}{_PART}|(?:on\s+)?{_DAY_NAME}\s+week"
-        rf"|(?:on\s+)?(?:the\s+)?{_DAY_NAME}\s+after\s+next",
+        rf"{NUMBER}\s+weeks?\s+(?:from|on|after)\s+{DAY_NAME}{PART_OF_DAY}|(?:on\s+)?{DAY_NAME}\s+week"
+        rf"|(?:on\s+)?(?:the\s+)?{DAY_NAME}\s+after\s+next",
         _weeks_from_day,
     ),
     "far_period": (r"(?:the\s+)?(?:week|month|year)\s+after\s+next", _after_next),
     "end": (
-        rf"(?:the\s+)?(?:very\s+)?end\s+of\s+(?:(?:the|this|next)\s+(?:week|month|year)|{_MONTH_NAME}(?!,?\s+\d))",
+        rf"(?:the\s+)?(?:very\s+)?end\s+of\s+(?:(?:the|this|next)\s+(?:week|month|year)|{MONTH_NAME}(?!,?\s+\d))",
         _end_of,
     ),
     "monthday": (
-        rf"{_MONTH_OF_DAY}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
-        rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_OF_DAY}(?!,?\s+\d{{4}})",
+        rf"{MONTH_OF_DAY}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
+        rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH_OF_DAY}(?!,?\s+\d{{4}})",
         _month_day,
     ),
     "weekday": (
-        rf"(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?{_DAY_NAME}{_PART}{_EXPLICIT_NEXT}",
+        rf"(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?{DAY_NAME}{PART_OF_DAY}{_EXPLICIT_NEXT}",
         _weekday,
     ),
     "period": (
@@ -414,7 +336,7 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         r"(?:weekend|week|month|year|spring|summer|autumn|fall|winter)|(?:over|at|on|during)\s+the\s+weekend",
         _period,
     ),
-    "month": (rf"(?:in|last|next|this)\s+{_MONTH_NAME}(?!,?\s+\d|\s+of\b)", _month),
+    "month": (rf"(?:in|last|next|this)\s+{MONTH_NAME}(?!,?\s+\d|\s+of\b)", _month),
     "monthdate": (
         r"on\s+the\s+\d{1,2}(?:st|nd|rd|th)(?!\s+(?:of|floor|street|avenue|anniversary|birthday|century|grade|hole))",
         _day_of_month,

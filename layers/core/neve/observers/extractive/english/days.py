@@ -1,0 +1,102 @@
+"""What the rules of English dates share: names, numbers, the day that they count from, and how a resolved date is
+written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR, date, timedelta
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "a couple of": 2,
+    "couple of": 2,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "fourteen": 14,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "sixty": 60,
+    "ninety": 90,
+}
+
+NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+DAY_NAME = "(?:" + "|".join(WEEKDAYS) + ")"
+MONTH_NAME = "(?:" + "|".join(MONTHS) + ")"
+MONTH_OF_DAY = rf"(?:{MONTH_NAME}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+"""Short where a day stands beside it: "Dec 5"."""
+PART_OF_DAY = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The day of the statement, and whether it speaks of the past."""
+
+    today: date
+    past: bool
+
+
+def on_day(day: date) -> str:
+    return day.isoformat()
+
+
+def span(first: date, last: date) -> str:
+    return f"{first.isoformat()} to {last.isoformat()}"
+
+
+def check_year(year: int) -> None:
+    """Raises ValueError for a year that no date can have."""
+    if not MINYEAR <= year <= MAXYEAR:
+        raise ValueError(f"no date can have the year {year}")
+
+
+def in_month(year: int, month: int, about: str = "") -> str:
+    check_year(year)
+    return f"{about}{year:04d}-{month:02d}"
+
+
+def in_year(year: int, about: str = "") -> str:
+    check_year(year)
+    return f"{about}{year:04d}"
+
+
+def month_end(year: int, month: int) -> date:
+    return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+
+
+def months_from(day: date, months: int) -> tuple[int, int]:
+    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return years, month + 1
+
+
+def amount(words: str) -> tuple[int, str]:
+    number, unit = words.strip().rsplit(None, 1)
+    number = " ".join(number.split())
+    return NUMBERS.get(number) or int(number), unit.rstrip("s")
