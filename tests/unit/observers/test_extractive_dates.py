@@ -78,6 +78,52 @@ def test_relative_dates_are_resolved(said: str, meaning: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("I have an interview next week on Friday", "next week on Friday (meaning 2026-03-20)"),
+        ("I have an interview on Friday next week", "Friday next week (meaning 2026-03-20)"),
+        ("I saw her Thursday of last week", "Thursday of last week (meaning 2026-03-05)"),
+        ("I saw him two weeks ago on a Friday", "two weeks ago on a Friday (meaning 2026-02-27)"),
+        ("The concert is next month on the 20th", "next month on the 20th (meaning 2026-04-20)"),
+        ("I was there on the 3rd of last month", "on the 3rd of last month (meaning 2026-02-03)"),
+        ("I'm moving next year in May", "next year in May (meaning 2027-05)"),
+        ("We married in March last year", "in March last year (meaning 2025-03)"),
+        ("We met two years ago in May", "two years ago in May (meaning 2024-05)"),
+        ("The exam is on March 3rd of next year", "March 3rd of next year (meaning 2027-03-03)"),
+        ("We met last year on 5 May", "last year on 5 May (meaning 2025-05-05)"),
+        ("The wedding is on the second Saturday in June", "the second Saturday in June (meaning 2026-06-13)"),
+        ("I ran it on the last Sunday in October", "the last Sunday in October (meaning 2025-10-26)"),
+        ("The party is on the first Friday of next month", "the first Friday of next month (meaning 2026-04-03)"),
+        ("I'm away until the end of the month after next", "the end of the month after next (meaning 2026-05-31)"),
+        ("We go away on the weekend after next", "on the weekend after next (meaning 2026-03-28 to 2026-03-29)"),
+        ("I flew home the Sunday before last", "the Sunday before last (meaning 2026-03-01)"),
+        ("I flew home the week before last", "the week before last (meaning 2026-02-23 to 2026-03-01)"),
+        ("I slept badly the night before last", "the night before last (meaning 2026-03-08)"),
+        ("My exam is three weeks from tomorrow", "three weeks from tomorrow (meaning 2026-04-01)"),
+    ],
+)
+def test_a_day_and_the_period_beside_it_are_one_date(said: str, meaning: str) -> None:
+    dated = annotate(said, TUESDAY)
+    assert meaning in dated.text
+    assert dated.text.count("(meaning") == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Book club is on the last Thursday of every month",
+        "Rent is due on the first Monday of the month",
+        "The party is on the fifth Tuesday of next month",
+        "She arrives the Monday after Easter",
+        "The course begins the Friday before my birthday",
+        "I bought it on Black Friday",
+    ],
+)
+def test_a_weekday_that_counts_from_something_else_is_left_alone(said: str) -> None:
+    assert annotate(said, TUESDAY).text == said
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "I run every Monday",

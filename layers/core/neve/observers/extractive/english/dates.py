@@ -10,10 +10,10 @@ from that. Recurring dates ("every Monday", "my birthday is on June 3") and dura
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from neve.observers.extractive.english import within
 from neve.observers.extractive.english.days import (
     DAY_NAME,
     MONTH_NAME,
@@ -24,6 +24,7 @@ from neve.observers.extractive.english.days import (
     SEASON_STARTS,
     WEEKDAYS,
     Frame,
+    Rule,
     amount,
     check_year,
     in_month,
@@ -192,15 +193,6 @@ def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
     return on_day(coming + timedelta(weeks=amount(number[0])[0] if number else 1))
 
 
-def _after_next(words: str, frame: Frame, ahead: bool) -> str:
-    del ahead
-    today = frame.today
-    if "week" in words:
-        first = today - timedelta(days=today.weekday()) + timedelta(weeks=2)
-        return span(first, first + timedelta(days=6))
-    return in_month(*months_from(today, 2)) if "month" in words else in_year(today.year + 2)
-
-
 def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
     """The last day of a period that is not over."""
     if frame.past and not ahead:
@@ -298,8 +290,8 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
     return on_day(date(*months_from(frame.today, months), number))
 
 
-Rule = Callable[[str, Frame, bool], str | None]
 _PATTERNS: dict[str, tuple[str, Rule]] = {
+    **within.PATTERNS,
     "named": (
         rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{PART_OF_DAY}|yesterday{PART_OF_DAY}"
         r"|last\s+night|tonight|today|this\s+(?:morning|afternoon|evening))(?:['’]s)?",
@@ -317,7 +309,6 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         rf"|(?:on\s+)?(?:the\s+)?{DAY_NAME}\s+after\s+next",
         _weeks_from_day,
     ),
-    "far_period": (r"(?:the\s+)?(?:week|month|year)\s+after\s+next", _after_next),
     "end": (
         rf"(?:the\s+)?(?:very\s+)?end\s+of\s+(?:(?:the|this|next)\s+(?:week|month|year)|{MONTH_NAME}(?!,?\s+\d))",
         _end_of,

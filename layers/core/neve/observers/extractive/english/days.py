@@ -3,6 +3,7 @@ written."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, timedelta
 
@@ -52,6 +53,9 @@ DAY_NAME = "(?:" + "|".join(WEEKDAYS) + ")"
 MONTH_NAME = "(?:" + "|".join(MONTHS) + ")"
 MONTH_OF_DAY = rf"(?:{MONTH_NAME}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 """Short where a day stands beside it: "Dec 5"."""
+MONTH_DAY = (
+    rf"{MONTH_OF_DAY}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|:\d)|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH_OF_DAY}"
+)
 PART_OF_DAY = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
 
 
@@ -61,6 +65,10 @@ class Frame:
 
     today: date
     past: bool
+
+
+Rule = Callable[[str, Frame, bool], str | None]
+"""Of the words in lower case, and whether what stands before them makes them a coming day; None leaves them alone."""
 
 
 def on_day(day: date) -> str:

@@ -1,0 +1,189 @@
+"""English days that need the words beside them: ``Friday next week``, ``next month on the 20th``, ``in June last
+year``, ``the second Saturday in March``, ``the Sunday before last``. Read by themselves both halves would be dates, and
+one of them a wrong one. What counts from something else ("the Friday before Easter") is left alone."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from neve.observers.extractive.english.days import (
+    DAY_NAME,
+    MONTH_DAY,
+    MONTH_NAME,
+    MONTHS,
+    NUMBER,
+    PART_OF_DAY,
+    WEEKDAYS,
+    Frame,
+    Rule,
+    amount,
+    in_month,
+    in_year,
+    month_end,
+    months_from,
+    on_day,
+    span,
+)
+
+_WHICH = r"(?:last|this|next)"
+_STEPS = {"last": -1, "this": 0, "next": 1}
+_NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3, "5th": 4}
+_LAST = -1
+_NTHS = "(?:" + "|".join((*_NTH, "last")) + ")"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)"
+_FEASTS = "(?:good|holy|maundy|easter|palm|ash|shrove|whit|boxing|black|cyber|giving|super)"
+_UNITS = "(?:week|weekend|month|year)"
+
+
+def _step(words: str, unit: str) -> int:
+    """-1, 0 or 1 for the last, this and the next ``unit``."""
+    found = re.search(rf"\b({_WHICH})\s+{unit}\b", words)
+    return _STEPS[found[1]] if found else 0
+
+
+def _weekday_in(words: str) -> int:
+    return next(n for n, name in enumerate(WEEKDAYS) if name in words)
+
+
+def _month_in(words: str) -> int:
+    """1-12, also where it is short."""
+    return 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
+
+
+def _number_in(words: str) -> int:
+    return int(re.findall(r"\d+", words)[0])
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _day_of_week(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    ago = re.search(rf"{NUMBER}\s+weeks?(?=\s+ago)", words)
+    weeks = -amount(ago[0])[0] if ago else _step(words, "week")
+    return on_day(_monday(frame.today) + timedelta(weeks=weeks, days=_weekday_in(words)))
+
+
+def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    return on_day(date(*months_from(frame.today, _step(words, "month")), _number_in(words)))
+
+
+def _nth_weekday(words: str, frame: Frame, ahead: bool) -> str | None:
+    """Of a month that is named, or of the last, this or the next one; "of every month" is no date."""
+    if re.search(rf"\b{_WHICH}\s+month\b", words):
+        return on_day(_nth_of(words, *months_from(frame.today, _step(words, "month"))))
+    if not re.search(rf"\b{MONTH_NAME}\b", words):
+        return None
+    step = -1 if frame.past and not ahead else 1
+    for year in range(frame.today.year, frame.today.year + 2 * step, step):
+        day = _nth_of(words, year, _month_in(re.sub(DAY_NAME, "", words)))
+        if step * (day - frame.today).days >= 0:
+            return on_day(day)
+    return None
+
+
+def _nth_of(words: str, year: int, month: int) -> date:
+    """Raises ValueError where a month has no fifth one."""
+    wanted, nth = _weekday_in(words), _NTH.get(words.split()[1], _LAST)
+    first, last = date(year, month, 1), month_end(year, month)
+    if nth == _LAST:
+        return last - timedelta(days=(last.weekday() - wanted) % 7)
+    return date(year, month, 1 + (wanted - first.weekday()) % 7 + 7 * nth)
+
+
+def _year_of(words: str, today: date) -> int:
+    ago = re.search(rf"{NUMBER}\s+years?(?=\s+ago)", words)
+    return today.year + (-amount(ago[0])[0] if ago else _step(words, "year"))
+
+
+def _month_of_year(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    return in_month(_year_of(words, frame.today), _month_in(words))
+
+
+def _month_day_of_year(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    return on_day(date(_year_of(words, frame.today), _month_in(words), _number_in(words)))
+
+
+def _two_away(words: str, frame: Frame, ahead: bool) -> str:
+    """What comes after the next, or came before the last."""
+    del ahead
+    step = -2 if "before" in words else 2
+    monday = _monday(frame.today) + timedelta(weeks=step)
+    if "weekend" in words:
+        return span(monday + timedelta(days=5), monday + timedelta(days=6))
+    if "week" in words:
+        return _or_end(words, monday, monday + timedelta(days=6))
+    if "month" in words:
+        year, month = months_from(frame.today, step)
+        return on_day(month_end(year, month)) if "end" in words else in_month(year, month)
+    year = frame.today.year + step
+    return on_day(date(year, 12, 31)) if "end" in words else in_year(year)
+
+
+def _or_end(words: str, first: date, last: date) -> str:
+    return on_day(last) if "end" in words else span(first, last)
+
+
+def _day_before_last(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    if "night" in words:
+        return on_day(frame.today - timedelta(days=2))
+    return on_day(frame.today - timedelta(days=(frame.today.weekday() - _weekday_in(words) - 1) % 7 + 8))
+
+
+def _from_tomorrow(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    number, unit = amount(words.split(" from ")[0])
+    return on_day(frame.today + timedelta(days=1 + number * (7 if unit == "week" else 1)))
+
+
+def _left_alone(words: str, frame: Frame, ahead: bool) -> None:
+    """Its words are no dates one by one either."""
+    del words, frame, ahead
+
+
+PATTERNS: dict[str, tuple[str, Rule]] = {
+    "day_of_week": (
+        rf"{_WHICH}\s+week(?:,?\s+on)?\s+{DAY_NAME}{PART_OF_DAY}(?!s\b|['’]|\s+the\s+\d)"
+        rf"|{DAY_NAME}{PART_OF_DAY}\s+(?:of\s+)?{_WHICH}\s+week"
+        rf"|{NUMBER}\s+weeks?\s+ago(?:\s+on)?(?:\s+a)?\s+{DAY_NAME}{PART_OF_DAY}",
+        _day_of_week,
+    ),
+    "day_of_month": (
+        rf"{_WHICH}\s+month,?\s+on\s+the\s+{_ORDINAL}(?!\s+(?:of|floor))"
+        rf"|(?:on\s+)?the\s+{_ORDINAL}\s+of\s+{_WHICH}\s+month",
+        _day_of_month,
+    ),
+    "nth_weekday": (
+        rf"the\s+{_NTHS}\s+{DAY_NAME}{PART_OF_DAY}"
+        rf"(?:\s+(?:in|of)\s+(?:{MONTH_NAME}(?!,?\s+\d)|(?:the|{_WHICH}|every|each|a)\s+month))?",
+        _nth_weekday,
+    ),
+    "month_of_year": (
+        rf"{_WHICH}\s+year,?\s+in\s+{MONTH_NAME}(?!,?\s+\d)|(?:in\s+{MONTH_NAME}|{MONTH_NAME}\s+of)\s+{_WHICH}\s+year"
+        rf"|in\s+{MONTH_NAME}\s+of\s+{_WHICH}\s+year"
+        rf"|{NUMBER}\s+years?\s+ago,?\s+in\s+{MONTH_NAME}(?!,?\s+\d)|in\s+{MONTH_NAME}\s+{NUMBER}\s+years?\s+ago",
+        _month_of_year,
+    ),
+    "monthday_of_year": (
+        rf"{_WHICH}\s+year,?\s+on\s+(?:the\s+)?(?:{MONTH_DAY})(?!\d|,?\s+\d{{4}}|:\d)"
+        rf"|(?:{MONTH_DAY})\s+(?:of\s+)?{_WHICH}\s+year",
+        _month_day_of_year,
+    ),
+    "two_away": (
+        rf"(?:(?:over|at|on|during)\s+)?(?:(?:the\s+)?(?:very\s+)?end\s+of\s+)?(?:the\s+)?{_UNITS}"
+        r"\s+(?:after\s+next|before\s+last)",
+        _two_away,
+    ),
+    "before_last": (rf"(?:on\s+)?(?:the\s+)?(?:{DAY_NAME}|night)\s+before\s+last", _day_before_last),
+    "from_tomorrow": (rf"{NUMBER}\s+(?:day|week)s?\s+from\s+tomorrow{PART_OF_DAY}", _from_tomorrow),
+    "counted_from": (
+        rf"the\s+{DAY_NAME}{PART_OF_DAY}\s+(?:before|after)(?!\s+(?:next|last)\b)|{_FEASTS}\s+{DAY_NAME}",
+        _left_alone,
+    ),
+}
