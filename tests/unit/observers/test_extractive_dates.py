@@ -190,6 +190,45 @@ def test_what_was_moved_lies_ahead(said: str) -> None:
     assert "(meaning 2026-0" in annotate(said, TUESDAY).text
 
 
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("Mom said the party is on Saturday", "2026-03-14"),
+        ("I forgot that the exam is on Friday", "2026-03-13"),
+        ("I found out my flight leaves on Sunday", "2026-03-15"),
+        ("I told my boss I'm leaving in August", "2026-08"),
+        ("I left my bag at work and I get it back on Friday", "2026-03-13"),
+        ("I was invited to a wedding on Saturday", "2026-03-14"),
+        ("The doctor gave me an appointment on Monday", "2026-03-16"),
+    ],
+)
+def test_what_is_told_in_the_present_lies_ahead_whenever_it_was_heard(said: str, day: str) -> None:
+    assert annotate(said, TUESDAY).text.endswith(f"(meaning {day})")
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("My son, who goes to nursery, fell on Monday", "2026-03-09"),
+        ("I went to my brother's wedding on Saturday", "2026-03-07"),
+        ("My dog who is 12 died on Friday", "2026-03-06"),
+        ("They invited Tom and he came on Sunday", "2026-03-08"),
+        ("I was ill from Friday to Sunday", "2026-03-06 to 2026-03-08"),
+        ("I was ill from Saturday until Tuesday", "2026-03-07 to 2026-03-10"),
+    ],
+)
+def test_what_happened_is_over_beside_what_holds_now(said: str, day: str) -> None:
+    assert annotate(said, TUESDAY).text.endswith(f"(meaning {day})")
+
+
+def test_from_one_day_to_another_is_one_span() -> None:
+    assert (
+        "from Friday to Sunday (meaning 2026-03-13 to 2026-03-15)"
+        in annotate("I'm in Rome from Friday to Sunday", TUESDAY).text
+    )
+    assert annotate("The match was moved from Friday to Sunday", TUESDAY).text.endswith("Sunday (meaning 2026-03-15)")
+
+
 def test_a_polite_past_asks_for_something_ahead() -> None:
     message = "I was wondering if you could help me plan a trip in May"
     assert annotate(message, TUESDAY).text == f"{message} (meaning 2026-05)"

@@ -76,7 +76,7 @@ def speaks_of_past(text: str) -> bool:
     """Whether the first thing that a statement's verbs tell about is over."""
     if _FUTURE.search(text):
         return False
-    return any(is_past_form(word) for word in re.findall(r"[a-z']+", text.lower()))
+    return _tells_past(text)
 
 
 _FUTURE = re.compile(
@@ -94,7 +94,7 @@ _RECURRING = re.compile(
     rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}\b",
     re.IGNORECASE,
 )
-_CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate", "from_day", "end"})
+_CALENDAR_KINDS = frozenset({"weekday", "days", "month", "monthday", "monthdate", "from_day", "end"})
 _WHICH_ONE = ("next", "last", "this", "past", "coming")
 _AHEAD_OF_DATE = re.compile(
     r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled"
@@ -106,8 +106,8 @@ _AHEAD_OF_DATE = re.compile(
 _ARRANGED = re.compile(
     r"\b"
     + any_of(
-        "booked reserved scheduled rescheduled planned promised arranged registered agreed decided",
-        "signed (?:\\w+ )?up|(?:got|made) (?:an appointment|a reservation|a booking)",
+        "booked reserved scheduled rescheduled planned promised arranged registered agreed decided invited",
+        "signed (?:\\w+ )?up|(?:got|made|gave (?:me|us)) (?:an appointment|a reservation|a booking|an invitation)",
     )
     + r"\b",
     re.IGNORECASE,
@@ -115,12 +115,32 @@ _ARRANGED = re.compile(
 """What is arranged is still to come, although it was arranged in the past: "I booked a table on Friday"."""
 
 
+_PLANNED = re.compile(
+    r"(?:(?:\b(?:am|is|are)|'(?:m|re)|\b(?:he|she|it|that)'s)\s+(?:\w+\s+)?"
+    + any_of("leaving moving coming going flying starting getting visiting returning arriving meeting opening closing")
+    + r"|(?<!did )\b(?:i|we|they)\s+"
+    + any_of("leave start begin fly go come return arrive move get meet")
+    + r"|\b"
+    + any_of("starts begins ends opens closes arrives leaves comes returns lands departs expires flies gets goes")
+    + r")\b[^,;]{0,40}$"
+    r"|(?<!who )(?<!which )(?<!that )\b(?:is|are|it's|that's)(?:\s+\w+)?\s+(?:on|in|at)?\s*$",
+    re.IGNORECASE,
+)
+"""What is still to come is told in the present, whenever it was heard of: "Mom said the party is on Saturday"."""
+
+
 def _leans_ahead(before: str) -> bool:
-    """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday."""
+    """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday, said it is on
+    Saturday."""
     if _AHEAD_OF_DATE.search(before):
         return True
-    arranged = list(_ARRANGED.finditer(before))
-    return bool(arranged) and not any(map(is_past_form, re.findall(r"[a-z']+", before[arranged[-1].end() :].lower())))
+    ends = [found.end() for found in _ARRANGED.finditer(before)][-1:]
+    ends += [found.start() for found in _PLANNED.finditer(before)]
+    return any(not _tells_past(before[end:]) for end in ends)
+
+
+def _tells_past(words: str) -> bool:
+    return any(map(is_past_form, re.findall(r"[a-z']+", words.lower())))
 
 
 # --- rules --------------------------------------------------------------------------------------

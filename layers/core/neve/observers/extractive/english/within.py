@@ -33,6 +33,8 @@ _LAST = -1
 _NTHS = "(?:" + "|".join((*_NTH, "last")) + ")"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)"
 _FEASTS = "(?:good|holy|maundy|easter|palm|ash|shrove|whit|boxing|black|cyber|giving|super)"
+_UNMOVED = "".join(f"(?<!{word} )" for word in ("moved", "changed", "postponed", "pushed", "rescheduled", "shifted"))
+"""``moved from Saturday to Sunday`` is no span."""
 _UNITS = "(?:week|weekend|month|year)"
 
 
@@ -64,6 +66,18 @@ def _day_of_week(words: str, frame: Frame, ahead: bool) -> str:
     ago = re.search(rf"{NUMBER}\s+weeks?(?=\s+ago)", words)
     weeks = -amount(ago[0])[0] if ago else _step(words, "week")
     return on_day(_monday(frame.today) + timedelta(weeks=weeks, days=_weekday_in(words)))
+
+
+def _days(words: str, frame: Frame, ahead: bool) -> str:
+    """From one weekday to the other: of both the latest, or the coming ones."""
+    first, last = (_weekday_in(part) for part in words.split(None, 2)[1:])
+    today = frame.today
+    length = timedelta(days=(last - first) % 7)
+    if frame.past and not ahead:
+        end = today - timedelta(days=(today.weekday() - last) % 7)
+        return span(end - length, end)
+    start = today + timedelta(days=(first - today.weekday() - 1) % 7 + 1)
+    return span(start, start + length)
 
 
 def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
@@ -154,6 +168,7 @@ PATTERNS: dict[str, tuple[str, Rule]] = {
         rf"|{NUMBER}\s+weeks?\s+ago(?:\s+on)?(?:\s+a)?\s+{DAY_NAME}{PART_OF_DAY}",
         _day_of_week,
     ),
+    "days": (rf"{_UNMOVED}from\s+{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}", _days),
     "day_of_month": (
         rf"{_WHICH}\s+month,?\s+on\s+the\s+{_ORDINAL}(?!\s+(?:of|floor))"
         rf"|(?:on\s+)?the\s+{_ORDINAL}\s+of\s+{_WHICH}\s+month",
