@@ -135,10 +135,29 @@ def test_a_quotation_stays_as_it_was_said() -> None:
         ("As a vegan, where should I eat in Rome?", "🔴 User is a vegan"),
         ("I have two cats, please remember that.", "🔴 User has two cats"),
         ("Since I'm diabetic, can I eat dates?", "🔴 User is diabetic"),
+        ("Since I'm lactose intolerant, what can I put in my coffee?", "🔴 User is lactose intolerant"),
+        ("As a vegan of ten years, what should I cook?", "🔴 User is a vegan of ten years"),
+        ("I'm lactose intolerant, so what can I put in my coffee?", "🔴 User is lactose intolerant"),
+        ("I'm vegan, what can I eat?", "🔴 User is vegan"),
+        ("My wife is pregnant, can she eat sushi?", "🔴 User's wife is pregnant"),
     ],
 )
 def test_own_statements_around_a_head_or_in_a_question_are_kept(said: str, kept: str) -> None:
     assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm bored, what can we do?",
+        "My bad, what did you say?",
+        "I have a question, can you help?",
+        "I'm fine, and you?",
+        "As a child I loved horses, do you know why?",
+    ],
+)
+def test_few_words_before_a_question_may_say_nothing(said: str) -> None:
+    assert lines(said) == []
 
 
 # --- health, and verbs --------------------------------------------------------------------------

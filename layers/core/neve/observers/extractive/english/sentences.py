@@ -72,13 +72,16 @@ _RUN_ON = re.compile(
 _CONDITION = re.compile(r"(?:(?:and|but|so|or|ok|okay|hey|hi),? )?(?:if|unless|in case)\b", re.IGNORECASE)
 """``If I move to Spain, do I need a visa?`` only asks."""
 _MIN_WORDS_BEFORE_TAIL = 4
-_STATEMENT_FIRST = re.compile(
+_MIN_WORDS_OF_STATE = 2
+"""``I'm vegan, what can I eat?``"""
+_GROUND = (
     r"^(?:(?:as|being) (?P<am>(?:an?|someone)\s(?!"
     + any_of("example result rule test whole start side next first last final reminder user")
     + r"\b)[^,?]{2,60})|(?:since|because|given that|considering(?: that)?|seeing as)\s+"
-    r"(?P<since>(?:i|i'm|i've|we|we're|my)\s[^,?]{2,80})),\s[^?]*\?+$",
-    re.IGNORECASE,
+    r"(?P<since>(?:i|i'm|i've|we|we're|my)\s[^,?]{2,80}))"
 )
+_ONLY_GROUND = re.compile(_GROUND + "$", re.IGNORECASE)
+_STATEMENT_FIRST = re.compile(_GROUND + r",\s[^?]*\?+$", re.IGNORECASE)
 _ASKS_BACK = re.compile(r"^(?P<said>.*),\s*(?:right|correct|no|yes)\s*\?+$", re.IGNORECASE)
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 """``I need a visa, right?`` says something; ``bats are blind, right?`` only asks."""
@@ -211,8 +214,8 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     text = _unquoted(part.strip(" \t*_-–—"))
     question = text.rstrip("\"')!.").endswith("?") and _ASKED_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question and not _CONDITION.match(text) else None
-    if tail and len(text[: tail.start()].split()) >= _MIN_WORDS_BEFORE_TAIL:
-        text, question = text[: tail.start()], False
+    if tail and _says_something(text[: tail.start()]):
+        text, question = _without_ground(text[: tail.start()]), False
     elif question and (statement := _statement_first(text)):
         text, question = statement, False
     elif question and (tag := _ASKS_BACK.match(text)):
@@ -223,12 +226,25 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     return Sentence(text, question, corrects, takes_back) if text and not only_a_name else None
 
 
+def _says_something(head: str) -> bool:
+    """Whether what stands before the question is a statement by its length, or tells what somebody is or has."""
+    return len(head.split()) >= (_MIN_WORDS_OF_STATE if _STATE.match(head) else _MIN_WORDS_BEFORE_TAIL)
+
+
 def _statement_first(question: str) -> str | None:
     """What a question says of the one who asks: ``As a vegan, what can I eat?`` -> ``I'm a vegan``."""
     match = _STATEMENT_FIRST.match(question)
-    if match is None:
-        return None
-    return f"I'm {match['am']}" if match["am"] else match["since"]
+    return _said_by(match) if match else None
+
+
+def _without_ground(head: str) -> str:
+    """``Since I'm diabetic`` -> ``I'm diabetic``; "as a child I …" is no ground."""
+    match = _ONLY_GROUND.match(head.strip())
+    return _said_by(match) if match and not _OF_SELF.search(match["am"] or "") else head
+
+
+def _said_by(match: re.Match[str]) -> str:
+    return f"I'm {match['am']}" if match["am"] else str(match["since"])
 
 
 def _unquoted(text: str) -> str:
