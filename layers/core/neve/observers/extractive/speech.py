@@ -68,6 +68,15 @@ _LOG_LINE = re.compile(
     r"^\W*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d\s"
     r"|(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|CRITICAL)\b[\]:]?\s)"
 )
+_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[ap]\.?m\b\.?)?"
+_CHAT_LINE = re.compile(
+    rf"^\W*(?:\d[\d/.-]{{5,9}},?\s+)?{_TIME}\]?(?:\s+[-–—])?\s+(?P<head><[^<>]{{1,40}}>|[^:\n]{{1,40}}:)\s+(?P<said>.*)$"
+    r"|^(?!(?:today|yesterday|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
+    rf"(?P<name>[^\W\d_][\w.-]*(?: [\w.-]+){{0,2}})(?:, {_TIME}| [\[(]{_TIME}[\])]):\s+(?P<then>.*)$",
+    re.IGNORECASE,
+)
+"""Of a chat that was pasted: ``[12/03/26, 10:02:11] Mary: …``, ``10:02 <mary> …``, ``Mary, 10:02: …``"""
+_MAIL_HEADER = re.compile(r"^\s*From:\s.*@", re.IGNORECASE)
 _QUOTED_ALONE = re.compile(
     r'(?:^|(?<=[.!?]\s))[ \t]*(?:"[^"\n]*"|“[^”\n]*”)(?=[.!?]*(?:\s*$|\s+[A-Z"“]))',
     re.MULTILINE,
@@ -110,7 +119,7 @@ def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
 
 def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
     """Without what is said in the first person behind a line that lets somebody else speak: in a paragraph, and of what
-    is written to the end."""
+    is written, or has the head of a mail, to the end."""
     introduced = written = spoken = False
     for line in lines:
         if not line.strip():
@@ -121,10 +130,15 @@ def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
             yield line
         if head := _INTRODUCES.match(line):
             introduced, spoken, written = True, False, written or head["written"] is not None
+        elif _MAIL_HEADER.match(line):
+            introduced = written = True
 
 
 def _spoken_by_another(line: str) -> bool:
-    match = _HEAD.match(_QUOTATION.sub('""', line))
+    bare = _QUOTATION.sub('""', line)
+    if (chat := _CHAT_LINE.match(bare)) and _OF_SELF.search(chat["said"] or chat["then"] or ""):
+        return chat["head"] is None or _OWN_HEAD.search(chat["head"]) is None
+    match = _HEAD.match(bare)
     if match is None or _OF_SELF.search(match["said"]) is None:
         return False
     return _OWN_HEAD.search(match["head"]) is None or _SPEAKS.search(match["head"]) is not None

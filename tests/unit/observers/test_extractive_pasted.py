@@ -1,0 +1,43 @@
+"""What a message only carries: the observer without a model takes nothing of it for the user's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import PassInput
+
+
+def lines(text: str) -> list[str]:
+    event = Event(1, EventType.USER_MESSAGE, text, original_tokens=1, created_at="2026-03-10T09:30:00.000Z")
+    observed = ExtractiveObserver().observe(PassInput("s", [event], (), "UTC", 8000))
+    assert all(fact.text in "\n".join(line.text for line in observed.lines) for fact in observed.facts)
+    return [line.text for line in observed.lines]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "12/03/2026, 10:02 - John: I live in Oslo\n12/03/2026, 10:03 - Mary: I'm allergic to nuts",
+        "[12/03/26, 10:02:11] John: I'm a nurse\n[12/03/26, 10:03:00] Mary: my dog is called Rex",
+        "John, 10:02: I live in Oslo\nMary (10:03 AM): I'm allergic to nuts",
+        "10:02 <john> I live in Oslo\n10:03 Mary: I'm allergic to nuts",
+        "Subject: Re: meeting\nFrom: bob@example.org\n\nI live in Oslo now and I'm allergic to nuts.",
+    ],
+)
+def test_a_pasted_chat_or_mail_leaves_nothing(pasted: str) -> None:
+    assert lines(pasted) == []
+    assert lines(f"I live in Rome.\n{pasted}") == ["🔴 User lives in Rome"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("At 10:30: I took my insulin", "🟡 At 10:30: User took their insulin"),
+        ("10:30 - I took my insulin", "🟡 10:30 - User took their insulin"),
+        ("10:30 - For the record: I'm diabetic", "🔴 10:30 - For the record: User is diabetic"),
+    ],
+)
+def test_a_note_with_a_time_in_front_is_kept(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
