@@ -41,3 +41,32 @@ def test_a_pasted_chat_or_mail_leaves_nothing(pasted: str) -> None:
 )
 def test_a_note_with_a_time_in_front_is_kept(said: str, kept: str) -> None:
     assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "diff --git a/app.py b/app.py\n@@ -1,4 +1,5 @@\n-# I hate it\n+# my favorite color is teal\n import re",
+        "def greet():\n    # I live in Paris\n    // I never use semicolons\n    return name",
+        "/* I hate this API */",
+        '$ git commit -m "I moved to Rust"',
+        "SELECT * FROM users WHERE name = 'I am Bob';",
+        "<p>I am a vegan chef from Rome</p>",
+        "| Name | Note |\n| --- | --- |\n| Ann | I am allergic to nuts |",
+    ],
+)
+def test_source_code_without_a_fence_leaves_nothing(pasted: str) -> None:
+    assert lines(pasted) == []
+    assert lines(f"I live in Bern.\n{pasted}\nI'm a nurse.") == ["🔴 User lives in Bern", "🔴 User is a nurse"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("- I live in Bern\n- I'm a nurse", ["🔴 User lives in Bern", "🔴 User is a nurse"]),
+        ("# About me\nI live in Bern", ["🔴 User lives in Bern"]),
+        ("$ 500 is my budget for rent", ["🟡 $ 500 is User's budget for rent"]),
+    ],
+)
+def test_lists_headings_and_prices_are_no_source_code(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept

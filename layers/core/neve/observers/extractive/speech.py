@@ -12,6 +12,7 @@ from neve.domain.librarian.looking import names_in
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
 _PLEASE = r"(?:(?:please|now|can you|could you|would you|help me(?: to)?)\s+)*"
@@ -91,7 +92,7 @@ def own_words(text: str) -> str:
     task = _GIVEN_TEXT.search(text)
     if task:
         return ""
-    lines = _outside_letters(_without_quotations(text).splitlines())
+    lines = _outside_letters(list(outside_source_code(_without_quotations(text).splitlines())))
     return "\n".join(line for line in _not_introduced(lines) if not (_LOG_LINE.match(line) or _spoken_by_another(line)))
 
 
