@@ -69,6 +69,18 @@ def test_a_denial_corrects_nothing_that_it_has_nothing_in_common_with() -> None:
     ]
 
 
+def test_a_day_is_no_name() -> None:
+    assert lines("I have a dog named Rex.", "A: Shall I call on Thursday?", "No, Friday.") == [
+        "🔴 User has a dog named Rex"
+    ]
+
+
+@pytest.mark.parametrize("said", ["It got moved to thursday.", "moved to tomorrow"])
+def test_a_day_written_small_takes_the_place_of_a_day(said: str) -> None:
+    [line] = lines("I have a call with Ana on Monday.", "A: Noted.", said)
+    assert line.startswith('🔴 Correction of "User has a call with Ana on Monday (meaning 2026-03-16)": ')
+
+
 def test_it_is_the_new_not_the_old() -> None:
     assert lines("We meet at the bridge, and it's 8pm, not 7.") == [
         "🔴 Correction: User said: We meet at the bridge, and it's 8pm, not 7"

@@ -83,6 +83,10 @@ def _share_words(new: Content, old: Content) -> bool:
 NOT_THE_OLD = re.compile(r"(?:\b(?:is|are|was|at|on)|'s)\s[^,;]{1,40},\s+not\s+(?!to\b|that\b|just\b)\S", re.IGNORECASE)
 """``it's 8pm, not 7``"""
 
+_MONTHS = any_of(
+    "january february march april june july august september october november december",
+    r"may(?= \d)|(?<=in |to |by |of |\d\d )may",
+)
 _VALUES = {
     "figure": re.compile(
         r"\d|\b" + any_of("one two three four five six seven eight nine ten eleven twelve noon midnight") + r"\b",
@@ -91,13 +95,13 @@ _VALUES = {
     "day": re.compile(
         r"\b"
         + any_of(
-            r"\w{3,6}day today tomorrow tonight yesterday \d{1,2}(?:st|nd|rd|th)",
-            r"january|february|march|april|may(?= \d)|june|july|august|september|october|november|december",
+            r"\w{3,6}day|today|tomorrow|tonight|yesterday|\d{1,2}(?:st|nd|rd|th)",
+            _MONTHS,
         )
         + r"\b",
         re.IGNORECASE,
     ),
-    "name": re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]*"),
+    "name": re.compile(rf"(?<=[a-z,;:] )(?!I\b|\w{{3,6}}day\b|(?i:{_MONTHS})\b)[A-Z][\w'-]*"),
 }
 
 
