@@ -10,8 +10,8 @@ from neve.observers.extractive.sameness import content_of
 from neve.observing import Observed, PassInput, PriorMemory
 
 
-def observed(*messages: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
-    """``said``: messages of the user, and of the assistant where they begin with ``A:``."""
+def observed(*messages: str, prior: tuple[PriorMemory, ...] = (), first: int = 1) -> Observed:
+    """``said``: messages of the user, and of the assistant where they begin with ``A:``, from the seq ``first`` on."""
     events = [
         Event(
             seq=seq,
@@ -20,7 +20,7 @@ def observed(*messages: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
             original_tokens=1,
             created_at="2026-03-10T09:30:00.000Z",
         )
-        for seq, text in enumerate(messages, start=1)
+        for seq, text in enumerate(messages, start=first)
     ]
     return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 8_000))
 
@@ -45,6 +45,46 @@ def test_a_bare_correction_takes_the_place_of_what_it_corrects(said: tuple[str, 
     answer = observed(*said)
     assert [line.text for line in answer.lines] == [f'🔴 Correction of "{old}": {new}']
     assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (1, 3)
+
+
+NOTED = PriorMemory("mem_1", "🟡 User's exam is on Monday (meaning 2026-03-16) at 9", local=True, span=(1, 2))
+"""Of the turn before."""
+
+
+@pytest.mark.parametrize("said", ["No, Tuesday.", "sorry, I meant Tuesday", "I meant Tuesday"])
+def test_a_correction_is_of_what_the_pass_before_noted(said: str) -> None:
+    """Each turn is observed by itself."""
+    [line] = observed(said, "A: Tuesday, then.", prior=(NOTED,), first=3).lines
+    assert line.text == f'🔴 Correction of "{NOTED.text[2:]}": Tuesday (meaning 2026-03-17)'
+    assert (line.seq_from, line.seq_to) == (3, 3)
+
+
+def test_it_is_a_correction_where_it_says_hardly_more_than_what_it_corrects() -> None:
+    known = PriorMemory("mem_1", "🔴 User's new blue bicycle is called Bertha Brown", local=True, span=(1, 2))
+    assert [line.text for line in observed("No, Bertha Black.", prior=(known,), first=3).lines] == [
+        '🔴 Correction of "User\'s new blue bicycle is called Bertha Brown": Bertha Black'
+    ]
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        PriorMemory("mem_1", NOTED.text, local=True, span=(1, 1)),
+        PriorMemory("mem_1", NOTED.text, local=False),
+        PriorMemory("mem_1", "✅ Assistant has booked a table for Monday", local=True, span=(1, 2)),
+        PriorMemory("mem_1", "🔴 User has a dog named Rex", local=True, span=(1, 2)),
+    ],
+)
+def test_what_was_not_said_just_before_is_not_corrected(prior: PriorMemory) -> None:
+    assert observed("No, Tuesday.", prior=(prior,), first=3).lines == ()
+
+
+def test_the_correction_of_a_long_statement_is_whole() -> None:
+    long = "I have a meeting on Monday about " + "the budget and the plan " * 11
+    [line] = lines(long, "No, Tuesday.")
+    assert line.startswith('🔴 Correction of "User has a meeting on Monday')
+    assert line.endswith('…": Tuesday (meaning 2026-03-17)')
+    assert len(line) <= 300
 
 
 @pytest.mark.parametrize("said", ["and it's 8pm, not 7", "It is at 8pm, not 7.", "But that's 8pm, not 7"])
@@ -79,6 +119,14 @@ def test_a_day_is_no_name() -> None:
 def test_a_day_written_small_takes_the_place_of_a_day(said: str) -> None:
     [line] = lines("I have a call with Ana on Monday.", "A: Noted.", said)
     assert line.startswith('🔴 Correction of "User has a call with Ana on Monday (meaning 2026-03-16)": ')
+
+
+def test_may_is_a_month_where_a_month_stands() -> None:
+    for said, corrected in (("sorry, I meant June", "June"), ("No, in July.", "in July")):
+        [line] = lines("I'm flying to Porto with my sister in May.", said)
+        assert line.startswith(
+            f'🔴 Correction of "User is flying to Porto with their sister in May (meaning 2026-05)": {corrected}'
+        )
 
 
 def test_it_is_the_new_not_the_old() -> None:

@@ -159,9 +159,9 @@ def answer_line(answer: Sentence, moment: Moment) -> Line | None:
     return replace(moment.line("🟡", text, 5), seq_from=moment.event.seq - 1)
 
 
-def cut(text: str) -> str:
-    """At most 300 characters with the mark, ended at a clause where there is one, never inside a resolved date."""
-    room = LINE_CHARACTERS - 2
+def cut(text: str, room: int = LINE_CHARACTERS - 2) -> str:
+    """At most ``room`` characters (300 with the mark), ended at a clause where there is one, never inside a resolved
+    date."""
     if len(text) <= room:
         return text
     head = text[: room - 1]

@@ -28,15 +28,18 @@ from neve.observers.extractive.sameness import Content, adds_nothing, content_of
 from neve.observers.extractive.sequels import (
     Earlier,
     corrected,
+    correction,
     is_bare_correction,
     known_problem,
     open_problem,
     replaced,
+    said_before,
     solves,
 )
 from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
+_CORRECTION_OF = "Correction of "
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
 LEFT_S = 2.0
@@ -58,7 +61,7 @@ class PassLines:
 def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
-    notes = _Notes(given.prior)
+    notes = _Notes(given.prior, given.events[0].seq)
     read_to: int | None = None
     for n, (moment, spoken) in enumerate(moments(given, among_people=among_people)):
         in_time = given.seconds_left() >= LEFT_S or n == 0
@@ -94,8 +97,9 @@ def _content_of_line(text: str, row: PriorMemory | None = None) -> _Known:
 class _Notes:
     """The lines so far. ``restated``: ids of prior memories, in the order in which they were said again."""
 
-    def __init__(self, prior: Sequence[PriorMemory]) -> None:
+    def __init__(self, prior: Sequence[PriorMemory], first_seq: int) -> None:
         self.prior = prior
+        self.first_seq = first_seq
         self.lines: list[Line] = []
         self.restated: dict[str, None] = {}
         self._contents: list[_Known] = []
@@ -111,7 +115,7 @@ class _Notes:
         before = [other for other in self._contents if new.is_about(other)]
         if before and new.restates(before[-1]):
             return
-        if not before and self._is_known(new):
+        if not before and not line.text.startswith(_CORRECTION_OF) and self._is_known(new):
             self.restated.update({old.row.id: None for old in self._known if old.row and new.restates(old)})
             return
         self.lines.append(line)
@@ -156,16 +160,30 @@ def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
     """A line in the place of an earlier one, which the sentence corrects or closes."""
     if solves(sentence):
         return _solved(sentence, moment, notes, open_problem(notes.earlier(), moment.who))
-    at = corrected(sentence.text, notes.earlier(), moment.who) if is_bare_correction(sentence) else None
-    if at is None:
+    if not is_bare_correction(sentence):
         return None
-    return correction_of(notes.pop(at), sentence, moment)
+    earlier = notes.earlier()
+    at = corrected(sentence.text, earlier, moment.who)
+    if at is not None:
+        return correction_of(notes.pop(at), sentence, moment)
+    if any(line.speaker == moment.who for line in earlier):
+        return None
+    return _of_the_pass_before(sentence, moment, notes)
+
+
+def _of_the_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
+    """Most passes are one turn, so a correction comes in the pass behind that of what it corrects."""
+    known = said_before(notes.prior, notes.first_seq, moment.who, among_people=moment.among_people)
+    at = corrected(sentence.text, known, moment.who)
+    return correction_of(moment.line("🔴", known[at].text, 9), sentence, moment) if at is not None else None
 
 
 def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
     """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
-    corrected = sentence.text if _BORN.search(old.text) else annotate(sentence.text, moment.today).text
-    text = f'Correction of "{old.text}": {corrected}'
+    said = correction(sentence.text)
+    corrected = said if _BORN.search(old.text) else annotate(said, moment.today).text
+    room = LINE_CHARACTERS - 2 - len(f'{_CORRECTION_OF}"": {corrected}')
+    text = f'{_CORRECTION_OF}"{cut(old.text, max(room, 1))}": {corrected}'
     return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
 
 

@@ -7,8 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.domain.records.memories import Kind
 from neve.observers.extractive.english.sentences import Sentence
+from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in
+from neve.observing import PriorMemory
 
 MAX_CORRECTION_WORDS = 8
 """Words of a bare correction; a longer one says itself what it is about."""
@@ -21,6 +24,13 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _OF_EARLIER = re.compile(r"^(?:and |but |so )?(?:it|that|this|he|she|they)(?:'s|'re)?\b", re.IGNORECASE)
+_MEANT = re.compile(
+    r"^(?:i|we) (?:meant|said)(?: to (?:say|write))?[\s,:]+(?!"
+    + any_of("it that this to what every no yes so hi hello goodbye i he she they we")
+    + r"\b)",
+    re.IGNORECASE,
+)
+"""``I meant Tuesday``, not "I meant it"."""
 _OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! mean| meant| said)", re.IGNORECASE)
 _SOLVED = re.compile(
     r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
@@ -73,7 +83,11 @@ def is_bare_correction(sentence: Sentence) -> bool:
     text = sentence.text
     if sentence.question or _OWN_VERB.search(text) or len(text.split()) > MAX_CORRECTION_WORDS:
         return False
-    if sentence.takes_back or (_OF_EARLIER.search(text) and NOT_THE_OLD.search(text)):
+    if (
+        sentence.takes_back
+        or text.lower().startswith("i meant ")
+        or (_OF_EARLIER.search(text) and NOT_THE_OLD.search(text))
+    ):
         return True
     return _MOVED.search(text) is not None and not values_in(text).isdisjoint(("day", "figure"))
 
@@ -83,6 +97,19 @@ def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
     same word."""
     own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
     return own[-1] if own and _alike(f"to {text}", lines[own[-1]].text) else None
+
+
+def correction(text: str) -> str:
+    """What a bare correction puts in place: ``I meant Tuesday`` -> ``Tuesday``."""
+    return _MEANT.sub("", text)
+
+
+def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, among_people: bool) -> Sequence[Earlier]:
+    """The lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
+    just_now = [row for row in rows if row.kind is Kind.OBSERVATION and row.span and row.span[1] == first_seq - 1]
+    lines = [line.lstrip("🔴🟡🟢✅ ") for row in just_now for line in row.text.splitlines()]
+    own = (line for line in lines if (line.startswith(speaker) if among_people else not line.startswith("Assistant ")))
+    return [Earlier(line, speaker) for line in own]
 
 
 def _alike(text: str, line: str) -> bool:
