@@ -255,3 +255,20 @@ def test_a_statement_that_is_cut_is_told() -> None:
     assert [line.text[-1] for line in found.lines] == ["n", "…"]
     assert found.lines_left_out == (1,)
     assert observed("I live in Lyon… and I love it…").lines_left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I use spaces, never tabs.", ["User uses spaces, never tabs"]),
+        ("My son likes rice, never pasta.", ["User's son likes rice, never pasta"]),
+        ("I smoke cigars, never cigarettes, at parties.", ["User smokes cigars, never cigarettes, at parties"]),
+        ("I speak German, never learned French.", ["User speaks German, never learned French"]),
+        (
+            "I prefer short answers, never use emojis.",
+            ["User prefers short answers", "User's standing wish: Never use emojis"],
+        ),
+    ],
+)
+def test_never_before_a_thing_is_no_order(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept

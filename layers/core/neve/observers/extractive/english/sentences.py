@@ -116,11 +116,13 @@ _ASKED_TO_REMEMBER = re.compile(
 _ORDER = re.compile(
     r"(?:,|\s[-–—])\s*(?:(?:and|so)\s+)?(?!(?:please )?(?:don't forget|do not forget|remember|note|keep in mind)\b)"
     r"(?=please\s+\w"
-    r"|(?<!and )(?:just )?(?:don't|do not|dont|never) (?!(?:to|in|on|at|before|after|again|the|a|an|my|i)\b)[a-z]+\b"
+    r"|(?<!and )(?:just )?(?:don't|do not|dont|never(?= [a-z]+(?<!ed) (?!(?:to|in|on|at|for|with|or|and)\b)\w))"
+    r" (?!(?:to|in|on|at|from|by|with|for|before|after|again|the|a|an|my|i)\b)[a-z]+\b"
     r"|(?!(?:for|to|with|like|about|from|by|at|of|on|behind|near|and|or|but|not|than|except|without|gave|told|let)\b)"
     r"[a-z]+(?<!ed)(?<!s) (?:me|us)\b)",
     re.IGNORECASE,
 )
+"""``never use emojis``, not "I use spaces, never tabs"."""
 _ORDER_BY_VERB = re.compile(r"(?:,|\s[-–—])\s*(?=(?P<verb>[a-z]+) (?!and\b|or\b))", re.IGNORECASE)
 _OF_THE_SAME = re.compile(r"\b(?:it|them|that|those|this|these|one|some|him|her)\b", re.IGNORECASE)
 _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|class)\s+\S*[.(]|^\s*File \"")
