@@ -272,3 +272,15 @@ def test_a_statement_that_is_cut_is_told() -> None:
 )
 def test_never_before_a_thing_is_no_order(said: str, kept: list[str]) -> None:
     assert lines(said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("14 Rose Lane, Bristol BS1 4DJ", "14 Rose Lane, Bristol BS1 4DJ"),
+        ("2pm took 400mg ibuprofen", "At 2pm User took 400mg ibuprofen"),
+        ("10:30 - took my insulin", "At 10:30 User took their insulin"),
+    ],
+)
+def test_a_figure_in_front_is_no_lost_subject(said: str, kept: str) -> None:
+    assert lines(said) == [kept]

@@ -80,6 +80,12 @@ _NO_SUBJECT_LOST = re.compile(
 """A noun, an order, or a passive, although its first word looks like a past form."""
 
 
+_CLOCK = re.compile(
+    r"^(?P<time>\d{1,2}(?:[:.]\d\d(?:\s?[ap]m)?|\s?[ap]m))(?:\s+[-–—]|[:,])?\s+(?=[a-z])", re.IGNORECASE
+)
+"""In front of a note: ``2pm took ibuprofen``."""
+
+
 def without_dangling_start(sentence: str) -> str:
     """``It was tough, but I passed the exam`` -> ``I passed the exam``: a clause about "it" says nothing on its own."""
     clause = _SECOND_CLAUSE.search(sentence) if is_dangling(sentence) else None
@@ -90,6 +96,9 @@ def with_subject(sentence: str) -> str:
     """The sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
     if _FIRST_PERSON.match(sentence):
         return sentence
+    if clock := _CLOCK.match(sentence):
+        rest = sentence[clock.end() :]
+        return sentence if with_subject(rest) == rest else f"At {clock['time']} {with_subject(rest)}"
     lowered = sentence[:1].lower() + sentence[1:]
     if trait := _LOST_TRAIT.match(sentence):
         return f"I'm {trait['trait'].lower()}{sentence[trait.end() :]}"
@@ -101,8 +110,9 @@ def with_subject(sentence: str) -> str:
 
 
 def _starts_in_the_past(sentence: str) -> bool:
-    """``Just sold my old phone``: a past form stands where the subject should."""
-    if _NO_SUBJECT_LOST.search(sentence):
+    """``Just sold my old phone``: a past form stands where the subject should, and not behind a figure: ``14 Rose
+    Lane``."""
+    if _NO_SUBJECT_LOST.search(sentence) or sentence[:1].isdigit():
         return False
     spoken = [word for word in re.findall(r"[a-z']+", sentence.lower()) if word not in ADVERBS]
     return len(spoken) > 1 and is_past_form(spoken[0]) and not spoken[0].endswith("n't")
