@@ -1,4 +1,4 @@
-"""What a message only carries: the observer without a model takes nothing of it for the user's own."""
+"""What a message only carries, and what is the user's own: notes under a heading of theirs."""
 
 from __future__ import annotations
 
@@ -70,3 +70,32 @@ def test_source_code_without_a_fence_leaves_nothing(pasted: str) -> None:
 )
 def test_lists_headings_and_prices_are_no_source_code(said: str, kept: list[str]) -> None:
     assert lines(said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Monday: I have physio at 9\nOn Thursday: I see my mum",
+            [
+                "🟡 On Monday (meaning 2026-03-16) User has physio at 9",
+                "🟡 On Thursday (meaning 2026-03-12) User sees their mum",
+            ],
+        ),
+        ("- 8am: I took my pills", ["🟡 At 8am User took their pills"]),
+        ("June 3: I had a migraine", ["🟡 On June 3 (meaning 2025-06-03) User had a migraine"]),
+        ("**Allergies**: I can't eat peanuts", ["🔴 User can't eat peanuts"]),
+        ("- **Allergies:** I can't eat peanuts", ["🔴 User can't eat peanuts"]),
+        ("About me: I live in Oslo", ["🔴 User lives in Oslo"]),
+        ("Work: I'm a nurse at Charité", ["🔴 User is a nurse at Charité"]),
+    ],
+)
+def test_what_stands_under_a_heading_is_kept(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept
+
+
+@pytest.mark.parametrize(
+    "said", ["Dan: I live in Oslo", "Work colleague: I'm a nurse", "Family doctor: I'm allergic to nuts"]
+)
+def test_a_speaker_is_no_heading(said: str) -> None:
+    assert lines(said) == []

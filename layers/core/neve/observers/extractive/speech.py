@@ -12,6 +12,7 @@ from neve.domain.librarian.looking import names_in
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.english.headings import is_heading
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
@@ -140,7 +141,7 @@ def _spoken_by_another(line: str) -> bool:
     if (chat := _CHAT_LINE.match(bare)) and _OF_SELF.search(chat["said"] or chat["then"] or ""):
         return chat["head"] is None or _OWN_HEAD.search(chat["head"]) is None
     match = _HEAD.match(bare)
-    if match is None or _OF_SELF.search(match["said"]) is None:
+    if match is None or _OF_SELF.search(match["said"]) is None or is_heading(match["head"]):
         return False
     return _OWN_HEAD.search(match["head"]) is None or _SPEAKS.search(match["head"]) is not None
 

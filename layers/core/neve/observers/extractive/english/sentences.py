@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.spans import REMOVED
 from neve.observers.extractive.english.foreign import is_foreign
+from neve.observers.extractive.english.headings import without_heading
 from neve.observers.extractive.english.verbs import is_common_present
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
@@ -223,7 +224,7 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     elif question and (tag := _ASKS_BACK.match(text)):
         text, question = tag["said"], _OF_SELF.search(tag["said"]) is None
     text, corrects, takes_back = _without_opener(text.rstrip("?!.…;, "), names)
-    text = _CLOSER.sub("", text).strip(" ,;:-")
+    text = without_heading(_CLOSER.sub("", text).strip(" ,;:-"))
     only_a_name = any(name.lower().startswith(text.lower()) for name in names)
     return Sentence(text, question, corrects, takes_back) if text and not only_a_name else None
 

@@ -1,0 +1,51 @@
+"""What stands before a colon in notes that somebody takes of themselves, and names no speaker: ``Allergies: I can't eat
+nuts``, ``Monday: I have physio`` (docs/rules/observe.md#extractive)."""
+
+from __future__ import annotations
+
+import re
+
+from neve.observers.extractive.english.days import DAY_NAME, MONTH_DAY
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
+
+_TOPIC = any_of(
+    "allergy allergies diet food health medication medications medicine meds sleep mood pain symptom symptoms exercise",
+    "work job hobby hobbies family home studies travel result results news first second third finally",
+    "breakfast lunch dinner snack",
+    r"about me|(?:good|bad|big|great) news|fun fact|tl;?dr|(?:day|week|month) \d+",
+)
+_CLOCK = r"\d{1,2}(?:[:.]\d\d)?\s?[ap]m"
+_HEADING = any_of(
+    _TOPIC,
+    "today|tomorrow|yesterday|tonight",
+    rf"(?:on )?(?:{DAY_NAME}|{MONTH_DAY})|(?:at )?{_CLOCK}|(?:in the )?(?:morning|afternoon|evening)",
+)
+_WHOLE = re.compile(rf"\W*{_HEADING}\W*", re.IGNORECASE)
+_OF_SELF = rf"(?={FIRST_PERSON}\b)"
+_COLON = r"\*{0,2}:\*{0,2}\s+"
+"""In Markdown, too: ``**Work:** I'm a nurse``"""
+_TOPIC_FIRST = re.compile(rf"^{_TOPIC}{_COLON}{_OF_SELF}", re.IGNORECASE)
+_WHEN_FIRST = re.compile(rf"^(?P<when>{_HEADING}){_COLON}{_OF_SELF}", re.IGNORECASE)
+_BEFORE = (
+    (re.compile(rf"(?:{DAY_NAME}|{MONTH_DAY})", re.IGNORECASE), "On "),
+    (re.compile(_CLOCK, re.IGNORECASE), "At "),
+    (re.compile(r"(?:morning|afternoon|evening)", re.IGNORECASE), "In the "),
+)
+
+
+def is_heading(head: str) -> bool:
+    """Of a line, what stands before its colon: "Work", not "Work colleague"."""
+    return _WHOLE.fullmatch(head) is not None
+
+
+def without_heading(text: str) -> str:
+    """``Work: I'm a nurse`` -> ``I'm a nurse``. A time stays: ``Monday: I see Ana`` -> ``On Monday I see Ana``."""
+    text = _TOPIC_FIRST.sub("", text)
+    head = _WHEN_FIRST.match(text)
+    if head is None:
+        return text
+    when, said = head["when"], text[head.end() :]
+    for form, before in _BEFORE:
+        if form.fullmatch(when):
+            return f"{before}{when if before == 'On ' else when.lower()} {said}"
+    return f"{when} {said}"
