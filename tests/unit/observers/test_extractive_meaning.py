@@ -66,6 +66,10 @@ def test_only_people_are_joined_with_the_user(said: str, kept: str) -> None:
             "User's colleague Tom and User's wife are vegan, User is not",
         ),
         ("My boss Karin told me I'm getting promoted.", "User's boss Karin told them User is getting promoted"),
+        (
+            "My mom is allergic to penicillin and so am I.",
+            "User's mom is allergic to penicillin and so is User",
+        ),
         ("I live in Oslo and my sister lives in Rome.", "User lives in Oslo and their sister lives in Rome"),
         (
             "My mum is a nurse and I'm a vet, so I know my way.",
