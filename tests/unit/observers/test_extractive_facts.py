@@ -47,7 +47,9 @@ def test_a_statement_about_the_user_has_its_category(said: str, text: str, categ
     assert fact.importance >= 3
 
 
-@pytest.mark.parametrize("said", ["Is Lyon nice in May?", "Thanks a lot!", "Ana lives in Porto", "I quit my job"])
+@pytest.mark.parametrize(
+    "said", ["Is Lyon nice in May?", "Thanks a lot!", "Ana lives in Porto", "I quit my job", "I'm 5 minutes away"]
+)
 def test_what_has_no_form_is_no_fact(said: str) -> None:
     assert facts(said) == []
 
@@ -62,6 +64,10 @@ def test_what_an_assistant_says_is_no_fact() -> None:
         ("User lives in Lyon", "I moved to Nice"),
         ("User lives in Lyon", "Actually, I live in Nice"),
         ("User works at Siemens", "I work for Airbus"),
+        ("User works at Siemens", "I left Siemens, I now work for Airbus"),
+        ("User works at Siemens", "I quit Siemens and now I work at Airbus"),
+        ("User is 34 years old", "Actually I'm 35."),
+        ("User is 34", "I'm 35 years old."),
         ("User's favourite colour is blue", "My favourite colour is green now"),
     ],
 )

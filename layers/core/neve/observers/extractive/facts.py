@@ -24,8 +24,8 @@ _CLOSE = any_of(
     "best friend",
 )
 _ADVERB = r"(?:really|also|still|now|currently|absolutely|just|recently|only|mostly|usually)"
-_LEFT = rf"(?: (?:left|quit) [^,;]{{1,60}}?,? and(?: {_ADVERB})*)?"
-"""What was before: "left Siemens and now works at …"."""
+_LEFT = rf"(?: (?:left|quit) [^,;]{{1,60}}?(?:,? and|,)(?: now)?(?: they)?(?: {_ADVERB})*)?"
+"""What was before: "left Siemens and now works at …", "quit Acme, they now work for …"."""
 _HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?:\s+(?:has\s+)?{_ADVERB})*"
 
 
@@ -94,12 +94,12 @@ FORMS = (
         "called",
     ),
     _form(rf"'s birthday is\b{_A_DAY}", "BIOGRAPHY", 4, "birthday"),
-    _form(r" is \d+ years? old\b", "BIOGRAPHY", 4, "age"),
+    _form(r" is \d{1,3}(?: years? old\b|(?=$|[,.;]? (?:now|not)\b))", "BIOGRAPHY", 4, "age"),
     _form(rf"{_LEFT}(?:{_LIVES}|{_MOVED})\b{_PLACE}(?!.* (?:office|team|branch|department)\b)", "PLACE", 4, "home"),
     _form(rf" (?:is|comes|originally comes) from\b{_FROM}", "BIOGRAPHY", 4, "origin"),
     _form(r" was born\b", "BIOGRAPHY", 4),
-    _form(rf"{_LEFT} works as\b(?= (?:an?|the) (?!volunteer\b))", "BIOGRAPHY", 4, "job"),
-    _form(rf"{_LEFT} works (?:at|for)\b{_EMPLOYER}", "BIOGRAPHY", 4, "employer"),
+    _form(rf"{_LEFT} works? as\b(?= (?:an?|the) (?!volunteer\b))", "BIOGRAPHY", 4, "job"),
+    _form(rf"{_LEFT} works? (?:at|for)\b{_EMPLOYER}", "BIOGRAPHY", 4, "employer"),
     _form(rf" is {_MARRIAGE}", "BIOGRAPHY", 4, "marriage"),
     _form(r" is (?:severely |mildly )?(?:allergic|intolerant) to\b", "BIOGRAPHY", 5),
     _form(r" is (?:an? )?(?:vegetarian|vegan|pescatarian)\b", "PREFERENCE", 4, "diet"),
