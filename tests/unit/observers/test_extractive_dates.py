@@ -195,6 +195,7 @@ def test_what_was_moved_lies_ahead(said: str) -> None:
     [
         ("Mom said the party is on Saturday", "2026-03-14"),
         ("I forgot that the exam is on Friday", "2026-03-13"),
+        ("Kim told me the office is closed on Monday", "2026-03-16"),
         ("I found out my flight leaves on Sunday", "2026-03-15"),
         ("I told my boss I'm leaving in August", "2026-08"),
         ("I left my bag at work and I get it back on Friday", "2026-03-13"),

@@ -122,7 +122,7 @@ _PLANNED = re.compile(
     + any_of("leave start begin fly go come return arrive move get meet")
     + r"|\b"
     + any_of("starts begins ends opens closes arrives leaves comes returns lands departs expires flies gets goes")
-    + r")\b[^,;]{0,40}$"
+    + r")\b(?P<between>[^,;]{0,40})$"
     r"|(?<!who )(?<!which )(?<!that )\b(?:is|are|it's|that's)(?:\s+\w+)?\s+(?:on|in|at)?\s*$",
     re.IGNORECASE,
 )
@@ -134,9 +134,9 @@ def _leans_ahead(before: str) -> bool:
     Saturday."""
     if _AHEAD_OF_DATE.search(before):
         return True
-    ends = [found.end() for found in _ARRANGED.finditer(before)][-1:]
-    ends += [found.start() for found in _PLANNED.finditer(before)]
-    return any(not _tells_past(before[end:]) for end in ends)
+    behind = [before[found.end() :] for found in _ARRANGED.finditer(before)][-1:]
+    behind += [found["between"] or "" for found in _PLANNED.finditer(before)]
+    return not all(map(_tells_past, behind))
 
 
 def _tells_past(words: str) -> bool:
