@@ -51,7 +51,7 @@ NOTED = PriorMemory("mem_1", "🟡 User's exam is on Monday (meaning 2026-03-16)
 """Of the turn before."""
 
 
-@pytest.mark.parametrize("said", ["No, Tuesday.", "sorry, I meant Tuesday", "I meant Tuesday"])
+@pytest.mark.parametrize("said", ["No, Tuesday.", "oh wait, Tuesday", "sorry, I meant Tuesday", "I meant Tuesday"])
 def test_a_correction_is_of_what_the_pass_before_noted(said: str) -> None:
     """Each turn is observed by itself."""
     [line] = observed(said, "A: Tuesday, then.", prior=(NOTED,), first=3).lines

@@ -87,7 +87,8 @@ _ASKS_BACK = re.compile(r"^(?P<said>.*),\s*(?:right|correct|no|yes)\s*\?+$", re.
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 """``I need a visa, right?`` says something; ``bats are blind, right?`` only asks."""
 _TAKES_BACK = re.compile(
-    r"^(?:(?:correction|scratch that|my mistake|oops|wait|sorry(?! to| about| for| you| that| i'm| i was))\b[\s,:.!-]+"
+    r"^(?:(?:(?:oh|ah|um|uh|er|ok|okay|well)\s+)?"
+    r"(?:correction|scratch that|my mistake|oops|wait|sorry(?! to| about| for| you| that| i'm| i was))\b[\s,:.!-]+"
     r"|(?:no|nope|actually)\b[\s,:.!-]+(?=(?:it|that|he|she)'s\b"
     r"|(?:it|that|he|she|they|my|the|our)\b.*\b(?:is|are|was|were|isn't)\b|i(?:'m| am) (?:not|an?|from|allergic)\b"
     r"|i (?:meant|prefer|said|live|work|don't|moved|changed)\b))",
