@@ -121,6 +121,17 @@ def test_a_day_written_small_takes_the_place_of_a_day(said: str) -> None:
     assert line.startswith('🔴 Correction of "User has a call with Ana on Monday (meaning 2026-03-16)": ')
 
 
+@pytest.mark.parametrize("first", [1, 3])
+def test_of_several_lines_the_one_with_such_a_value_is_corrected(first: int) -> None:
+    """Also where they are those of the pass before."""
+    plans = "I see Dr. Lee at 3pm on Tuesday.\nI hand in my thesis on Friday."
+    noted = PriorMemory("mem_1", "\n".join(lines(plans)), local=True, span=(1, 2))
+    answer = observed(plans, "no, 4pm") if first == 1 else observed("no, 4pm", prior=(noted,), first=first)
+    assert '🔴 Correction of "User sees Dr. Lee at 3pm on Tuesday (meaning 2026-03-17)": 4pm' in [
+        line.text for line in answer.lines
+    ]
+
+
 def test_may_is_a_month_where_a_month_stands() -> None:
     for said, corrected in (("sorry, I meant June", "June"), ("No, in July.", "in July")):
         [line] = lines("I'm flying to Porto with my sister in May.", said)

@@ -137,7 +137,7 @@ class _Notes:
         return self.lines.pop(at)
 
     def earlier(self) -> list[Earlier]:
-        return [Earlier(line.text, line.speaker) for line in self.lines]
+        return [Earlier(line.text, line.speaker, line.seq_to) for line in self.lines]
 
 
 def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:

@@ -108,3 +108,8 @@ _VALUES = {
 def values_in(statement: str) -> frozenset[str]:
     """Which of ``figure``, ``day`` and ``name`` a statement holds. A first word is no name, however it is written."""
     return frozenset(kind for kind, pattern in _VALUES.items() if pattern.search(statement))
+
+
+def values_said_in(statement: str) -> frozenset[str]:
+    """The same without the day that a date means."""
+    return values_in(_MEANING.sub("", statement))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from neve.domain.records.memories import Kind
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
-from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in
+from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in, values_said_in
 from neve.observing import PriorMemory
 
 MAX_CORRECTION_WORDS = 8
@@ -54,10 +54,11 @@ _PROBLEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A line that was kept before: what it says without its mark."""
+    """A line that was kept before: what it says without its mark. ``seq``: of its event, where that is known."""
 
     text: str
     speaker: str
+    seq: int | None = None
 
 
 def solves(sentence: Sentence) -> bool:
@@ -94,9 +95,14 @@ def is_bare_correction(sentence: Sentence) -> bool:
 
 def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
     """The speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or the
-    same word."""
+    same word. Of a message of several lines the one that says such a value comes first."""
     own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
-    return own[-1] if own and _alike(f"to {text}", lines[own[-1]].text) else None
+    if not own:
+        return None
+    values = values_in(f"to {text}")
+    together = (n for n in reversed(own) if lines[n].seq == lines[own[-1]].seq)
+    at = next((n for n in together if values & values_said_in(lines[n].text)), own[-1])
+    return at if _alike(f"to {text}", lines[at].text) else None
 
 
 def correction(text: str) -> str:
