@@ -258,3 +258,33 @@ def test_what_says_something_else_leaves_a_fact_alone(known: str, said: str) -> 
 def test_a_new_home_takes_the_place_of_the_old_one(said: str) -> None:
     [fact] = facts(said, prior=shown("User lives in Paris"))
     assert (fact.relation, fact.target_id, fact.category) == ("updates", "mem_1", "PLACE")
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "now", "category"),
+    [
+        ("User moved to Bremen", "I meant Lübeck", 'Correction of "User moved to Bremen": Lübeck', "PLACE"),
+        ("User likes green tea", "Sorry, black tea", 'Correction of "User likes green tea": black tea', "PREFERENCE"),
+        (
+            "User works at Siemens in Munich as an engineer",
+            "No wait, Nuremberg",
+            'Correction of "User works at Siemens in Munich as an engineer": Nuremberg',
+            "BIOGRAPHY",
+        ),
+    ],
+)
+def test_a_bare_correction_takes_the_place_of_the_fact(before: str, said: str, now: str, category: str) -> None:
+    """In the next pass, which sees the line and the fact that was made of it."""
+    noted = PriorMemory("mem_2", f"🟡 {before}", local=True, kind=Kind.OBSERVATION, span=(0, 0))
+    [fact] = facts(said, prior=(*shown(before), noted))
+    assert (fact.text, fact.category, fact.relation, fact.target_id) == (now, category, "updates", "mem_1")
+
+
+def test_what_was_corrected_at_once_is_a_fact_as_it_was_corrected() -> None:
+    [fact] = facts("I moved to Bremen. Sorry, Lübeck.")
+    assert (fact.text, fact.category) == ('Correction of "User moved to Bremen": Lübeck', "PLACE")
+
+
+def test_what_was_corrected_is_updated_like_any_other() -> None:
+    [fact] = facts("I moved to Kiel", prior=shown('Correction of "User moved to Bremen": Lübeck'))
+    assert (fact.text, fact.relation, fact.target_id) == ("User moved to Kiel", "updates", "mem_1")

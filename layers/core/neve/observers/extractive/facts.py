@@ -113,6 +113,7 @@ FORMS = (
     ),
 )
 _DATED = re.compile(r"\(meaning \d{4}")
+_CORRECTED = re.compile(r'^Correction of "(?P<old>.+)": ')
 _MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
 _ASKED = " (asked to remember this)"
 
@@ -182,7 +183,22 @@ def _shown_before(fact: ProposedFact) -> _Shown:
 
 def _statements(line: Line) -> Iterator[str]:
     if line.speaker != "Assistant":
-        yield from (_unmarked(text) for text in statements(line.text) if not was_cut(text))
+        parts = [line.text] if _CORRECTED.match(line.text) else statements(line.text)
+        yield from (_unmarked(text) for text in parts if not was_cut(text))
+
+
+def _what_it_corrects(text: str) -> str | None:
+    """Of a bare correction, which says both."""
+    found = _CORRECTED.match(text)
+    return found["old"] if found else None
+
+
+def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
+    """The known fact that it puts right."""
+    old = _what_it_corrects(text)
+    if old is None:
+        return None
+    return next((one for one in known if one.id and adds_nothing(content_of(old), content_of(one.text))), None)
 
 
 def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
@@ -190,7 +206,9 @@ def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised 
     fact, stance = _recognised(text, event=line.mark == "✅"), stance_of(text)
     if fact and fact.who not in (None, line.speaker):
         return None
-    of = next((one for one in known if stance.opposes(one.stance)), None) if stance.denied else None
+    of = _corrected_one(text, known) if fact is None else None
+    if of is None and stance.denied:
+        of = next((one for one in known if stance.opposes(one.stance)), None)
     if of is None:
         return fact
     category, importance = (of.fact.category, of.fact.importance) if of.fact else ("BIOGRAPHY", 4)
@@ -201,11 +219,13 @@ def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised 
 def _recognised(text: str, *, event: bool) -> Recognised | None:
     """``event``: it tells of something that happened."""
     asked = _ASKED in text
-    bare = _unmarked(text).replace(_ASKED, "")
+    bare = says = _unmarked(text).replace(_ASKED, "")
+    while (old := _what_it_corrects(says)) is not None:
+        says = old
     for form in FORMS:
-        if match := form.pattern.search(bare):
+        if match := form.pattern.search(says):
             of = one_spelling(match.groupdict().get("of", "").casefold())
-            holds_now = not stance_of(bare).denied and not (form.slot == "home" and _LONG_AGO.search(bare))
+            holds_now = not stance_of(says).denied and not (form.slot == "home" and _LONG_AGO.search(says))
             slot = f"{match['who']}: {form.slot} {of}" if form.slot and holds_now else None
             return Recognised(bare, match["who"], form.category, max(form.importance, 4 if asked else 1), slot)
     if event and _DATED.search(bare):
@@ -219,6 +239,9 @@ def _unmarked(text: str) -> str:
 
 def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None]:
     """``shown``: the newest first, so that where two fill one slot it is the newer one that is updated."""
+    corrected = _corrected_one(fact.text, shown)
+    if corrected is not None:
+        return "updates", corrected.id
     stance = stance_of(fact.text)
     for old in shown:
         if old.stance.opposes(stance):
