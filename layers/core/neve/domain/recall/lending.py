@@ -22,7 +22,7 @@ class Terms(NamedTuple):
 
 RRF_TERMS = Terms(of_lead=1.0, of_score=0.01)
 """The sums of two ranks lie close: a hundredth of the first is half a place (docs/retrieval.md)."""
-RERANK_TERMS = Terms(of_lead=0.2, of_score=0.03)
+RERANK_TERMS = Terms(of_lead=0.1, of_score=0.03)
 """Both of these were chosen on chats 1-5 of two sets (docs/retrieval.md)."""
 
 WIDEST_RANGE = 4
