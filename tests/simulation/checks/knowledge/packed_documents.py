@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from neve.domain.documents.pins import Pin, pin_of
@@ -49,13 +49,13 @@ def a_build_sees_the_documents_of_one_moment(run: Run) -> Found:
 def _moments(run: Run, built: Gathered) -> Iterator[Named]:
     """What belonged in a pack at each moment of a build."""
     policy = existing(run.cloud.table.rows.get(tenant_row(built.keys.tenant))).policy
-    moments = list(_pins(run, built))
-    left = {pin.document_id for pin in moments[-1]}
-    for pins, gone in product(moments, (False, True)):
+    deleted = set(_deleted_texts(run, built))
+    for pins, gone in product(_pins(run, built), (False, True)):
         chosen = choose(pins, policy.always_layer, policy.profile_layer)
         if gone:
             always, profile = (
-                [pin for pin in some if pin.document_id in left] for some in (chosen.always, chosen.profile)
+                [pin for pin in some if (pin.document_id, pin.rev) not in deleted]
+                for some in (chosen.always, chosen.profile)
             )
             chosen = replace(chosen, always=tuple(always), profile=tuple(profile))
         people = (*chosen.profile, *chosen.people)
@@ -90,6 +90,17 @@ def _pins(run: Run, built: Gathered) -> Iterator[list[Pin]]:
             yield _of(heads, texts)
     if not shown:
         yield _of(heads, texts)
+
+
+def _deleted_texts(run: Run, built: Gathered) -> Iterator[tuple[str, int]]:
+    """By id and rev, up to the end of the build. An older one is there as long as its document."""
+    partition = UserKeys(built.keys.tenant, built.keys.user).partition
+    for one in chain.from_iterable(transactions(run)):
+        if one.at_s > built.ended_s:
+            break
+        if one.key.pk == partition and one.key.sk.startswith(DOCUMENT_REV) and one.old and one.new is None:
+            revision = read_document(one.old)
+            yield str(revision.id), revision.rev
 
 
 def _of(heads: Mapping[str, Document], texts: Mapping[tuple[str, int], str]) -> list[Pin]:
