@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from local.controls.fixture_embedder import similar_pair
+from neve.domain.indexing.passage import Source
 from neve.domain.tenants.policy import Policy
 from neve.scope import Tenant
+from neve.usecases.recall.command import MIN_DEPTH
 from tests.unit.recall_world import RecallWorld
 
 OFF_TOPIC = "explain how kayak races changed through medieval history"
@@ -62,3 +64,15 @@ def test_nobody_can_say_so_without_the_vector_leg(world: RecallWorld, fault: str
 def test_the_policy_switches_it_off(world: RecallWorld) -> None:
     world.tenant = Tenant(world.tenant.id, Policy(prompt_share=0.0))
     assert len(world.found(OFF_TOPIC)) == 1
+
+
+def test_nor_is_who_has_more_than_a_leg_goes_on_with_answered_because_of_one_word(world: RecallWorld) -> None:
+    """Everything has its vector, and more of it is nearer than the one that has the word."""
+    far = world.remember("Ann goes kayaking at dawn")
+    for number in range(2 * MIN_DEPTH - 10):
+        world.remember(f"A dusty page of some old history, {chr(97 + number % 26) * (2 + number // 26)}")
+    world.pump()
+    answer = world.ask(OFF_TOPIC, sources=(Source.MEMORY, Source.EVENT), rerank="off", debug=True)
+    assert (answer.hits, answer.result_state) == ([], "none")
+    assert answer.debug is not None
+    assert {"id": far, "reason": "off_topic"} in answer.debug["dropped"]
