@@ -208,6 +208,24 @@ def test_a_leg_that_cannot_be_read_again_is_said_to_be_missing(world: RecallWorl
     assert set(world.found("tea time")) < rest
 
 
+def test_hits_stand_whose_rows_were_read_before_the_row_store_failed(world: RecallWorld) -> None:
+    for _ in range(130):
+        world.remember("tea time")
+    world.remember("tea and something else")
+    world.pump()
+    search = world.index.search_text
+
+    def failing_behind_the_next(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        if where.exclude_ids:
+            world.broken("table=error")
+        return search(owner, query, where, depth)
+
+    world.index.search_text = failing_behind_the_next  # type: ignore[method-assign]
+    answer = world.ask("tea time", recorded=False)
+    assert [hit.text for hit in answer.hits] == ["tea time"]
+    assert (answer.result_state, answer.degraded) == ("found", ["hydrate:error"])
+
+
 def test_repeated_texts_do_not_starve_recall(world: RecallWorld) -> None:
     for _ in range(40):
         world.remember("tea time")

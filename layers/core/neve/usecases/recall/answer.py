@@ -51,7 +51,7 @@ _DEGRADATIONS = {
     "late:timeout": "The token vectors were not compared in time: ranked without them.",
     INDEX_BEHIND: "Some of what was said or kept is not in the index yet: it may be missing here.",
     "ledger:error": "This recall was not recorded.",
-    "hydrate:error": "The row store did not answer: nothing could be verified, so nothing is returned.",
+    "hydrate:error": "The row store did not answer: what could not be verified is not returned.",
 }
 
 

@@ -177,6 +177,9 @@ class _Search:
             except DeadlineExceeded:
                 self.legs.cut_off(DEADLINE)
                 break
+            except StoreUnavailable:
+                self.legs.cut_off(HYDRATE_ERROR)
+                break
             dropped += ranking.dropped
         lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
         if lag is not None:
