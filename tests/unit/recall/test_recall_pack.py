@@ -246,6 +246,21 @@ def test_nothing_is_read_again_when_the_rest_is_below_the_threshold(world: Recal
     assert len(seen) == 1
 
 
+def test_nothing_is_read_again_for_a_message_about_something_else(world: RecallWorld) -> None:
+    """What the pack holds has cost nobody a place: the legs have read deeper by that much."""
+    packed = world.remember("Ann paddles a kayak on the river")
+    world.pump()
+    freeze_pack(world)
+    for number in range(80):
+        world.remember(f"A dusty page of some old worn kayak manual, {chr(97 + number % 26) * (2 + number // 26)}")
+    world.pump()
+    seen = remember_filters(world)
+    assert (
+        reasons(world, "explain how kayak races changed through medieval history", session_id="s1")[packed] == "in_pack"
+    )
+    assert len(seen) == 1
+
+
 def test_ids_that_the_caller_excludes_and_their_texts_are_left_out(world: RecallWorld) -> None:
     world.open()
     one, twin = world.remember("Mary drinks tea"), world.remember("Mary drinks  tea")

@@ -33,7 +33,7 @@ from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
-from neve.usecases.recall.stages.gate import gate, gated_words
+from neve.usecases.recall.stages.gate import Gated, gate, gated_words
 from neve.usecases.recall.stages.hydrate import (
     Ahead,
     GenerationMoved,
@@ -166,7 +166,7 @@ class _Search:
         ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
         for _ in range(REFILLS):
-            if len(ranking.ranked) >= self.request.k or not _starved(self.request, reading, dropped):
+            if len(ranking.ranked) >= self.request.k or not ranking.starved:
                 break
             try:
                 again = self.legs.read_again(reading, _narrowed(self.request.where, read.out, dropped))
@@ -203,7 +203,8 @@ class _Search:
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
         ranking = fuse(self.request, self.scores, replace(reading, late=late), gated, known, list(new))
-        return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
+        starved = _starved(self.request, reading, gated, ranking.dropped)
+        return replace(ranking, dropped=(*gated.dropped, *ranking.dropped), starved=starved), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:
         hits = {one.row.id for one in ranked}
@@ -229,15 +230,17 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
     return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 
-def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:
-    """Whether what was hidden may have kept other candidates out of a leg that found as many as its depth and, if it is
-    the vector leg, was not below the threshold there."""
+def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped]) -> bool:
+    """Whether others may be behind a leg that found as many as its depth and, if it is the vector leg, was not below
+    the threshold there, because of what it lost: ``dropped`` when the rows were read, or so much left out before that
+    fewer than its depth went on."""
     lexical, vector, depth = reading.lexical, reading.vector, request.depth
-    more_words = lexical is not None and len(lexical) >= depth
-    more_near = vector is not None and len(vector) >= depth
+    lost = bool(hidden(dropped))
+    more_words = lexical is not None and len(lexical) >= depth and (lost or len(gated.lexical or ()) < depth)
+    more_near = vector is not None and len(vector) >= depth and (lost or len(gated.near or ()) < depth)
     if more_near and vector:
         more_near = reading.similarity(vector[depth - 1]) >= request.threshold
-    return (more_words or more_near) and bool(hidden(dropped))
+    return more_words or more_near
 
 
 def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped]) -> SearchFilter:

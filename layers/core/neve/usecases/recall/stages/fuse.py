@@ -26,10 +26,11 @@ from neve.usecases.recall.stages.rerank import reranked, with_what_memories_lend
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """``ranked``: best first."""
+    """``ranked``: best first. ``starved``: others may have been kept out by what was dropped."""
 
     ranked: Sequence[Ranked]
     dropped: tuple[Dropped, ...]
+    starved: bool = False
 
 
 def new_candidates(
