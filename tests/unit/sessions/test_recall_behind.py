@@ -85,6 +85,15 @@ def test_sessions_that_there_is_no_time_to_look_at_may_be_behind(
     assert answer.degraded[-1] == "index:behind" and answer.lag is not None
 
 
+def test_sessions_that_cannot_be_looked_at_may_be_behind_and_cost_no_hit(world: RecallWorld) -> None:
+    """The index of what is behind is shared with other users, whose reads may throttle it."""
+    world.pump()
+    world.faults.replace([{"target": "table", "fault": "error", "match": "DUE#behind"}])
+    answer = world.ask("oolong")
+    assert [hit.text for hit in answer.hits] == ["Mary drinks oolong tea"]
+    assert answer.degraded == ["index:behind"] and answer.lag == MemoryLag(at_least=True)
+
+
 @pytest.mark.parametrize(
     "filters",
     [

@@ -129,12 +129,12 @@ class Reads:
         )
 
     def _missed(self, user_state: UserState, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
-        """What nobody could find, as far as it is known. Sessions that there was no time to look at may lack words.
-        Raises StoreUnavailable."""
+        """What nobody could find, as far as it is known. Sessions that nobody could look at, or not in time, may lack
+        words."""
         now = self.scope.ports.clock.now()
         try:
             elsewhere = self.missed.result(deadline_ms)
-        except DeadlineExceeded:
+        except (DeadlineExceeded, StoreUnavailable):
             elsewhere = MemoryLag(at_least=True)
         missed = (
             elsewhere,
