@@ -235,8 +235,8 @@ KNOWLEDGE = (
     ),
     Request(
         "recall in a session, 5 memories",
-        "the ledger's row; the user head twice, session head, epoch and words; what lacks words, the log's tail,"
-        " sessions behind; each memory",
+        "the ledger's row; the user head twice, session head, epoch and words; what lacks words, sessions behind; each"
+        " memory",
         lambda metered, _: ask(metered),
         ("",),
     ),

@@ -50,10 +50,10 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     # three of reading and the ledger row of the recall
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     calls = dict(world.rows.calls)
-    # recall: rows, recent rows, tail, sessions behind, what BM25 found, the other candidates, ledger;
+    # recall: rows, recent rows, sessions behind, what BM25 found, the other candidates, ledger;
     # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, new
     # memories, stated rows
-    assert calls == {"get_many": 6, "query": 8, "write": 1}
+    assert calls == {"get_many": 6, "query": 7, "write": 1}
 
 
 def test_without_a_recall_two_steps_and_a_comparison(world: RecallWorld) -> None:

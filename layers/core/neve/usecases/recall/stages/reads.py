@@ -20,7 +20,7 @@ from neve.ports.runtime import Task
 from neve.ports.table import Index, Item, Page
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import EVENT, NO_WORDS
+from neve.store.keys import NO_WORDS
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import (
     MemoryLag,
@@ -89,16 +89,17 @@ class IndexLag:
 @dataclass(frozen=True, slots=True)
 class Aside:
     """Under way beside the legs: the pack of the session; the rows that may be missing in the index, newest first, with
-    the texts of documents; and how far memory is behind, where there is something among what could be found which
-    neither the index nor these rows cover."""
+    the texts of documents; the newest of the session's events that are; and how far memory is behind, where there is
+    something among what could be found which neither the index nor these cover."""
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
+    tail: Task[list[Item]]
     index_lag: IndexLag | None
 
     def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item]]:
         """Raises StoreUnavailable, DeadlineExceeded."""
-        return self.pack.result(deadline_ms), self.new_rows.result(deadline_ms)
+        return self.pack.result(deadline_ms), self.new_rows.result(deadline_ms) + self.tail.result(deadline_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +110,19 @@ class Reads:
     request: ResolvedRequest
     user_state: Task[UserState]
     new_rows: Task[Page]
-    tail: Task[list[Item]] | None
     missed: Task[MemoryLag | None]
 
     def collect(self, deadline_ms: float) -> tuple[UserState, Aside]:
         """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
         user_state = self.user_state.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
-        tail = self.tail.result(deadline_ms) if self.tail else []
         missed = self._missed(user_state, new_rows, deadline_ms)
-        unindexed = [item for item in tail if item["seq"] > user_state.indexed_seq]
-        unindexed = [item for item in unindexed if not holds(user_state.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
         lacking = new_rows.items
         return user_state, Aside(
             _start_contents(self.scope, self.request, user_state.pack),
-            tasks.start(lambda: with_texts(table, keys, lacking) + unindexed) if lacking else Known(unindexed),
+            tasks.start(lambda: with_texts(table, keys, lacking)) if lacking else Known([]),
+            _start_tail(self.scope, self.request, user_state),
             IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 
@@ -150,7 +148,6 @@ def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
         request,
         scope.ports.tasks.start(lambda: _user_state(scope, request)),
         scope.ports.tasks.start(lambda: _new_rows(scope)),
-        scope.ports.tasks.start(lambda: _tail(scope, request)) if request.session_tail else None,
         scope.ports.tasks.start(lambda: _missed_elsewhere(scope, request)),
     )
 
@@ -199,9 +196,20 @@ def _new_rows(scope: UserScope) -> Page:
     )
 
 
-def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
-    log = scope.keys.of_session(str(request.command.session_id)).log
-    return scope.ports.table.query(log, prefix=EVENT, reverse=True, limit=TAIL_EVENTS).items
+def _start_tail(scope: UserScope, request: ResolvedRequest, user_state: UserState) -> Task[list[Item]]:
+    """The newest events of the session that the index lacks. As a rule there are none, and nothing is read: fifty of
+    them may be many megabytes."""
+    last, indexed = user_state.last_seq, user_state.indexed_seq
+    if not request.session_tail or indexed >= last:
+        return Known([])
+    keys, table = scope.keys.of_session(str(request.command.session_id)), scope.ports.table
+    lacking = keys.events(max(indexed, last - TAIL_EVENTS) + 1, last)
+
+    def read() -> list[Item]:
+        found = table.query(keys.log, between=lacking, reverse=True, limit=TAIL_EVENTS).items
+        return [item for item in found if not holds(user_state.retracted, item["seq"])]
+
+    return scope.ports.tasks.start(read)
 
 
 # --- what nobody could find -----------------------------------------------------------------------
