@@ -236,6 +236,20 @@ def test_repeated_texts_do_not_starve_recall(world: RecallWorld) -> None:
     assert len(found) == 5 and set(found) > set(rest)
 
 
+def test_however_often_something_was_said_it_takes_one_place(world: RecallWorld) -> None:
+    """What an assistant asks every day, and what was answered to it once."""
+    world.open()
+    for day in range(10):
+        world.say(*(text for n in range(24) for text in (f"fine {day * 24 + n}", "How did you sleep last night?")))
+    world.say("Sleep was bad")
+    world.pump()
+    world.clock.move(days=30)
+    hits = world.ask("How did I sleep last night?", mode="tool").hits
+    texts = [hit.text for hit in hits]
+    assert len(hits) == 8 and texts.count("How did you sleep last night?") == 1
+    assert texts[0] == "How did you sleep last night?" and hits[0].components["rank_lex"] == 1
+
+
 def test_nothing_is_read_again_when_the_rest_is_below_the_threshold(world: RecallWorld) -> None:
     for n in range(40):
         world.remember(f"unrelated matter {n} similarity=0.40")

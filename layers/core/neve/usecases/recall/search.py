@@ -28,7 +28,7 @@ from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import Dropped, History, LeftOut, by_id, hidden, left_out
+from neve.usecases.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
@@ -165,14 +165,16 @@ class _Search:
         reading, dropped = read.reading, read.dropped
         ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
+        repeated: frozenset[str] = frozenset()
         for _ in range(REFILLS):
             if len(ranking.ranked) >= self.request.k or not ranking.starved:
                 break
+            repeated |= _repeated(ranking, known)
             try:
-                again = self.legs.read_again(reading, _narrowed(self.request.where, read.out, dropped))
+                again = self.legs.read_again(reading, _narrowed(self.request.where, read.out, dropped, repeated))
                 if again is None:
                     break
-                reading = again
+                reading = _with_the_repeated(again, reading, ranking, repeated)
                 ranking, known = self._rank(read, reading, known)
             except DeadlineExceeded:
                 self.legs.cut_off(DEADLINE)
@@ -243,10 +245,32 @@ def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: 
     return more_words or more_near
 
 
-def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped]) -> SearchFilter:
-    """The filter of another reading: without what was found and must not be shown."""
+def _repeated(ranking: Ranking, known: Hydrated) -> frozenset[str]:
+    """The fingerprints of texts that stand in the ranking and that others repeat, who knows how many."""
+    standing = {one.row.fingerprint for one in ranking.ranked}
+    repeats = (known.get(one.id) for one in ranking.dropped if one.reason == REPEATS)
+    return frozenset(row.fingerprint for row in repeats if isinstance(row, RecallRow)) & standing
+
+
+def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], repeated: frozenset[str]) -> SearchFilter:
+    """The filter of another reading: without what was found and must not be shown, and without any copy of what others
+    repeat."""
     return replace(
         where,
         exclude_ids=where.exclude_ids | hidden(dropped) | frozenset(out.ids),
-        exclude_fingerprints=frozenset(out.fingerprints),
+        exclude_fingerprints=frozenset(out.fingerprints) | repeated,
     )
+
+
+def _with_the_repeated(again: Reading, before: Reading, ranking: Ranking, repeated: frozenset[str]) -> Reading:
+    """With the one that stands for all of its copies, where its score puts it: that is the same in every reading."""
+    standing = {one.row.id for one in ranking.ranked}
+
+    def joined(now: list[Candidate] | None, then: list[Candidate] | None) -> list[Candidate] | None:
+        if now is None or then is None:
+            return now
+        found = {one.item_id for one in now}
+        kept = [one for one in then if one.fingerprint in repeated and one.item_id in standing - found]
+        return sorted([*now, *kept], key=lambda one: (-one.score, one.item_id))
+
+    return replace(again, lexical=joined(again.lexical, before.lexical), vector=joined(again.vector, before.vector))
