@@ -25,6 +25,7 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import shape
 from neve.domain.records.memories import EmbeddingState
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.ports.search import IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Delete, key_of
 from neve.store import rows
@@ -32,6 +33,7 @@ from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.reindex import Reindexed, reindex
+from neve.usecases.lag.memory_lag import user_lag
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.stages.legs import OTHER_MODEL
 from neve.usecases.retract.retract_events import Retract, retract_events
@@ -361,6 +363,41 @@ def test_a_row_on_its_way_to_the_old_index_still_gets_there(engine: Engine) -> N
 
     engine.reindex(meanwhile)
     assert engine.by_vector("kayak blue") == [waiting]
+
+
+def test_vectors_on_their_way_to_the_old_index_still_get_there(tmp_path: Path) -> None:
+    """For the same model. Else what was said is not found by meaning until the switch, and never if the run breaks
+    off."""
+    with _sqlite(tmp_path) as engine, closing(SqliteSearchIndex(tmp_path / "old.db", NEXT)) as old:
+        world = engine.world
+        enter_tenant(world)
+        world.search = old
+        engine.change_model()
+        world.open()
+        world.say("we rowed", "well done")
+        world.words(world.dispatch())
+        on_their_way = world.taken(QueueName.EMBED)
+
+        def meanwhile() -> None:
+            assert engine.indexed() == 2
+            assert world.embed(on_their_way) == {}
+            assert engine.by_vector("user we rowed")[0] == event_id("s1", 1)
+            raise StoreUnavailable("search", "broken off")
+
+        with pytest.raises(StoreUnavailable):
+            engine.reindex(meanwhile)
+
+
+def test_what_nobody_embedded_before_the_switch_is_noted_behind_it(engine: Engine) -> None:
+    world = engine.world
+    world.open()
+    world.say("we rowed", "well done")
+    world.words(world.dispatch())
+    world.taken(QueueName.EMBED)  # lost
+    engine.change_model()
+    engine.reindex()
+    assert user_lag(world.user()).unembedded == 0
+    assert engine.by_vector("user we rowed")[0] == event_id("s1", 1)
 
 
 def test_a_run_can_be_repeated_and_pays_for_no_text_twice(engine: Engine) -> None:

@@ -92,8 +92,8 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
     try:
         still_there(head, incarnation)
         for step in lacking:
-            row, again = _Vectors(data, head).index(step, row)
-            failed = failed or again
+            done = _Vectors(data, head).index(step, row)
+            row, failed = done.row, failed or done.again
     except UserErased:
         return
     except OutOfTime:
@@ -115,22 +115,28 @@ def _to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
         yield failed_from, last
 
 
-def reindex_events(data: SessionData[IndexingPorts], incarnation: int, seqs: Span) -> int | None:
-    """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
-    indexed. The first that has no vector there, because the embedder did not work. Raises EmbedAgain and
-    StoreUnavailable."""
+def reindex_events(
+    data: SessionData[IndexingPorts], incarnation: int, seqs: Span, *, in_use: bool = True
+) -> int | None:
+    """For an index that lacks them: words and vectors of the events ``seqs``, first to last. The first that has no
+    vector there, because the embedder did not work. ``in_use``: recall searches this index already, so what is done is
+    noted; of another one it would say that vectors are there which the index in use may still get. Raises EmbedAgain
+    and StoreUnavailable."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
+    lacking: list[int] = []
     try:
         still_there(head, incarnation)
         for step in steps(seqs):
-            row, again = _Vectors(data, head, reindexing=True).index(step, row)
-            if again:
+            done = _Vectors(data, head, reindexing=True, in_use=in_use).index(step, row)
+            if done.again:
                 raise EmbedAgain
+            row = done.row
+            lacking += [done.lacking_from] if done.lacking_from is not None else []
     except UserErased:
         return None
-    return row.without_vectors_from
+    return min(lacking, default=None)
 
 
 def steps(span: Span) -> Iterator[Span]:
@@ -310,26 +316,37 @@ class _Written:
 
 
 @dataclass(frozen=True, slots=True)
+class _Done:
+    """One step. ``row``: as it is left. ``again``: some texts are to be tried again. ``lacking_from``: as written."""
+
+    row: IndexedRow
+    again: bool
+    lacking_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Vectors:
-    """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted."""
+    """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted;
+    ``in_use`` False: and nothing is noted."""
 
     data: SessionData[IndexingPorts]
     head: UserHead
     reindexing: bool = False
+    in_use: bool = True
 
-    def index(self, span: Span, row: IndexedRow) -> tuple[IndexedRow, bool]:
-        """``row`` was read before; the row as it is left, and whether some texts are to be tried again. Words that come
+    def index(self, span: Span, row: IndexedRow) -> _Done:
+        """``row`` was read before. Words that come
         in meanwhile belong to the context of what is written here, and their own write found no vectors to take along:
         it is written again. Raises OutOfTime, UserErased."""
         for _ in range(CONTEXTS):
             written = self._write(_step_passages(self.data.ports.table, self.data.keys, self.head.incarnation, span))
             if written is None:
-                return row, True
+                return _Done(row, again=True)
             noted = self._note(span, row, written)
             if noted.after is not None:
-                return noted.after, bool(written.again)
+                return _Done(noted.after, bool(written.again), written.lacking_from)
             row = noted.before
-        return row, True
+        return _Done(row, again=True)
 
     def _write(self, step: _StepPassages) -> _Written | None:
         """None when not one text could be embedded and a later attempt may do better. Raises OutOfTime."""
@@ -354,6 +371,8 @@ class _Vectors:
         def noted(row: IndexedRow) -> IndexedRow | None:
             if row.indexed_seq != seen.indexed_seq:
                 return None
+            if not self.in_use:
+                return row
             moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.reindexing else row
             for part in done:
                 moved = moved.with_vectors(part, written.lacking_from)

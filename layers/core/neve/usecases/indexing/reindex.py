@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import EmbeddingState, Memory
+from neve.domain.records.sessions import Span
 from neve.domain.records.users import UserHead
 from neve.ports.engines import IndexingPorts
 from neve.ports.errors import StoreUnavailable
@@ -161,7 +162,7 @@ class _Filling:
         left = dict(what_left(self.into.table, owner))
         whole = {
             row.session: self._index_log(
-                owner, head, row.session, self._first(owner, row, before, left), row.indexed_seq
+                owner, head, row.session, (self._first(owner, row, before, left), row.indexed_seq), in_use=False
             )
             for row in self._logs(owner)
         }
@@ -192,8 +193,8 @@ class _Filling:
             self._index(owner, kind, gone | changed)
         left = dict(what_left(self.into.table, owner))
         for row in self._logs(owner):
-            first = min(self._first(owner, row, before, left), row.without_vectors_from or row.indexed_seq + 1)
-            self._index_log(owner, head, row.session, first, row.indexed_seq)
+            first = min(self._first(owner, row, before, left), _first_to_note(row))
+            self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=True)
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
         """The ids of those without vectors. Raises EmbedAgain."""
@@ -219,12 +220,13 @@ class _Filling:
         self._patiently(lambda: take_out(log, row.indexed_seq, now))
         return 1
 
-    def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> int:
+    def _index_log(self, owner: UserKeys, head: UserHead, session: str, seqs: Span, *, in_use: bool) -> int:
         """Up to which seq the new index has the vectors, too. Raises EmbedAgain."""
+        first, last = seqs
         if first > last:
             return last
         log = SessionData(self.into, owner.of_session(session))
-        lacking = self._patiently(lambda: reindex_events(log, head.incarnation, (first, last)))
+        lacking = self._patiently(lambda: reindex_events(log, head.incarnation, seqs, in_use=in_use))
         self.done.logs += 1
         self.on_progress(self.done)
         return last if lacking is None else min(last, lacking - 1)
@@ -253,6 +255,12 @@ class _Filling:
     def _logs(self, owner: UserKeys) -> list[IndexedRow]:
         found = state_rows(self.into.table, owner, "indexed")
         return [read_indexed(item["session_id"], item) for item in found]
+
+
+def _first_to_note(row: IndexedRow) -> int:
+    """The first event of a log that was not noted to have its vector: the new index got it before it was in use."""
+    lacking = (first for first, _ in row.not_embedded((1, row.indexed_seq)))
+    return min(next(lacking, row.indexed_seq + 1), row.without_vectors_from or row.indexed_seq + 1)
 
 
 def _lacks_something(row: Memory | Document) -> bool:
