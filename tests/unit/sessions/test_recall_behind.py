@@ -94,6 +94,15 @@ def test_sessions_that_cannot_be_looked_at_may_be_behind_and_cost_no_hit(world: 
     assert answer.degraded == ["index:behind"] and answer.lag == MemoryLag(at_least=True)
 
 
+def test_a_slow_look_at_other_sessions_costs_no_hit(world: RecallWorld) -> None:
+    world.pump()
+    look = {"target": "table", "fault": "slow:5000", "match": "DUE#behind"}
+    world.faults.replace([look, {"target": "lexical", "fault": "slow:20"}])
+    answer = world.ask("oolong", legs=("lexical",))
+    assert [hit.text for hit in answer.hits] == ["Mary drinks oolong tea"]
+    assert answer.degraded == ["index:behind"] and answer.elapsed_ms <= 300
+
+
 @pytest.mark.parametrize(
     "filters",
     [

@@ -127,7 +127,7 @@ class _Search:
         self.legs.start(self.request.where, depth)
         reads = start_reads(self.scope, self.request)
         self.late.start()
-        user_state, aside = reads.collect(self.budget.legs_end_ms)
+        user_state, aside = reads.collect(self.budget)
         if user_state.head.state == "closed":
             rows.writable(user_state.head)
         if user_state.head.state == "erasing":

@@ -28,5 +28,11 @@ class TimeBudget:
         return self.ends_ms - min(RESERVE_MS, RESERVE_SHARE * self.ms)
 
     @property
+    def words_begin_ms(self) -> float:
+        """Half of the legs' time: by then the keyword leg begins, whatever is not known yet that decides over no
+        hit."""
+        return (self.started_ms + self.legs_end_ms) / 2
+
+    @property
     def elapsed_ms(self) -> float:
         return self.clock.monotonic_ms() - self.started_ms

@@ -34,6 +34,7 @@ from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import RecallRow, read_row, row_key
 from neve.usecases.recall.stages.documents import with_texts
+from neve.usecases.recall.time_budget import TimeBudget
 
 NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first
@@ -112,11 +113,11 @@ class Reads:
     new_rows: Task[Page]
     missed: Task[MemoryLag | None]
 
-    def collect(self, deadline_ms: float) -> tuple[UserState, Aside]:
+    def collect(self, budget: TimeBudget) -> tuple[UserState, Aside]:
         """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
-        user_state = self.user_state.result(deadline_ms)
-        new_rows = self.new_rows.result(deadline_ms)
-        missed = self._missed(user_state, new_rows, deadline_ms)
+        user_state = self.user_state.result(budget.legs_end_ms)
+        new_rows = self.new_rows.result(budget.legs_end_ms)
+        missed = self._missed(user_state, new_rows, budget.words_begin_ms)
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
         lacking = new_rows.items
         return user_state, Aside(
