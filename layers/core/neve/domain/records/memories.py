@@ -102,6 +102,11 @@ class Provenance:
     def trusted(self) -> Trust:
         return self.trust or DEFAULT_TRUST
 
+    @property
+    def by_hand(self) -> bool:
+        """A person chose the words: wrote them, or corrected what was there."""
+        return self.by == "human_edit"
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPassage:

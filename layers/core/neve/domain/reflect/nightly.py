@@ -73,6 +73,11 @@ def is_candidate(kind: str, scope: str) -> bool:
     return kind == Kind.OBSERVATION or (kind == Kind.REFLECTION and scope == Scope.SESSION)
 
 
+def may_be_condensed(row: Memory) -> bool:
+    """The same of one row: what a person has corrected is their word, and stays, too."""
+    return is_candidate(row.kind, row.scope) and not row.provenance.by_hand
+
+
 def oldest_first(rows: Iterable[Memory]) -> list[Memory]:
     return sorted(rows, key=place_of)
 
@@ -84,7 +89,7 @@ def place_of(row: Memory) -> tuple[str, str]:
 
 def eligible(rows: Iterable[Memory], until: str) -> list[Memory]:
     """Of active rows of a user: the candidates that were created by ``until``, oldest first."""
-    return oldest_first(row for row in rows if is_candidate(row.kind, row.scope) and row.created_at <= until)
+    return oldest_first(row for row in rows if may_be_condensed(row) and row.created_at <= until)
 
 
 def worth_a_run(rows: Sequence[Sized], least_rows: int, least_tokens: int) -> bool:

@@ -18,15 +18,11 @@ def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) ->
     read, and another one where a corrected memory took the place of an older one. Raises StoreUnavailable."""
     live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen)
     own = [memory for memory in live if memory.session_id == scope.session]
-    corrected = [memory for memory in own if _by_a_person(memory)]
+    corrected = [memory for memory in own if memory.provenance.by_hand]
     if not corrected:
         return ()
     older = _replaced_by(scope, corrected)
     return tuple(_remembered(memory, older.get(memory.id, memory)) for memory in own)
-
-
-def _by_a_person(memory: Memory) -> bool:
-    return memory.provenance.by == "human_edit"
 
 
 def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, Memory]:
@@ -38,5 +34,5 @@ def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, 
 
 def _remembered(memory: Memory, made_as: Memory) -> Remembered:
     """``made_as``: which of them says where it comes from."""
-    at = (memory.person_at or memory.created_at) if _by_a_person(memory) else None
+    at = (memory.person_at or memory.created_at) if memory.provenance.by_hand else None
     return Remembered(memory.text, made_as.provenance.seq_from, made_as.provenance.seq_to, at)

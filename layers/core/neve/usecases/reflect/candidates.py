@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve.domain.memories.visibility import visible
 from neve.domain.records.memories import Memory
-from neve.domain.reflect.nightly import is_candidate
+from neve.domain.reflect.nightly import is_candidate, may_be_condensed
 from neve.ports.table import Index
 from neve.scope import UserScope
 from neve.store.memories import active_memories
@@ -24,4 +24,5 @@ def candidate_rows(scope: UserScope, gen: int) -> list[Memory]:
         if is_candidate(item["kind"], item["scope"]) and visible(item["born_gen"], item.get("died_gen"), gen)
     ]
     starts = range(0, len(ids), READ_BATCH_SIZE)
-    return [m for start in starts for m in active_memories(table, keys, ids[start : start + READ_BATCH_SIZE], gen)]
+    found = (m for start in starts for m in active_memories(table, keys, ids[start : start + READ_BATCH_SIZE], gen))
+    return [memory for memory in found if may_be_condensed(memory)]

@@ -30,7 +30,7 @@ from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, rep
 from neve.usecases.tenants.usage import model_usage, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
-"""What a reflection replaces; note, manual and fact rows stay."""
+"""What a reflection replaces; note, manual and fact rows stay, and so does every row that a person has corrected."""
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
@@ -78,7 +78,8 @@ def fold_session(
         return []
     head = rows.read_head(found.get(keys.head))
     folded = [row.id for row in marker.live if row.kind in FOLDED]
-    sources = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
+    active = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
+    sources = [memory for memory in active if not memory.provenance.by_hand]
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
     if seconds_left() < scope.ports.observer.longest_s:

@@ -1,0 +1,97 @@
+"""What a person has corrected is their own word: neither a session's reflection nor a night rewrites it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records.memories import Memory, Status
+from neve.scope import UserScope
+from neve.store.rows import read_head
+from neve.usecases.librarian.remembered import remembered_of
+from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.reflect.night_world import NightWorld
+from tests.unit.world import observed_line
+
+CORRECTED = "🔴 User's daughter is called Mila"
+Correct = Callable[[UserScope, str], Memory]
+
+
+def reword(user: UserScope, memory_id: str) -> Memory:
+    return update_memory(user, memory_id, MemoryChange({"text": CORRECTED}), None)
+
+
+def evolve(user: UserScope, memory_id: str) -> Memory:
+    return evolve_memory(user, memory_id, Evolution(CORRECTED, "a slip"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[NightWorld]:
+    world = NightWorld.opened(tmp_path)
+    world.open()
+    yield world
+    world.table.close()
+
+
+def observe(world: NightWorld, passes: int) -> list[str]:
+    """As many observations of the session, of 100 tokens each."""
+    ids: list[str] = []
+    for n in range(passes):
+        last = world.say("My daughter is called Mia", "A lovely name").seqs[-1]
+        world.observer.answers = [observed_line(f"🟡 {n} ".ljust(318, "x"), last - 1, last)]
+        ids += observe_session(world.user().of_session("s1"), 1).written
+    return ids
+
+
+@pytest.mark.parametrize("correct", [reword, evolve])
+@pytest.mark.parametrize("which", [0, -1])
+def test_a_sessions_reflection_leaves_what_a_person_has_corrected(
+    world: NightWorld, correct: Correct, which: int
+) -> None:
+    ids = observe(world, 8)
+    kept = correct(world.user(), ids[which])
+    [made] = reflect_session(world.user().of_session("s1"), 1)
+    [given] = world.observer.reflected
+    assert kept.id not in {group.id for group in given.groups}
+    stored = world.memory(kept.id)
+    assert (stored.status, stored.text, stored.provenance.by) == (Status.ACTIVE, CORRECTED, "human_edit")
+    assert world.memory(made).provenance.by == "user_stated", "and nothing of a model's is a person's word"
+
+
+@pytest.mark.parametrize("correct", [reword, evolve])
+def test_documents_hear_of_a_correction_also_after_a_reflection(world: NightWorld, correct: Correct) -> None:
+    kept = correct(world.user(), observe(world, 8)[0])
+    scope = world.user().of_session("s1")
+    reflect_session(scope, 1)
+    marker = get_session(scope).marker
+    remembered = remembered_of(scope, read_head(world.table.get(scope.keys.head)), marker)
+    assert [one.text for one in remembered if one.corrected_at] == [kept.text]
+
+
+@pytest.mark.parametrize("correct", [reword, evolve])
+def test_a_night_leaves_what_a_person_has_corrected(world: NightWorld, correct: Correct) -> None:
+    sources = world.fill(4)
+    kept = correct(world.user(), sources[-1])
+    world.clock.move(days=9)
+    assert kept.id not in plan_reflection(world.scope, "ann", None).eligible
+    request_reflection(world.scope, "ann", None)
+    world.work()
+    [made] = world.reflections()
+    assert made.provenance.by != "human_edit"
+    assert {m.id for m in world.active()} == {made.id, kept.id}
+    assert world.memory(kept.id).text == CORRECTED
+
+
+def test_a_night_over_nothing_but_corrections_has_nothing_to_do(world: NightWorld) -> None:
+    for memory_id in world.fill(3):
+        update_memory(world.user(), memory_id, MemoryChange({"text": f"{CORRECTED} {memory_id}"}), None)
+    request_reflection(world.scope, "ann", None)
+    world.work()
+    assert (world.reflections(), world.observer.condensed) == ([], [])
