@@ -28,8 +28,9 @@ from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.recall.small_talk import has_content
 from neve.domain.records.epochs import Verbosity
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.frames import NAME_CHARACTERS, one_line
 from neve.domain.sessions.rendered_blocks import strip_rendered
-from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
+from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import Counter, estimate
 from neve.domain.words import chunks, fold, whole
 

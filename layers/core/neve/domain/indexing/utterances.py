@@ -15,8 +15,9 @@ from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of, together
 from neve.domain.memories.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.frames import one_line
 from neve.domain.sessions.rendered_blocks import strip_event
-from neve.domain.sessions.transcript import event_text, one_line
+from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
 
 EVENT_KIND, EVENT_TIER = "event", "episodic"

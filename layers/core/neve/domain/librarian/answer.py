@@ -19,6 +19,7 @@ from neve.domain.librarian.filing import Account, Action, ShownDocument
 from neve.domain.librarian.paths import librarian_path
 from neve.domain.observe.answer import Text
 from neve.domain.records.sessions import Outcome
+from neve.domain.sessions.frames import as_written
 
 MAX_ACTIONS = 16
 """Of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""
@@ -154,7 +155,7 @@ class _Reader:
         return Action(
             verb=read.action,  # type: ignore[arg-type]  # a noop has been left out
             path=read.path,
-            text=read.text.strip(),
+            text=as_written(read.text.strip()),
             base_rev=read.base_rev,
             to_path=read.to_path,
             title=one_line(read.title) if read.title else None,

@@ -12,6 +12,7 @@ from neve.domain.librarian.account import as_document
 from neve.domain.librarian.filing import Account, Remembered, ShownDocument
 from neve.domain.librarian.paths import ROOTS
 from neve.domain.records.sessions import Event
+from neve.domain.sessions.frames import set_apart
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate, trim_to
 
@@ -87,7 +88,7 @@ def filing_content(
     if not documents:
         parts.append("(none)")
     if before is not None:
-        parts.append(f"# Account so far, which yours replaces: fold it in\n{as_document(before)}")
+        parts.append(f"# Account so far, which yours replaces: fold it in\n{set_apart(as_document(before))}")
     parts.append("# Events")
     if left_out:
         parts.append(f"({left_out} events in between are not shown: the conversation was too long.)")
@@ -113,7 +114,7 @@ def _put_right(remembered: Sequence[Remembered]) -> list[str]:
         if left < 0:
             lines.append(f"({len(corrected) - len(lines)} older ones are not shown.)")
             break
-        lines.append(f"[{str(one.corrected_at)[:10]}]\n{one.text}")
+        lines.append(f"[{str(one.corrected_at)[:10]}]\n{set_apart(one.text)}")
     return ["# Put right", *lines] if lines else []
 
 
@@ -139,5 +140,5 @@ def _shown(document: ShownDocument) -> str:
     whose = ", written by a person" if document.by_person else ""
     head = f"[document: {document.path}, rev {document.rev}{whose}]"
     if is_whole(document):
-        return f"{head}\n{document.text}"
-    return f"{head} (the beginning; append only)\n{trim_to(document.text, MAX_DOCUMENT)}"
+        return f"{head}\n{set_apart(document.text)}"
+    return f"{head} (the beginning; append only)\n{set_apart(trim_to(document.text, MAX_DOCUMENT))}"

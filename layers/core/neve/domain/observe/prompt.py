@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from neve.domain.observe.lines import MIN_LINES
 from neve.domain.records.sessions import Event
+from neve.domain.sessions.frames import set_apart
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
 
@@ -167,4 +168,4 @@ def _spoken(at: datetime) -> str:
 def _memories(prior: Sequence[Prior]) -> str:
     if not prior:
         return "# Memories already kept\n\n(none yet)"
-    return "# Memories already kept\n\n" + "\n\n".join(f"[memory id: {row.id}]\n{row.text}" for row in prior)
+    return "# Memories already kept\n\n" + "\n\n".join(f"[memory id: {row.id}]\n{set_apart(row.text)}" for row in prior)

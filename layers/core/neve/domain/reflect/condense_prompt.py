@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from neve.domain.observe.answer import Text
 from neve.domain.records.memories import Priority
 from neve.domain.reflect.prompt import Group
+from neve.domain.sessions.frames import set_apart
 
 TOOL_NAME = "record_condensed"
 TOOL_DESCRIPTION = "Hand in the rows that replace the shown memories. Called exactly once."
@@ -93,7 +94,7 @@ def condensed_schema() -> Mapping[str, Any]:
 def condense_content(groups: Sequence[Group], target_tokens: int) -> tuple[Mapping[str, Any], ...]:
     """One text block: the size allowed, then the memories in the order given, each with its id and time."""
     parts = [f"At most {target_tokens} tokens are allowed for all rows together.", "# Memories"]
-    parts += [f"[group id: {group.id}] {group.observed_at}\n{group.text}" for group in groups]
+    parts += [f"[group id: {group.id}] {group.observed_at}\n{set_apart(group.text)}" for group in groups]
     parts += ["# End of the memories\nCall record_condensed now."]
     return ({"type": "text", "text": "\n\n".join(parts)},)
 

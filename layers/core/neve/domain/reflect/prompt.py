@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from neve.domain.memories.text import cap_lines
 from neve.domain.observe.answer import Text
+from neve.domain.sessions.frames import set_apart
 
 TOOL_NAME = "record_reflections"
 TOOL_DESCRIPTION = "Hand in the reflections that replace the shown observations. Called exactly once."
@@ -93,7 +94,7 @@ def reflection_content(
 ) -> tuple[Mapping[str, Any], ...]:
     """One text block: the size allowed, then the groups in the order given, each with its id, time and range."""
     parts = [f"At most {target_tokens} tokens are allowed for all reflections together.", "# Notes"]
-    parts += [f"{_group_line(group)}\n{group.text}" for group in groups]
+    parts += [f"{_group_line(group)}\n{set_apart(group.text)}" for group in groups]
     parts += ["# End of the notes\nCall record_reflections now."]
     if remark:
         parts.append(remark)

@@ -3,35 +3,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.frames import set_apart_further, shown_name
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
 
 TRANSCRIPT_CAP = 35_000
 """Tokens of event text, headers included, that one model request may hold (docs/rules/observe.md#reads)."""
 TOOL_CHARACTERS = 1_500
 """What is shown of a tool's arguments and of its result."""
-NAME_CHARACTERS = 64
-"""What is shown of a speaker's or a tool's name."""
 CUT_MARKER = "\n[… cut …]\n"
 """Stands between the first and the last part of an event that is too long for a pass."""
 FIRST_TURNS_KEPT = 2
 LAST_TURNS_KEPT = 3
 """A compaction never covers these (docs/rules/compact.md#turns-kept-verbatim)."""
-
-_BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
-_LIKE_OURS = re.compile(
-    rf"(?<=[{_BREAK}])(?=[ \t]*(?:---[^{_BREAK}]{{0,9}}\d{{4}}[^{_BREAK}]{{0,40}}---"
-    rf"|(?:[^{_BREAK}]{{1,{NAME_CHARACTERS}}} \()?(?:user|assistant|tool|task)\)? #\d+:"
-    r"|\[(?:memory|group) id:|# (?:memories already kept|(?:new|end of the new) events)))",
-    re.IGNORECASE,
-)
-"""Where a line begins that a model could take for one around the events: the time or the speaker of an event that
-nobody said."""
 
 _SPEAKERS = {
     EventType.USER_MESSAGE: "user",
@@ -80,13 +68,13 @@ def _header(event: Event) -> str:
 
 def _speaker(event: Event) -> str:
     role = _SPEAKERS[event.event_type]
-    speaker = f"{_shown(event.name)} ({role})" if event.name else role
+    speaker = f"{shown_name(event.name)} ({role})" if event.name else role
     return f"{speaker} #{event.seq}: "
 
 
 def _body(event: Event) -> str:
     """What was said, and called. A line of it that looks like one of a transcript stands behind ``> ``."""
-    return _LIKE_OURS.sub("> ", _said(event))
+    return set_apart_further(_said(event))
 
 
 def _said(event: Event) -> str:
@@ -103,7 +91,7 @@ def _said(event: Event) -> str:
 
 
 def _tool(event: Event) -> str:
-    return _shown(str(event.event_data.get("name") or event.name or "tool"))
+    return shown_name(str(event.event_data.get("name") or event.name or "tool"))
 
 
 def _arguments(event: Event) -> str:
@@ -111,15 +99,6 @@ def _arguments(event: Event) -> str:
     if given is None or given == {}:
         return ""
     return given if isinstance(given, str) else compact_json(given)
-
-
-def one_line(name: str) -> str:
-    """White space as single spaces: a name with a line break could stand for an event that nobody said."""
-    return " ".join(name.split())
-
-
-def _shown(name: str) -> str:
-    return one_line(name)[:NAME_CHARACTERS]
 
 
 def _cut(text: str) -> str:

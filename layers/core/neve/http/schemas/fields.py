@@ -14,7 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from neve.domain.errors import invalid
 from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifier
-from neve.domain.sessions.transcript import one_line
+from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
 
 PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}")

@@ -1,0 +1,48 @@
+"""What a model is asked to read is material, whoever wrote it: no line of it may pass for one that stands around it
+(docs/rules/observe.md#reads), such as the speaker of an event that nobody said, or a person's correction."""
+
+from __future__ import annotations
+
+import re
+
+NAME_CHARACTERS = 64
+"""What is shown of a speaker's or a tool's name."""
+_APART = "> "
+_BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
+_BLANK = rf"[^\S{_BREAK}]*"
+_LIKE_OURS = (
+    rf"(?={_BLANK}(?:---[^{_BREAK}]{{0,9}}\d{{4}}[^{_BREAK}]{{0,40}}---"
+    rf"|(?:[^{_BREAK}]{{1,{NAME_CHARACTERS}}} \()?(?:user|assistant|tool|task)\)?{_BLANK}#{_BLANK}\d+{_BLANK}:"
+    r"|\[(?:memory|group) id:|\[document:"
+    rf"|\#{{1,6}}{_BLANK}(?:memories already kept|new events|put right|account so far|summary so far"
+    r"|end of the (?:new )?(?:events|notes|memories))))"
+)
+_LINE = re.compile(rf"(?<![^{_BREAK}]){_LIKE_OURS}", re.IGNORECASE)
+_FURTHER_LINE = re.compile(rf"(?<=[{_BREAK}]){_LIKE_OURS}", re.IGNORECASE)
+_SET_APART = re.compile(rf"(?<![^{_BREAK}]){_APART}{_LIKE_OURS}", re.IGNORECASE)
+_NUMBERED = re.compile(r"#(?=\s*\d+\s*:)")
+
+
+def set_apart(text: str) -> str:
+    """Each line that looks like one of a prompt stands behind ``> ``."""
+    return _LINE.sub(_APART, text)
+
+
+def set_apart_further(text: str) -> str:
+    """The same of what stands behind a speaker: its first line begins no line of the prompt."""
+    return _FURTHER_LINE.sub(_APART, text)
+
+
+def as_written(text: str) -> str:
+    """Of a text that a model hands back: as it was before it was set apart."""
+    return _SET_APART.sub("", text)
+
+
+def one_line(name: str) -> str:
+    """White space as single spaces: a name with a line break could stand for an event that nobody said."""
+    return " ".join(name.split())
+
+
+def shown_name(name: str) -> str:
+    """Of a speaker or a tool: it begins a line, and may hold no other speaker with an event's number."""
+    return set_apart(_NUMBERED.sub("", one_line(name)[:NAME_CHARACTERS]))
