@@ -246,7 +246,10 @@ def test_refusals_are_not_repeated(server: MessagesServer, status: int, kind: st
         (400, "messages.0.content.3.image.source.base64.data: Image format image/png not supported"),
         (400, "messages: text content blocks must be non-empty"),
         (400, "prompt is too long: 216654 tokens > 200000 maximum"),
+        (400, "input length and `max_tokens` exceed context limit: 189136 + 20000 > 204648, decrease input length"),
         (400, "Could not process image"),
+        (400, "Unable to download the file. Please verify the URL and try again."),
+        (400, "This URL is disallowed by the website's robots.txt file, so it cannot be read."),
         (400, "Output blocked by content filtering policy"),
         (413, "Request exceeds the maximum size"),
     ],
@@ -303,6 +306,13 @@ def test_something_that_is_not_a_message_is_unavailable(server: MessagesServer, 
 def test_no_tool_call_is_unavailable(server: MessagesServer, content: list[dict[str, Any]]) -> None:
     server.replies = [Reply(200, message(content, stop_reason="end_turn"))]
     with pytest.raises(ModelUnavailable, match="no call of record"):
+        model(server).call_tool(request())
+
+
+def test_what_leaves_the_window_no_room_for_an_answer_is_too_much_to_read(server: MessagesServer) -> None:
+    """The same request would be cut off again; half of it is not."""
+    server.replies = [Reply(200, message([TOOL_USE], stop_reason="model_context_window_exceeded"))]
+    with pytest.raises(ContentRefused, match="context window"):
         model(server).call_tool(request())
 
 

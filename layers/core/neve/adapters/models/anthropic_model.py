@@ -30,9 +30,14 @@ DEFAULT_TIMEOUT_S = 90.0
 REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
 TOO_LARGE = 413
-ABOUT_CONTENT = re.compile(r"^messages\b|^prompt is too long|\bimages?\b|content filter", re.IGNORECASE)
+ABOUT_CONTENT = re.compile(
+    r"^messages\b|^prompt is too long|exceed context limit"
+    r"|\bimages?\b|^unable to download the file|\brobots\.txt\b|content filter",
+    re.IGNORECASE,
+)
 """How a 400 begins or what it says when it is about what was shown to the model: the path of a message, its length, an
-image, the provider's filter. Any other 400 is about the model, a parameter or the account, and no event's fault."""
+image (one by address may be gone, or closed to the provider), the provider's filter. Any other 400 is about the model,
+a parameter or the account, and no event's fault."""
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """What the API reads. Any other image would make it refuse the whole pass: the model is told of it in words."""
 _ends_at: ContextVar[float] = ContextVar("ends_at", default=math.inf)
@@ -135,7 +140,9 @@ def _block(block: Mapping[str, Any]) -> dict[str, Any]:
 def _answer(message: Message, tool_name: str) -> ModelAnswer:
     if message.stop_reason == "refusal":
         raise ContentRefused(f"{message.model}: declined by the provider's safeguards")
-    if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+    if message.stop_reason == "model_context_window_exceeded":
+        raise ContentRefused(f"{message.model}: with an answer to it, it exceeds the context window")
+    if message.stop_reason == "max_tokens":
         raise ModelUnavailable(f"{message.model}: the tool call was cut off ({message.stop_reason})")
     calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
     if not calls or not isinstance(calls[0].input, dict):
