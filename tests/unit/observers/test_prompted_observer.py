@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.reflect.night_limits import TOKENS_PER_S
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import FilingInput, ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
@@ -237,3 +239,25 @@ def test_no_reflections() -> None:
     assert PromptedObserver(ScriptedModel({"rows": []}), "m").reflect(GIVEN_NOTES).rows == ()
     with pytest.raises(ModelUnavailable, match="out of form"):
         PromptedObserver(ScriptedModel({}), "m").reflect(GIVEN_NOTES)
+
+
+def test_no_more_is_asked_for_than_can_be_written_in_the_time_of_an_answer() -> None:
+    """By default half of 65,000 tokens: three minutes of writing, of which a worker has one."""
+    model = ScriptedModel(rows(320))
+    answer = PromptedObserver(model, "m").reflect(replace(GIVEN_NOTES, target_tokens=32_500))
+    [request] = model.requests
+    allowed = re.search(r"At most (\d+) tokens are allowed", last_text(request))
+    assert allowed and int(allowed[1]) / TOKENS_PER_S < request.within_s
+    assert (len(answer.rows), answer.left_out) == (1, 0)
+
+
+def test_an_answer_that_was_written_in_time_is_kept_up_to_the_target() -> None:
+    model = ScriptedModel(rows(*[10_000] * 5))
+    answer = PromptedObserver(model, "m").reflect(replace(GIVEN_NOTES, target_tokens=32_500))
+    assert (len(model.requests), len(answer.rows), answer.left_out) == (1, 5, 0)
+
+
+def test_a_second_reflection_is_asked_for_in_the_same_size() -> None:
+    model = ScriptedModel(rows(*[10_000] * 12), rows(320))
+    PromptedObserver(model, "m").reflect(replace(GIVEN_NOTES, target_tokens=32_500))
+    assert "at most 6000 tokens are allowed" in last_text(model.requests[1])

@@ -19,7 +19,7 @@ from neve.domain.librarian.time_limits import ANSWER_TOKENS, FILING_S
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ReadAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
-from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S
+from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S, FOLD_TOKENS
 from neve.domain.reflect import condense_prompt
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
@@ -111,7 +111,7 @@ class PromptedObserver:
         size = sum(estimate(row.text) for row in rows)
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             with suppress(ModelUnavailable, ModelRefused):
-                rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
+                rows = ask(reflection_prompt.over_target_remark(size, _fold_room(given))) or rows
         fitting = _rows_within(rows, given.target_tokens)
         whole = sum(row.text == answered.text for row, answered in zip(fitting, rows, strict=False))
         return Reflected(
@@ -214,14 +214,19 @@ def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
 def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest:
     return ModelRequest(
         system=reflection_prompt.SYSTEM,
-        content=reflection_prompt.reflection_content(given.groups, given.target_tokens, remark),
+        content=reflection_prompt.reflection_content(given.groups, _fold_room(given), remark),
         tool_name=reflection_prompt.TOOL_NAME,
         tool_description=reflection_prompt.TOOL_DESCRIPTION,
         tool_schema=reflection_schema(),
-        max_tokens=_room_for(given.target_tokens),
+        max_tokens=_room_for(_fold_room(given)),
         purpose="reflect",
         within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
     )
+
+
+def _fold_room(given: ReflectInput) -> int:
+    """An answer of the whole target would come too late, each time that it is asked for."""
+    return min(given.target_tokens, FOLD_TOKENS)
 
 
 def _condense_request(given: CondenseInput) -> ModelRequest:

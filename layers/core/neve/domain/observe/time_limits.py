@@ -9,6 +9,9 @@ from datetime import timedelta
 
 ANSWER_S = 45.0
 """One call of a model with all its attempts (*chosen*: 8,000 tokens at 180 a second)."""
+FOLD_TOKENS = 6_000
+"""Most that a model is asked for when it folds a session's rows, whatever the target allows: what it writes in that
+time beside the reading of 65,000 (*chosen*: 33 s at 180 a second)."""
 COMMIT_S = 5.0
 """From the answer to the end of the commit (*chosen*)."""
 PASS_S = ANSWER_S + COMMIT_S
