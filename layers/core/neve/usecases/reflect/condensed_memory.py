@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from neve.domain.memories.text import fingerprint, priority_of, referenced_date
-from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.reflect.inherited import inherited
 from neve.domain.times import iso
 from neve.observing import CondensedRow
 from neve.scope import UserScope
@@ -34,6 +35,7 @@ def condensed_memories(
 def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memory], origin: Provenance) -> Memory:
     clock_now = scope.ports.clock.now()
     now, latest = iso(clock_now), max(named, key=lambda memory: memory.observed_at)
+    taken = inherited(named, TAGS)
     return Memory(
         id=f"mem_{scope.ports.ids.ulid(clock_now)}",
         kind=Kind.REFLECTION,
@@ -41,12 +43,12 @@ def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memo
         scope=Scope.GLOBAL,
         text=text,
         priority=_priority(row, text, named),
-        importance=max(DEFAULT_IMPORTANCE, *(memory.importance for memory in named)),
-        group=_common([memory.group for memory in named]),
-        label=_common([memory.label for memory in named]),
+        importance=taken.importance,
+        group=taken.group,
+        label=taken.label,
         fingerprint=fingerprint(text),
         status=Status.ACTIVE,
-        tags=TAGS,
+        tags=taken.tags,
         provenance=origin,
         supersedes=tuple(memory.id for memory in named),
         observed_date=_day(row, named) or latest.observed_date,
@@ -88,8 +90,3 @@ def _day(row: CondensedRow, named: Sequence[Memory]) -> str | None:
     if row.observed_date is None or not days:
         return None
     return row.observed_date if min(days) <= row.observed_date <= max(days) else None
-
-
-def _common(values: Sequence[str | None]) -> str | None:
-    """What all of them have; None where they differ."""
-    return values[0] if len(set(values)) == 1 else None

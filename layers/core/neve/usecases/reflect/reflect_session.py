@@ -10,10 +10,11 @@ from itertools import accumulate
 from typing import Protocol
 
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.reflect.inherited import inherited
 from neve.domain.times import iso
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
 from neve.ports.errors import StoreUnavailable
@@ -31,6 +32,7 @@ from neve.usecases.tenants.usage import model_usage, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay, and so does every row that a person has corrected."""
+TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
@@ -159,6 +161,7 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
     observed_at = max(memory.observed_at for memory in named)
     firsts = [m.provenance.seq_from for m in named if m.provenance.seq_from is not None]
     lasts = [m.provenance.seq_to for m in named if m.provenance.seq_to is not None]
+    taken = inherited(named, TAGS)
     return Memory(
         id=f"mem_{scope.ports.ids.ulid(clock_now)}",
         kind=Kind.REFLECTION,
@@ -167,10 +170,12 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
         session_id=scope.session,
         text=text,
         priority=Priority.HIGH,
-        importance=DEFAULT_IMPORTANCE,
+        importance=taken.importance,
+        group=taken.group,
+        label=taken.label,
         fingerprint=fingerprint(text),
         status=Status.ACTIVE,
-        tags=(BASE_TAG, "reflection"),
+        tags=taken.tags,
         provenance=Provenance(
             by=named[-1].provenance.by,
             session_id=scope.session,
