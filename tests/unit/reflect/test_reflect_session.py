@@ -13,7 +13,7 @@ import pytest
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -118,6 +118,23 @@ def test_what_comes_while_the_model_gives_a_reflection_no_answer_is_said_to_wait
     assert queued_of(scope) == (QUEUED,)
     assert len(reflect(world)) == 1
     assert (world.model_is_down, queued_of(scope)) == (False, ())
+
+
+def test_rows_that_the_model_will_not_read_fail_no_pass(world: World) -> None:
+    fill(world)
+    scope = world.user("ann").of_session("s1")
+    world.say("and then", "yes")
+    world.observer.reflections = [ContentRefused("declined"), ModelRefused("no such key")]
+    message = observation_message(scope.keys, 1, 16).body
+    report = extract_session(scope, message)
+    job = get_job(scope, message["job_id"])
+    assert report is not None and report.failure is None
+    assert (job.status, len(job.result["written"]), "reason" in job.result) == ("done", 1, False)
+    assert job.result["reflection_reason"] == "the language model refused the request: declined"
+    world.say("and then", "yes")
+    message = observation_message(scope.keys, 1, 18).body
+    extract_session(scope, message)
+    assert get_job(scope, message["job_id"]).status == "failed", "a wrong key is somebody's to change"
 
 
 def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again(world: World) -> None:

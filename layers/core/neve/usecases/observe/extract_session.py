@@ -7,7 +7,7 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.observing import SecondsLeft, for_ever
-from neve.ports.errors import ModelRefused, StoreUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
@@ -35,7 +35,7 @@ def extract_session(
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.data, scope.ports.clock.now())
-            reflections = reflect_session(scope, body["incarnation"], seconds_left, report)
+            reflections = _reflected(scope, body["incarnation"], seconds_left, report)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:
@@ -53,6 +53,18 @@ def extract_session(
     else:
         carry_on_job(scope, body["job_id"], "observe", result)
     return report
+
+
+def _reflected(
+    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft, report: ObservationReport
+) -> list[str]:
+    """Rows that the model will not read stay as they are: the passes before have done what was asked. Raises as
+    ``reflect_session`` does."""
+    try:
+        return reflect_session(scope, incarnation, seconds_left, report)
+    except ContentRefused as refusal:
+        report.not_reflected = refused(refusal)["reason"]
+        return []
 
 
 def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | None = None) -> ObservationReport:
