@@ -11,7 +11,7 @@ import pytest
 
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine, PassInput
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
@@ -200,6 +200,50 @@ def test_a_wrong_key_or_an_outage_is_no_refusal_of_an_event(world: World, error:
     assert unobservable(world) == {}
     assert len(world.observer.passes) == 1
     assert marker(world) == 0
+
+
+class Talkative(Fastidious):
+    """Its answer about more than two events has no room."""
+
+    def observe(self, given: PassInput) -> Observed:
+        if len(given.events) > 2:
+            self.asked.append(" ".join(str(event.seq) for event in given.events))
+            raise AnswerCutOff("model: the tool call was cut off (max_tokens)")
+        return super().observe(given)
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_in_halves(world: World) -> None:
+    world.observer = Talkative(bad)
+    tell(world, *[f"text {n}" for n in range(1, 9)])
+    report = observe(world)
+    assert asked(world) == ["1 2 3 4 5 6 7 8", "1 2 3 4", "1 2", "3 4", "5 6 7 8", "5 6", "7 8"]
+    assert lines_of(world) == [str(n) for n in range(1, 9)]
+    assert (report.unobservable, unobservable(world), marker(world)) == ([], {}, 8)
+
+
+def test_one_event_whose_answer_is_cut_off_is_no_refused_one(world: World) -> None:
+    """It is asked about again when the message comes again: the next answer may be shorter."""
+    world.observer = ScriptedObserver()
+    world.observer.answers = [AnswerCutOff("cut off")] * 2
+    tell(world, "one", "two", "three")
+    with pytest.raises(AnswerCutOff):
+        observe(world)
+    assert [len(given.events) for given in world.observer.passes] == [3, 1]
+    assert (unobservable(world), marker(world)) == ({}, 0)
+    observe(world)
+    assert marker(world) == 3
+
+
+def test_what_is_read_again_is_halved_where_its_answer_is_cut_off(world: World) -> None:
+    world.observer = ScriptedObserver()
+    tell(world, *[f"text {n}" for n in range(1, 6)])
+    observe(world)
+    world.observer = Talkative(bad)
+    scope = world.user().of_session("s1")
+    job_id = retract_events(scope, Retract(5, 5, "edited")).job_id
+    run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)
+    assert asked(world) == ["1 2 3 4", "1 2", "3 4"]
+    assert get_job(world.user(), job_id).status == "done"
 
 
 def test_a_note_on_an_event_asks_for_no_other_work(world: World) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from neve.adapters.models.anthropic_model import MIN_ATTEMPT_S, AnthropicModel
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
@@ -281,7 +281,7 @@ def test_a_400_about_anything_else_is_no_fault_of_the_content(server: MessagesSe
 def test_truncated_tool_json_is_unavailable(server: MessagesServer) -> None:
     half = {**TOOL_USE, "input": {"has_memory": True}}
     server.replies = [Reply(200, message([half], stop_reason="max_tokens"))]
-    with pytest.raises(ModelUnavailable, match="cut off"):
+    with pytest.raises(AnswerCutOff, match="cut off"):
         model(server).call_tool(request())
 
 

@@ -41,6 +41,10 @@ class ModelUnavailable(Exception):
     text_is_logged = True
 
 
+class AnswerCutOff(ModelUnavailable):
+    """Its answer had no room in the tokens that it may have: about less there may be less to say."""
+
+
 class ModelRefused(Exception):
     """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
     such request can succeed until somebody changes something. The text says why without quoting anybody."""

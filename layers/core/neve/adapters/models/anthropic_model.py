@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _answer(message: Message, tool_name: str) -> ModelAnswer:
     if message.stop_reason == "model_context_window_exceeded":
         raise ContentRefused(f"{message.model}: with an answer to it, it exceeds the context window")
     if message.stop_reason == "max_tokens":
-        raise ModelUnavailable(f"{message.model}: the tool call was cut off ({message.stop_reason})")
+        raise AnswerCutOff(f"{message.model}: the tool call was cut off ({message.stop_reason})")
     calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
     if not calls or not isinstance(calls[0].input, dict):
         raise ModelUnavailable(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})")

@@ -19,7 +19,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
-from neve.ports.errors import ContentRefused
+from neve.ports.errors import AnswerCutOff, ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -154,8 +154,8 @@ class _Pass:
         try:
             with noting_what_waits(self.scope):
                 answer, unseen = self._ask(given)
-        except ContentRefused as refusal:
-            self._narrow(marker, plan.events, refusal)
+        except (ContentRefused, AnswerCutOff) as failure:
+            self._narrow(marker, plan.events, failure)
             return True
         observed, found = screen_observed(self.scope, answer)
         room = facts_with_room(stated_facts(observed.facts, plan.events), plan.events[0].seq)
@@ -253,12 +253,15 @@ class _Pass:
         """Events that are shown again, because nothing was found in them, are told once."""
         return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]
 
-    def _narrow(self, marker: SessionMarker, events: Sequence[Event], refusal: ContentRefused) -> None:
-        """Ask for less the next time, or note an event that was refused alone."""
+    def _narrow(self, marker: SessionMarker, events: Sequence[Event], failure: ContentRefused | AnswerCutOff) -> None:
+        """Ask for less the next time, or note an event that was refused alone. Raises ``failure`` where there is no
+        less to ask for."""
         if len(events) > 1:
             write_marker(self.scope, self.token, halved(marker, events))
             return
-        refused = noted(events[0], refusal)
+        if isinstance(failure, AnswerCutOff):
+            raise failure
+        refused = noted(events[0], failure)
         if self.report.passes:
             first, last = marker.observed_seq + 1, refused.seq
             self._commit(None, PassRead(first, last, last, events, True, (*marker.refused, refused)))
@@ -266,7 +269,7 @@ class _Pass:
             write_marker(self.scope, self.token, singled_out(marker, refused))
         else:
             write_marker(self.scope, self.token, given_up(marker))
-            raise refusal
+            raise failure
 
     # --- commit ---------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
-from neve.ports.errors import ContentRefused
+from neve.ports.errors import AnswerCutOff, ContentRefused
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -126,8 +126,8 @@ class _Again:
             self._need_time()
             try:
                 read_to = self._pass(shown)
-            except ContentRefused as refusal:
-                self._narrow(shown.events, refusal)
+            except (ContentRefused, AnswerCutOff) as failure:
+                self._narrow(shown.events, failure)
             except InputRetracted:
                 continue
             else:
@@ -147,11 +147,13 @@ class _Again:
         self.report.also_left_out(self.new)
         self.new = ObservationReport()
 
-    def _narrow(self, events: Sequence[Event], refusal: ContentRefused) -> None:
+    def _narrow(self, events: Sequence[Event], failure: ContentRefused | AnswerCutOff) -> None:
         if len(events) > 1:
             self.most = len(events) // 2
+        elif isinstance(failure, AnswerCutOff):
+            raise failure
         else:
-            refused = noted(events[0], refusal)
+            refused = noted(events[0], failure)
             self.refused.add(refused.seq)
             self.new.unobservable.append({"seq": refused.seq, "reason": refused.reason})
             self.most = None
