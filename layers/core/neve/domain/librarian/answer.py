@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from neve.domain.compact.headings import HEADINGS, summary_text
 from neve.domain.compact.prompt import one_line
 from neve.domain.librarian.filing import Account, Action, ShownDocument
 from neve.domain.librarian.paths import librarian_path
-from neve.domain.observe.answer import Text
+from neve.domain.observe.answer import AnswerForm, Text
 from neve.domain.records.sessions import Outcome
 from neve.domain.sessions.frames import as_written
 
@@ -37,7 +37,7 @@ MALFORMED, UNFOUNDED, UNKNOWN_PATH, STALE, TOO_MANY, CUT_SHORT = (
 """Why an action is left out."""
 
 
-class ActionAnswer(BaseModel):
+class ActionAnswer(AnswerForm):
     """One change of one document. Strict: what asks for a user or a tenant is no action."""
 
     model_config = ConfigDict(extra="forbid")
@@ -54,30 +54,21 @@ class ActionAnswer(BaseModel):
     seqs: list[int] = Field(min_length=1, max_length=200, description="Numbers of the events that it rests on.")
 
 
-def _without_nulls(given: Any) -> Any:
-    return [] if given is None else given
-
-
-Lines = Annotated[list[Text], BeforeValidator(_without_nulls)]
-
-
-class AccountAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
+class AccountAnswer(AnswerForm):
     title: Text = ""
     outcome: Outcome = "SUCCESS"
     emotional_tone: Text = "neutral"
-    key_topics: Lines = Field(default=[], json_schema_extra={"maxItems": MAX_TOPICS})
-    decisions: Lines = []
-    action_items: Lines = []
-    insights: Lines = []
-    preferences: Lines = []
+    key_topics: list[Text] = Field(default=[], json_schema_extra={"maxItems": MAX_TOPICS})
+    decisions: list[Text] = Field(default=[])
+    action_items: list[Text] = Field(default=[])
+    insights: list[Text] = Field(default=[])
+    preferences: list[Text] = Field(default=[])
 
 
 class FilingAnswer(AccountAnswer):
     """What the tool call holds."""
 
-    actions: Annotated[list[Any], BeforeValidator(_without_nulls)] = []
+    actions: list[Any] = Field(default=[])
 
 
 class _Schema(AccountAnswer):

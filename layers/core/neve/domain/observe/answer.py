@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from neve.domain.memories.text import cap_lines
 from neve.domain.observe.facts import MAX_FACTS
@@ -35,20 +35,30 @@ Text = Annotated[str, AfterValidator(_storable)]
 """What a model wrote, as a caller might have sent it."""
 
 
-class ObservationEntry(BaseModel):
-    """One line of the memory."""
+class AnswerForm(BaseModel):
+    """A part of an answer. What may be left out may be null: a model writes either."""
 
     model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        may_be_left_out = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {name: value for name, value in given.items() if value is not None or name not in may_be_left_out}
+
+
+class ObservationEntry(AnswerForm):
+    """One line of the memory."""
 
     text: Text = Field(description="One marked line: 🔴, 🟡, 🟢 or ✅, then what is worth knowing.")
     seq_from: int = Field(description="Number of the first event that the line is drawn from.")
     seq_to: int = Field(description="Number of the last event that the line is drawn from.")
 
 
-class FactEntry(BaseModel):
+class FactEntry(AnswerForm):
     """One atomic statement about the user's life."""
-
-    model_config = ConfigDict(extra="ignore")
 
     text: Text = Field(min_length=1, description="A full sentence that is true without its conversation.")
     category: Category
@@ -75,24 +85,16 @@ def _well_formed_facts(given: Any) -> Any:
     return facts
 
 
-def _without_nulls(given: Any) -> Any:
-    return [] if given is None else given
-
-
-class ObservationAnswer(BaseModel):
+class ObservationAnswer(AnswerForm):
     """What the tool call holds."""
-
-    model_config = ConfigDict(extra="ignore")
 
     has_memory: bool = Field(description="Whether these events hold anything worth remembering.")
     covered_to: int | None = Field(
         default=None,
         description="Only if there is no room for all of it: number of the last event that is covered completely.",
     )
-    observations: Annotated[list[ObservationEntry], BeforeValidator(_without_nulls)] = Field(
-        default=[], json_schema_extra={"maxItems": MAX_LINES}
-    )
-    used_memory_ids: Annotated[list[Text], BeforeValidator(_without_nulls)] = Field(
+    observations: list[ObservationEntry] = Field(default=[], json_schema_extra={"maxItems": MAX_LINES})
+    used_memory_ids: list[Text] = Field(
         default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
     )
     current_task: Text | None = None

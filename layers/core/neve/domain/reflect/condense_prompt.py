@@ -8,9 +8,9 @@ from datetime import date
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from neve.domain.observe.answer import Text
+from neve.domain.observe.answer import AnswerForm, Text
 from neve.domain.records.memories import Priority
 from neve.domain.reflect.prompt import Group
 from neve.domain.sessions.frames import set_apart
@@ -62,10 +62,8 @@ def _day_or_none(given: object) -> object:
         return None
 
 
-class CondensedEntry(BaseModel):
+class CondensedEntry(AnswerForm):
     """One row."""
-
-    model_config = ConfigDict(extra="ignore")
 
     content: Text = Field(description="The row: marked lines.")
     priority: Annotated[Priority | None, BeforeValidator(_priority_or_none)] = Field(
@@ -77,10 +75,8 @@ class CondensedEntry(BaseModel):
     group_ids: list[str] = Field(default=[], description="The memories that it is drawn from.")
 
 
-class CondensedAnswer(BaseModel):
+class CondensedAnswer(AnswerForm):
     """What the tool call holds."""
-
-    model_config = ConfigDict(extra="ignore")
 
     rows: list[CondensedEntry]
 

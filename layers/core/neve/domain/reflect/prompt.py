@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from neve.domain.memories.text import cap_lines
-from neve.domain.observe.answer import Text
+from neve.domain.observe.answer import AnswerForm, Text
 from neve.domain.sessions.frames import set_apart
 
 TOOL_NAME = "record_reflections"
@@ -66,19 +66,15 @@ class Group(Protocol):
     def day(self) -> str | None: ...
 
 
-class ReflectionRow(BaseModel):
+class ReflectionRow(AnswerForm):
     """One reflection."""
-
-    model_config = ConfigDict(extra="ignore")
 
     text: Text = Field(description="The reflection: marked lines, 150 to 600 tokens.")
     group_ids: list[str] = Field(default=[], description="The groups that it is drawn from.")
 
 
-class ReflectionAnswer(BaseModel):
+class ReflectionAnswer(AnswerForm):
     """What the tool call holds."""
-
-    model_config = ConfigDict(extra="ignore")
 
     rows: list[ReflectionRow]
 
