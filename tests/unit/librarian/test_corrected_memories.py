@@ -85,3 +85,17 @@ def test_a_model_is_shown_what_was_put_right_newest_first_and_how_much_it_is_not
     assert f"({9 - len(shown)} older ones are not shown.)" in text
     assert "an observer's" not in text
     assert "# Put right" not in str(filing_content((), ())[0]["text"])
+
+
+def test_the_newest_correction_is_shown_also_where_it_is_long() -> None:
+    """Who corrects a word of a long memory sends all of it."""
+    long = "".join(f"🟡 Line {n} of what was remembered\n" for n in range(250)) + "🔴 User's daughter is called Mila"
+    rows = [
+        Remembered("An older one", 1, 1, "2026-03-01T00:00:00.000Z"),
+        Remembered(long, 1, 9, "2026-03-02T00:00:00.000Z"),
+    ]
+    text = str(filing_content((), (), remembered=rows)[0]["text"])
+    assert "# Put right" in text and "daughter is called Mila" in text
+    assert "(1 older ones are not shown.)" in text
+    longer = [Remembered("x" * 100_000, 1, 9, "2026-03-02T00:00:00.000Z")]
+    assert len(str(filing_content((), (), remembered=longer)[0]["text"])) < 30_000

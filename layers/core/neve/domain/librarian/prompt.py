@@ -25,6 +25,8 @@ MAX_DOCUMENT = 6_000
 """Tokens of one document that are shown; one that is longer can be appended to only (*chosen*)."""
 MAX_CORRECTED = 2_000
 """Tokens of what a person has corrected that are shown, newest first (*chosen*)."""
+MAX_NEWEST = 8_000
+"""Of the newest, which is shown in any case: as long as a memory that an observer writes (*chosen*)."""
 
 SYSTEM = f"""\
 You are the librarian of what an assistant knows about its user. A conversation has come to an end, or to a point where
@@ -110,11 +112,12 @@ def _put_right(remembered: Sequence[Remembered]) -> list[str]:
     lines: list[str] = []
     left = MAX_CORRECTED
     for one in reversed(corrected):
-        left -= estimate(one.text)
-        if left < 0:
+        text = one.text if lines else trim_to(one.text, MAX_NEWEST)
+        left -= estimate(text)
+        if lines and left < 0:
             lines.append(f"({len(corrected) - len(lines)} older ones are not shown.)")
             break
-        lines.append(f"[{str(one.corrected_at)[:10]}]\n{set_apart(one.text)}")
+        lines.append(f"[{str(one.corrected_at)[:10]}]\n{set_apart(text)}")
     return ["# Put right", *lines] if lines else []
 
 
