@@ -31,19 +31,19 @@ def lowest(levels: Iterable[Trust]) -> Trust:
 def trust_of_lines(lines: Sequence[ObservedLine], events: Sequence[Event]) -> list[Trust]:
     """Of each line of a pass over ``events``: the lowest of the events in its range, and ``tool`` if it repeats what a
     tool answered."""
-    results = [_runs(event_text(event)) for event in events if event.event_type is EventType.TOOL_RESULT]
+    results = [runs_of(event_text(event)) for event in events if event.event_type is EventType.TOOL_RESULT]
     of_tools = frozenset().union(*results)
     return [_of_line(line, events, of_tools) for line in lines]
 
 
 def _of_line(line: ObservedLine, events: Sequence[Event], of_tools: frozenset[Run]) -> Trust:
-    if of_tools and not of_tools.isdisjoint(_runs(line.text)):
+    if of_tools and not of_tools.isdisjoint(runs_of(line.text)):
         return "tool"
     within = (event for event in events if line.seq_from <= event.seq <= line.seq_to)
     return lowest(_OF_EVENT[event.event_type] for event in within if event.event_type in _OF_EVENT)
 
 
-def _runs(text: str) -> frozenset[Run]:
-    """Every run of ``SHARED_WORDS`` consecutive words."""
+def runs_of(text: str) -> frozenset[Run]:
+    """Every run of ``SHARED_WORDS`` consecutive words: two texts that share one say the same in the same words."""
     words = plain_words(text)
     return frozenset(tuple(words[n : n + SHARED_WORDS]) for n in range(len(words) - SHARED_WORDS + 1))

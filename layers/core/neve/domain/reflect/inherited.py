@@ -1,5 +1,5 @@
-"""What a reflection takes over from its sources beside their words: what people filter by and rank by
-(docs/rules/reflect.md#result). Pure."""
+"""Which sources a reflection was made from, and what it takes over from them beside their words: what people filter by
+and rank by (docs/rules/reflect.md#result). Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neve.domain.observe.defaults import DEFAULT_IMPORTANCE
+from neve.domain.observe.trust import runs_of
 from neve.domain.records.memories import Memory
 
 
@@ -16,6 +17,24 @@ class Inherited:
     group: str | None
     label: str | None
     tags: tuple[str, ...]
+
+
+class Sources:
+    """What a model was shown, in that order; not empty."""
+
+    def __init__(self, shown: Sequence[Memory]) -> None:
+        self._shown = {memory.id: memory for memory in shown}
+        self._runs = {memory.id: runs_of(memory.text) for memory in shown}
+
+    def of(self, text: str, named: Sequence[str]) -> list[Memory]:
+        """Those that a row names, or all where it names none, and behind them those that it repeats: a model may leave
+        a source out, whose trust holds for its words, and with which they have to go."""
+        chosen = [i for i in named if i in self._shown]
+        if not chosen:
+            return list(self._shown.values())
+        own = runs_of(text)
+        repeated = [i for i, runs in self._runs.items() if i not in chosen and not own.isdisjoint(runs)]
+        return [self._shown[i] for i in (*chosen, *repeated)]
 
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:

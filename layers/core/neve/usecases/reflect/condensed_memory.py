@@ -9,7 +9,7 @@ from neve.domain.memories.text import fingerprint, priority_of, referenced_date
 from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
-from neve.domain.reflect.inherited import inherited
+from neve.domain.reflect.inherited import Sources, inherited
 from neve.domain.times import iso
 from neve.observing import CondensedRow
 from neve.scope import UserScope
@@ -23,11 +23,11 @@ def condensed_memories(
     scope: UserScope, fitted: Sequence[tuple[CondensedRow, str]], model: str, batch: Sequence[Memory]
 ) -> list[Memory]:
     """Of what is kept of a model's answer to a batch, with the texts that are stored."""
-    by_id = {memory.id: memory for memory in batch}
+    sources = Sources(batch)
     trust = lowest(memory.provenance.trusted for memory in batch)  # of all that was read, whatever the row names
     made = []
     for row, text in fitted:
-        named = [by_id[i] for i in row.group_ids if i in by_id] or list(batch)
+        named = sources.of(text, row.group_ids)
         made.append(_memory(scope, row, text, named, replace(_origin(named), model=model, trust=trust)))
     return made
 

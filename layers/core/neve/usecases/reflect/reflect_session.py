@@ -14,7 +14,7 @@ from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
-from neve.domain.reflect.inherited import inherited
+from neve.domain.reflect.inherited import Sources, inherited
 from neve.domain.times import iso
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
 from neve.ports.errors import StoreUnavailable
@@ -146,12 +146,11 @@ def _new_rows(scope: SessionScope, reflected: Reflected, sources: list[Memory], 
     texts = [row for row in reflected.rows if row.text.strip()]
     totals = accumulate(count(row.text) for row in texts)
     fitting = [row for i, (row, total) in enumerate(zip(texts, totals, strict=True)) if i == 0 or total <= target]
-    by_id = {memory.id: memory for memory in sources}
-    new = []
-    for row in fitting:
-        named = [by_id[i] for i in row.group_ids if i in by_id] or sources
-        new.append(_reflection(scope, row.text.strip(), named, reflected.model, timezone))
-    return new
+    shown = Sources(sources)
+    return [
+        _reflection(scope, row.text.strip(), shown.of(row.text, row.group_ids), reflected.model, timezone)
+        for row in fitting
+    ]
 
 
 def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: str, timezone: str) -> Memory:
