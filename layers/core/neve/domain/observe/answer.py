@@ -6,10 +6,11 @@ form is left out, because losing a whole pass over one of them would lose more."
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -35,18 +36,34 @@ Text = Annotated[str, AfterValidator(_storable)]
 """What a model wrote, as a caller might have sent it."""
 
 
+def _as_list(given: Any) -> Any:
+    """A string that holds a list as JSON is that list: some models write one for the other."""
+    if not isinstance(given, str) or not given.lstrip().startswith("["):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given
+
+
 class AnswerForm(BaseModel):
-    """A part of an answer. What may be left out may be null: a model writes either."""
+    """A part of an answer. What may be left out may be null, and a list may be a string of JSON: a model writes
+    either."""
 
     model_config = ConfigDict(extra="ignore")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
+    def _as_meant(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
         may_be_left_out = {name for name, field in cls.model_fields.items() if not field.is_required()}
-        return {name: value for name, value in given.items() if value is not None or name not in may_be_left_out}
+        lists = {name for name, field in cls.model_fields.items() if get_origin(field.annotation) is list}
+        return {
+            name: _as_list(value) if name in lists else value
+            for name, value in given.items()
+            if value is not None or name not in may_be_left_out
+        }
 
 
 class ObservationEntry(AnswerForm):
@@ -126,7 +143,7 @@ def read_answer(
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
     ValueError when it is not of the form."""
     answer = ReadAnswer.model_validate({**given, "facts_not_read": 0})
-    facts = given.get("facts")
+    facts = _as_list(given.get("facts"))
     not_read = (len(facts) if isinstance(facts, list) else int(facts is not None)) - len(answer.facts)
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
