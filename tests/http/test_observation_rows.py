@@ -366,7 +366,7 @@ def test_a10_an_answer_over_the_budget_is_asked_again_and_trimmed(user: Person, 
 
     def long_answer(word: str) -> Json:
         half = filler(2_000, word=word)
-        return observes(*[f"{half[:-1]}\n{half}"] * 5)
+        return observes(*[f"{n} {half[:-1]}\n{half}" for n in range(5)])
 
     controls.script(long_answer("first"), long_answer("second"), observes("🟡 A third is never asked for."))
     user.append("s1", *turn("war and peace"))

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from neve.domain.observe.answer import observation_schema, read_answer
 from neve.domain.observe.prompt import SYSTEM, over_budget_remark, pass_content
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.reflect.condense_prompt import read_condensed
 from neve.domain.reflect.prompt import read_rows, reflection_content, reflection_schema
 from neve.domain.sessions.transcript import render_event
 from neve.http.json_body import refused_text
@@ -183,6 +184,34 @@ def test_lines_beyond_the_room_join_the_last() -> None:
     assert len(answer.observations) == 5
     last = answer.observations[-1]
     assert (last.text, last.seq_from, last.seq_to) == ("🟡 line 7\n🟡 line 8\n🟡 line 9", 7, 9)
+
+
+def test_a_line_that_is_repeated_stands_once_and_takes_no_room() -> None:
+    again = [entry("🔴 User sails", 3, 4), entry(" 🔴 User sails", 5, 5), entry("🔴 User sails", 3, 9)]
+    answer = read(observations=[*again, *(entry(f"🟡 line {n}", n, n) for n in range(6, 10))])
+    assert [(line.text, line.seq_from, line.seq_to) for line in answer.observations] == [
+        ("🔴 User sails", 3, 4),
+        *((f"🟡 line {n}", n, n) for n in range(6, 10)),
+    ]
+
+
+def test_a_row_that_is_repeated_stands_once_with_all_that_it_names() -> None:
+    rows: list[dict[str, Any]] = [
+        {"text": "🔴 a", "group_ids": ["mem_1"]},
+        {"text": "🔴 b"},
+        {"text": "🔴 a ", "group_ids": ["mem_2"]},
+    ]
+    assert [(row.text, row.group_ids) for row in read_rows({"rows": rows}, {"mem_1", "mem_2"})] == [
+        ("🔴 a", ["mem_1", "mem_2"]),
+        ("🔴 b", []),
+    ]
+    of_all = [*rows, {"text": "🔴 a"}]
+    assert read_rows({"rows": of_all}, {"mem_1", "mem_2"})[0].group_ids == []
+    night = [{"content": row["text"], "group_ids": row.get("group_ids")} for row in rows]
+    assert [(row.content, row.group_ids) for row in read_condensed({"rows": night}, {"mem_1", "mem_2"})] == [
+        ("🔴 a", ["mem_1", "mem_2"]),
+        ("🔴 b", []),
+    ]
 
 
 def test_only_shown_ids_are_cited_and_each_once() -> None:

@@ -405,7 +405,8 @@ def test_a_trim_does_not_move_over_what_the_model_left_to_the_next_pass(world: W
 
 
 def test_the_first_event_may_have_as_many_lines_as_it_takes(world: World) -> None:
-    model = Model(model_answer([(1, 1)] * 12, covered_to=1), model_answer([(2, 9)]))
+    first = [{"text": f"🟡 line {n}", "seq_from": 1, "seq_to": 1} for n in range(12)]
+    model = Model(model_answer((), covered_to=1) | {"observations": first}, model_answer([(2, 9)]))
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
     tell(world, *FACTS)
     observe(world)

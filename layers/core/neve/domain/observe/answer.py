@@ -148,7 +148,7 @@ def read_answer(
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if any(map(str.isalnum, line.text))]
-    lines = [_bounded(line, first, end) for line in lines if line.seq_from <= end]
+    lines = _each_once(_bounded(line, first, end) for line in lines if line.seq_from <= end)
     return answer.model_copy(
         update={
             "covered_to": covered_to,
@@ -166,6 +166,14 @@ def read_answer(
 def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
     low, high = sorted(min(max(seq, first), last) for seq in (line.seq_from, line.seq_to))
     return ObservationEntry(text=cap_lines(line.text.strip()), seq_from=low, seq_to=high)
+
+
+def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
+    """A line that is repeated is the first of them."""
+    once: dict[str, ObservationEntry] = {}
+    for line in lines:
+        once.setdefault(line.text, line)
+    return list(once.values())
 
 
 def _at_most(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]:

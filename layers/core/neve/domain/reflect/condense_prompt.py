@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from neve.domain.observe.answer import AnswerForm, Text
 from neve.domain.records.memories import Priority
-from neve.domain.reflect.prompt import Group
+from neve.domain.reflect.prompt import Group, groups_by_text
 from neve.domain.sessions.frames import set_apart
 
 TOOL_NAME = "record_condensed"
@@ -98,8 +98,7 @@ def condense_content(groups: Sequence[Group], target_tokens: int) -> tuple[Mappi
 def read_condensed(given: Mapping[str, Any], known: Collection[str]) -> list[CondensedEntry]:
     """The rows that say something, with the known memories that each names. A priority or a day that is none is left
     out. Raises ValueError when out of form."""
-    return [
-        row.model_copy(update={"group_ids": list(dict.fromkeys(one for one in row.group_ids if one in known))})
-        for row in CondensedAnswer.model_validate(given).rows
-        if row.content.strip()
-    ]
+    rows = [row for row in CondensedAnswer.model_validate(given).rows if row.content.strip()]
+    groups = groups_by_text([(row.content.strip(), row.group_ids) for row in rows], known)
+    once = {row.content.strip(): row for row in reversed(rows)}
+    return [once[text].model_copy(update={"group_ids": named}) for text, named in groups.items()]

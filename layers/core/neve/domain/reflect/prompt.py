@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -107,14 +107,21 @@ def over_target_remark(actual: int, allowed: int) -> str:
 
 def read_rows(given: Mapping[str, Any], known: Collection[str]) -> list[ReflectionRow]:
     """The rows that say something, with the known groups that each names. Raises ValueError when out of form."""
-    return [
-        ReflectionRow(
-            text=cap_lines(row.text.strip()),
-            group_ids=list(dict.fromkeys(group for group in row.group_ids if group in known)),
-        )
-        for row in ReflectionAnswer.model_validate(given).rows
-        if row.text.strip()
-    ]
+    rows = [row for row in ReflectionAnswer.model_validate(given).rows if row.text.strip()]
+    groups = groups_by_text([(cap_lines(row.text.strip()), row.group_ids) for row in rows], known)
+    return [ReflectionRow(text=text, group_ids=named) for text, named in groups.items()]
+
+
+def groups_by_text(rows: Iterable[tuple[str, Sequence[str]]], known: Collection[str]) -> dict[str, list[str]]:
+    """The known groups that each row names, by its text; a row that is repeated names those of all of them, and none
+    where one of them names none, which means all."""
+    found: dict[str, list[str]] = {}
+    for text, given in rows:
+        named = [group for group in given if group in known]
+        before = found.get(text)
+        both = [*before, *named] if before and named else [] if before is not None else named
+        found[text] = list(dict.fromkeys(both))
+    return found
 
 
 def _group_line(group: Group) -> str:
