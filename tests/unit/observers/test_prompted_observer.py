@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from neve.domain.reflect.night_limits import TOKENS_PER_S
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import FilingInput, ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 
@@ -136,6 +137,25 @@ def test_where_the_second_answer_of_a_librarian_is_none_the_first_stands(second:
 def test_an_answer_of_a_librarian_that_is_out_of_form_stands_for_nothing(failure: Exception) -> None:
     with pytest.raises(type(failure)):
         PromptedObserver(ScriptedModel({"actions": 1}, failure), "m").file_away(FilingInput("s1", EVENTS, ()))
+
+
+def test_a_librarian_whose_answer_is_cut_off_is_asked_for_less() -> None:
+    given = FilingInput("s1", EVENTS, (), remark="While you read, a person changed /profile/goals.")
+    model = ScriptedModel(AnswerCutOff("cut off"), {"title": "A boat"})
+    filed = PromptedObserver(model, "m").file_away(given)
+    assert filed.account is not None and filed.account.title == "A boat"
+    remark = last_text(model.requests[1])
+    assert "a person changed /profile/goals" in remark and "at most 20000 tokens" in remark
+    assert "20000" not in last_text(model.requests[0])
+
+
+def test_a_librarian_whose_answer_is_cut_off_again_or_late_gives_none() -> None:
+    given = FilingInput("s1", EVENTS, ())
+    for asked, seconds in ((2, 300.0), (1, 100.0)):
+        model = ScriptedModel(AnswerCutOff("cut off"), AnswerCutOff("cut off"))
+        with pytest.raises(AnswerCutOff):
+            PromptedObserver(model, "m", 50.0).file_away(replace(given, seconds_left=partial(float, seconds)))
+        assert len(model.requests) == asked
 
 
 def test_an_answer_over_budget_is_trimmed_at_once_when_there_is_no_time_for_another() -> None:

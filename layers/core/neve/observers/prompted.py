@@ -40,7 +40,7 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports.errors import ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ModelRefused, ModelUnavailable
 from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
@@ -157,14 +157,18 @@ class PromptedObserver:
         )
 
     def file_away(self, given: FilingInput) -> Filed:
-        """Asked once more, if there is time, when anything of the answer could not be used; what could not in the end
-        is counted. What of the first answer can be used stands where the second one fails or changes nothing. An answer
-        out of form files nothing."""
+        """Asked once more, if there is time, when the answer was cut off, or anything of it could not be used; what
+        could not in the end is counted. What of the first answer can be used stands where the second one fails or
+        changes nothing. An answer out of form files nothing."""
         answers: list[ModelAnswer] = []
-        filed = self._filed(given, answers)
+        try:
+            filed = self._filed(given, answers)
+        except AnswerCutOff:
+            if given.seconds_left() < self.longest_filing_s:
+                raise
+            filed = self._filed(_with_remark(given, filing_prompt.cut_off_remark(ANSWER_TOKENS)), answers)
         if filed.rejected and given.seconds_left() >= self.longest_filing_s:
-            remark = filing_prompt.rejected_remark(filed.rejected)
-            asked = replace(given, remark="\n\n".join(filter(None, [given.remark, remark])))
+            asked = _with_remark(given, filing_prompt.rejected_remark(filed.rejected))
             kept = (ModelUnavailable, ModelRefused) if filed.account is not None else ()
             with suppress(*kept):
                 again = self._filed(asked, answers)
@@ -187,6 +191,10 @@ class PromptedObserver:
             illegal=read.illegal,
             rejected=read.rejected,
         )
+
+
+def _with_remark(given: FilingInput, remark: str) -> FilingInput:
+    return replace(given, remark="\n\n".join(filter(None, [given.remark, remark])))
 
 
 def _something(summary: SummaryText) -> SummaryText | None:

@@ -130,6 +130,15 @@ def rejected_remark(rejected: Mapping[str, int]) -> str:
     )
 
 
+def cut_off_remark(allowed: int) -> str:
+    """``allowed``: tokens."""
+    return (
+        f"Your previous answer to this was cut off: it may have at most {allowed} tokens, the texts of all documents"
+        " included. Answer again, whole, within that: change what matters most, and append to a document rather than"
+        " write it anew."
+    )
+
+
 def is_whole(document: ShownDocument) -> bool:
     """Whether all of its text is shown."""
     return estimate(document.text) <= MAX_DOCUMENT
