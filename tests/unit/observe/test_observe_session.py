@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Priority
 from neve.domain.records.sessions import EventType
 from neve.ports.errors import ModelUnavailable
@@ -20,6 +21,7 @@ from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.prior_memories import prior_memories
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import NOTHING, World, observed_line
@@ -149,6 +151,26 @@ def test_prior_memories_are_shown(world: World) -> None:
     world.say("hello", "hi")
     observe(world)
     assert [(p.text, p.local) for p in world.observer.passes[0].prior] == [("likes tea", True)]
+
+
+def test_a_row_of_the_pack_that_came_to_the_session_since_is_shown_once(world: World) -> None:
+    kept = create_memory(world.user("ann"), NewMemory("likes tea"))
+    world.open(session="s2")
+    scope = world.user("ann").of_session("s2")
+    build_pack(scope, "horizon")
+    marker = get_session(scope).marker
+    live = (LiveRow(kept.id, kept.kind, kept.tokens),)
+    world.table.write([rows.put_marker(scope.keys, replace(marker, live=live))])
+    world.say("hello", "hi", session="s2")
+    observe_session(scope, 1)
+    assert [(p.id, p.local) for p in world.observer.passes[-1].prior] == [(kept.id, True)]
+
+
+def test_a_memory_that_is_cited_twice_is_written_once(world: World) -> None:
+    cited = create_memory(world.user("ann"), NewMemory("likes tea"))
+    world.say("tea please", "here")
+    world.observer.answers = [observed_line("🟡 wants tea", 1, 2, used_memory_ids=(cited.id, cited.id))]
+    assert observe(world).reinforced == [cited.id]
 
 
 def test_a_conflicting_write_is_redone_and_the_model_is_asked_once(world: World) -> None:

@@ -95,7 +95,7 @@ class PassCommit:
 
     def _attempt(self, memory_id: str) -> Committed:
         keys, now, observed = self.scope.keys, self.scope.ports.clock.now(), self.observed
-        cited = [keys.memory(i) for i in observed.used_memory_ids] if observed else []
+        cited = [keys.memory(i) for i in dict.fromkeys(observed.used_memory_ids)] if observed else []
         found = self._found(cited)
         head = rows.read_head(found.get(keys.head))
         still_there(head, self.incarnation)

@@ -60,10 +60,8 @@ def prior_memories(
         manifest = table.get(keys.pack(epoch.pack.pack_version))
         entries = rows.read_manifest(manifest).layers["global"] if manifest else ()
     known = _alike(facts, events)
-    listed: list[PackEntry | LiveRow] = [
-        *known,
-        *(entry for entry in entries if entry.id not in {row.id for row in known}),
-    ]
+    elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
+    listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]
     read = partial(_still_meant, scope, marker, gen)
     shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
