@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.records.memories import Memory, Status
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.reflect.nightly import eligible, oldest_first
 from neve.scope import UserScope
 from neve.store.rows import read_head
 from neve.usecases.librarian.remembered import remembered_of
+from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.observe_session import observe_session
@@ -95,3 +97,13 @@ def test_a_night_over_nothing_but_corrections_has_nothing_to_do(world: NightWorl
     request_reflection(world.scope, "ann", None)
     world.work()
     assert (world.reflections(), world.observer.condensed) == ([], [])
+
+
+def test_a_night_condenses_what_a_caller_wrote_itself(world: NightWorld) -> None:
+    for n in range(3):
+        create_memory(world.user(), NewMemory(f"🟡 User saw bee {n}.", kind=Kind.OBSERVATION))
+    rows = world.memories()
+    assert [row.corrected for row in rows] == [False] * 3
+    assert eligible(rows, "9999") == oldest_first(rows)
+    reword(world.user(), rows[1].id)
+    assert [row.id for row in eligible(world.memories(), "9999")] == [rows[0].id, rows[2].id]

@@ -214,3 +214,10 @@ class Memory:
     words_at: str | None = None
     write_id: str | None = None
     version: int = 0
+
+    @property
+    def corrected(self) -> bool:
+        """A person put these words in the place of others, by PATCH or evolve: not what they wrote themselves at first,
+        nor what a reflection made of it, which names its model."""
+        evolved = bool(self.supersedes) and self.provenance.model is None
+        return self.provenance.by_hand and (self.person_at is not None or evolved)

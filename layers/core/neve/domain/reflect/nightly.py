@@ -75,7 +75,7 @@ def is_candidate(kind: str, scope: str) -> bool:
 
 def may_be_condensed(row: Memory) -> bool:
     """The same of one row: what a person has corrected is their word, and stays, too."""
-    return is_candidate(row.kind, row.scope) and not row.provenance.by_hand
+    return is_candidate(row.kind, row.scope) and not row.corrected
 
 
 def oldest_first(rows: Iterable[Memory]) -> list[Memory]:

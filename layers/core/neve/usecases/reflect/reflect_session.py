@@ -81,7 +81,7 @@ def fold_session(
     head = rows.read_head(found.get(keys.head))
     folded = [row.id for row in marker.live if row.kind in FOLDED]
     active = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
-    sources = [memory for memory in active if not memory.provenance.by_hand]
+    sources = [memory for memory in active if not memory.corrected]
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
     if seconds_left() < scope.ports.observer.longest_s:
