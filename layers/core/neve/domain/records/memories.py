@@ -218,6 +218,5 @@ class Memory:
     @property
     def corrected(self) -> bool:
         """A person put these words in the place of others, by PATCH or evolve: not what they wrote themselves at first,
-        nor what a reflection made of it, which names its model."""
-        evolved = bool(self.supersedes) and self.provenance.model is None
-        return self.provenance.by_hand and (self.person_at is not None or evolved)
+        nor what a reflection made of it."""
+        return self.provenance.by_hand and self.person_at is not None

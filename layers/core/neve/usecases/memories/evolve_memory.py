@@ -108,6 +108,7 @@ class _Evolve:
             time_of_day=time_of_day(now, "UTC"),
             referenced_date=referenced_date(text),
             last_used_at=now,
+            person_at=now,
             tokens=self.scope.count(text),
             rev=1,
             rev_at=now,
