@@ -16,6 +16,7 @@ from neve.observers.extractive.candidates import Line, was_cut
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of, one_spelling
+from neve.observers.extractive.sequels import what_it_corrects
 from neve.observing import PriorMemory
 
 _CLOSE = any_of(
@@ -113,7 +114,6 @@ FORMS = (
     ),
 )
 _DATED = re.compile(r"\(meaning \d{4}")
-_CORRECTED = re.compile(r'^Correction of "(?P<old>.+)": ')
 _MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
 _ASKED = " (asked to remember this)"
 
@@ -183,19 +183,13 @@ def _shown_before(fact: ProposedFact) -> _Shown:
 
 def _statements(line: Line) -> Iterator[str]:
     if line.speaker != "Assistant":
-        parts = [line.text] if _CORRECTED.match(line.text) else statements(line.text)
+        parts = [line.text] if what_it_corrects(line.text) else statements(line.text)
         yield from (_unmarked(text) for text in parts if not was_cut(text))
-
-
-def _what_it_corrects(text: str) -> str | None:
-    """Of a bare correction, which says both."""
-    found = _CORRECTED.match(text)
-    return found["old"] if found else None
 
 
 def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
     """The known fact that it puts right."""
-    old = _what_it_corrects(text)
+    old = what_it_corrects(text)
     if old is None:
         return None
     return next((one for one in known if one.id and adds_nothing(content_of(old), content_of(one.text))), None)
@@ -220,7 +214,7 @@ def _recognised(text: str, *, event: bool) -> Recognised | None:
     """``event``: it tells of something that happened."""
     asked = _ASKED in text
     bare = says = _unmarked(text).replace(_ASKED, "")
-    while (old := _what_it_corrects(says)) is not None:
+    while (old := what_it_corrects(says)) is not None:
         says = old
     for form in FORMS:
         if match := form.pattern.search(says):

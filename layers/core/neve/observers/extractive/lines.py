@@ -26,6 +26,7 @@ from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.facts import slot_of
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of, on_one_matter
 from neve.observers.extractive.sequels import (
+    CORRECTION_OF,
     Earlier,
     corrected,
     correction,
@@ -39,7 +40,6 @@ from neve.observers.extractive.sequels import (
 from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
-_CORRECTION_OF = "Correction of "
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
 LEFT_S = 2.0
@@ -115,7 +115,7 @@ class _Notes:
         before = [other for other in self._contents if new.is_about(other)]
         if before and new.restates(before[-1]):
             return
-        if not before and not line.text.startswith(_CORRECTION_OF) and self._is_known(new):
+        if not before and not line.text.startswith(CORRECTION_OF) and self._is_known(new):
             self.restated.update({old.row.id: None for old in self._known if old.row and new.restates(old)})
             return
         self.lines.append(line)
@@ -182,8 +182,8 @@ def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
     """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
     said = correction(sentence.text)
     corrected = said if _BORN.search(old.text) else annotate(said, moment.today).text
-    room = LINE_CHARACTERS - 2 - len(f'{_CORRECTION_OF}"": {corrected}')
-    text = f'{_CORRECTION_OF}"{cut(old.text, max(room, 1))}": {corrected}'
+    room = LINE_CHARACTERS - 2 - len(f'{CORRECTION_OF}"": {corrected}')
+    text = f'{CORRECTION_OF}"{cut(old.text, max(room, 1))}": {corrected}'
     return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.domain.memories.text import statements_in
 from neve.domain.records.memories import Kind
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
@@ -18,6 +19,9 @@ MAX_CORRECTION_WORDS = 8
 SHARED = 0.5
 """Share of an earlier statement's content words that a correction must hold to take its place."""
 
+CORRECTION_OF = "Correction of "
+"""Begins the line that stands in the place of one which a bare correction puts right, and quotes it."""
+_CORRECTED = re.compile(rf'^{CORRECTION_OF}"(?P<old>.+)": ')
 _MOVED = re.compile(
     r"^(?:(?:it|it's|it was|it got)\s+)?"
     r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
@@ -110,10 +114,16 @@ def correction(text: str) -> str:
     return _MEANT.sub("", text)
 
 
+def what_it_corrects(text: str) -> str | None:
+    """What such a line quotes."""
+    found = _CORRECTED.match(text)
+    return found["old"] if found else None
+
+
 def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, among_people: bool) -> Sequence[Earlier]:
     """The lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
     just_now = [row for row in rows if row.kind is Kind.OBSERVATION and row.span and row.span[1] == first_seq - 1]
-    lines = [line.lstrip("🔴🟡🟢✅ ") for row in just_now for line in row.text.splitlines()]
+    lines = [line for row in just_now for line in statements_in(row.text)]
     own = (line for line in lines if (line.startswith(speaker) if among_people else not line.startswith("Assistant ")))
     return [Earlier(line, speaker) for line in own]
 
