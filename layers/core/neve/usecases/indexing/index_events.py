@@ -236,7 +236,7 @@ def _noted(
             if not head.version:
                 raise UserErased  # with the whole tenant: a log has a user
         except UserErased:
-            take_out(data, written)
+            trim_written(data, written)
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
         changed = change(row)
@@ -252,7 +252,7 @@ def _noted(
     return transact(ports, attempt)
 
 
-def take_out(data: SessionData[WordsPorts] | SessionData[IndexingPorts], written: Iterable[Passage]) -> None:
+def trim_written(data: SessionData[WordsPorts] | SessionData[IndexingPorts], written: Iterable[Passage]) -> None:
     """What was written of a user who was erased meanwhile."""
     for identifier, version in {passage.item_id: passage.version for passage in written}.items():
         data.ports.search.trim(data.keys.owner, identifier, keep=0, version=version)

@@ -16,7 +16,7 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
-from neve.usecases.indexing.index_events import take_out
+from neve.usecases.indexing.index_events import trim_written
 from neve.usecases.indexing.log_left import LogLeft, write_again
 from neve.usecases.lag.indexed_row import read_indexed
 
@@ -46,7 +46,7 @@ def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -
         write_again(data, passages)
         still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
     except UserErased:
-        take_out(data, passages)
+        trim_written(data, passages)
         return None
     return versions
 
