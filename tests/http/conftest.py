@@ -28,6 +28,7 @@ from tests.http.driving.other_server import controlled_server, running_server
 from tests.http.driving.people import ENDED, Json, Person, new_user
 from tests.http.driving.schedules import states_deployed, states_ordered
 from tests.http.driving.stage import Stage
+from tests.http.real_encoder.rubric import RUBRIC, plain
 from tests.patience import PATIENCE_S
 from tests.servers import need_servers
 
@@ -266,3 +267,11 @@ def _unsettled(someone: Person) -> int:
     events = sum(max(0, session["last_seq"] - session["indexed_seq"]) for session in sessions)
     memories = sum(memory["embedding_state"] == "pending" for memory in someone.memories())
     return int(events + memories)
+
+
+@pytest.fixture
+def rubric(user: Person) -> tuple[Person, list[str]]:
+    """Somebody with the twenty entries, and their ids in that order."""
+    ids = user.bring_in(*[plain(entry.text) for entry in RUBRIC])
+    user.settle()
+    return user, ids

@@ -24,7 +24,7 @@ from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import Egress, blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
 from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered, namespace, remember_and_recall
-from tests.http.real_encoder.rubric import RUBRIC, plain
+from tests.http.real_encoder.rubric import RUBRIC
 
 pytestmark = [pytest.mark.usefixtures("encoder_files")]
 NO_WAY = "Network is unreachable"
@@ -130,13 +130,6 @@ def test_c28_a_machine_without_a_network(tmp_path: Path) -> None:
 
 
 # --- the rubric ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def rubric(user: Person) -> tuple[Person, list[str]]:
-    ids = user.bring_in(*[plain(entry.text) for entry in RUBRIC])
-    user.settle()
-    return user, ids
 
 
 @pytest.mark.controls

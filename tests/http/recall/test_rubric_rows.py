@@ -7,15 +7,8 @@ import pytest
 from local.running import StackName
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Person, new_memory_id
-from tests.http.real_encoder.rubric import RUBRIC, plain
+from tests.http.real_encoder.rubric import RUBRIC
 from tests.http.recall.asking import components
-
-
-@pytest.fixture
-def rubric(user: Person) -> tuple[Person, list[str]]:
-    ids = user.bring_in(*[plain(entry.text) for entry in RUBRIC])
-    user.settle()
-    return user, ids
 
 
 @pytest.mark.controls

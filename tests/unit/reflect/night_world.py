@@ -19,11 +19,12 @@ from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.reflect.plan_nights import Planned, plan_nights
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.write_policy import write_policy
 from neve.workers.nights import process_nightly
-from tests.unit.world import World
+from tests.unit.world import World, observed_line
 
 
 class NightWorld(World):
@@ -39,6 +40,15 @@ class NightWorld(World):
         world.with_policy(**({"window": 2_000} | policy))
         write_policy(world.scope, world.tenant.policy)
         return world
+
+    def observe(self, passes: int) -> list[str]:
+        """The ids of as many observations of the session ``s1``, of 100 tokens each."""
+        ids: list[str] = []
+        for n in range(passes):
+            last = self.say("My daughter is called Mia", "A lovely name").seqs[-1]
+            self.observer.answers = [observed_line(f"🟡 {n} ".ljust(318, "x"), last - 1, last)]
+            ids += observe_session(self.user().of_session("s1"), 1).written
+        return ids
 
     def remember(self, name: str, days: float, *, user: str = "ann", tokens: int = 100, **more: Any) -> str:
         """An observation of that age; its id."""

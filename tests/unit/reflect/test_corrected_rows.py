@@ -15,12 +15,10 @@ from neve.usecases.librarian.remembered import remembered_of
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.reflect.reflect_session import reflect_session
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.reflect.night_world import NightWorld
-from tests.unit.world import observed_line
 
 CORRECTED = "🔴 User's daughter is called Mila"
 Correct = Callable[[UserScope, str], Memory]
@@ -42,22 +40,12 @@ def world(tmp_path: Path) -> Iterator[NightWorld]:
     world.table.close()
 
 
-def observe(world: NightWorld, passes: int) -> list[str]:
-    """As many observations of the session, of 100 tokens each."""
-    ids: list[str] = []
-    for n in range(passes):
-        last = world.say("My daughter is called Mia", "A lovely name").seqs[-1]
-        world.observer.answers = [observed_line(f"🟡 {n} ".ljust(318, "x"), last - 1, last)]
-        ids += observe_session(world.user().of_session("s1"), 1).written
-    return ids
-
-
 @pytest.mark.parametrize("correct", [reword, evolve])
 @pytest.mark.parametrize("which", [0, -1])
 def test_a_sessions_reflection_leaves_what_a_person_has_corrected(
     world: NightWorld, correct: Correct, which: int
 ) -> None:
-    ids = observe(world, 8)
+    ids = world.observe(8)
     kept = correct(world.user(), ids[which])
     [made] = reflect_session(world.user().of_session("s1"), 1)
     [given] = world.observer.reflected
@@ -69,7 +57,7 @@ def test_a_sessions_reflection_leaves_what_a_person_has_corrected(
 
 @pytest.mark.parametrize("correct", [reword, evolve])
 def test_documents_hear_of_a_correction_also_after_a_reflection(world: NightWorld, correct: Correct) -> None:
-    kept = correct(world.user(), observe(world, 8)[0])
+    kept = correct(world.user(), world.observe(8)[0])
     scope = world.user().of_session("s1")
     reflect_session(scope, 1)
     marker = get_session(scope).marker

@@ -10,11 +10,9 @@ import pytest
 from neve.domain.records.memories import Memory
 from neve.observing import Condensed, CondensedRow, Reflected, ReflectedRow
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.reflect.reflect_session import reflect_session
 from neve.usecases.reflect.request_reflection import request_reflection
 from tests.unit.reflect.night_world import NightWorld
-from tests.unit.world import observed_line
 
 
 @pytest.fixture
@@ -23,16 +21,6 @@ def world(tmp_path: Path) -> Iterator[NightWorld]:
     world.open()
     yield world
     world.table.close()
-
-
-def observe(world: NightWorld, passes: int) -> list[str]:
-    """As many observations of the session, of 100 tokens each."""
-    ids: list[str] = []
-    for n in range(passes):
-        last = world.say("one", "two").seqs[-1]
-        world.observer.answers = [observed_line(f"🟡 {n} ".ljust(318, "x"), last - 1, last)]
-        ids += observe_session(world.user().of_session("s1"), 1).written
-    return ids
 
 
 def mark(world: NightWorld, *ids: str) -> None:
@@ -46,7 +34,7 @@ def set_on(memory: Memory) -> tuple[int, str | None, str | None, bool]:
 
 
 def test_a_sessions_reflection_takes_over_what_its_sources_agree_on(world: NightWorld) -> None:
-    ids = observe(world, 7)
+    ids = world.observe(7)
     mark(world, ids[0], ids[1])
     world.observer.reflections = [
         Reflected((ReflectedRow("🔴 the boat", tuple(ids[:2])), ReflectedRow("🔴 all", tuple(ids))), "scripted")
