@@ -35,6 +35,7 @@ from neve.usecases.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import PackView, pack_of
+from neve.usecases.recall.collector import Collector
 
 T = TypeVar("T")
 
@@ -110,20 +111,21 @@ class Reads:
 
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
-        collected = _Collector(self.started_ms)
-        session_state = collected.of(self.session_state, ROWS_MS, ROWS_ERROR)
+        collected, rows_by = Collector(), self.started_ms + ROWS_MS
+        start_by = self.started_ms + self.scope.policy.session_start_budget_ms
+        session_state = collected.of(self.session_state, rows_by, ROWS_ERROR)
         if session_state is None:
             return Material(None, None, None, degraded=tuple(collected.degraded))
         rows_closed(session_state.head)
-        pack = collected.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
-        aside = collected.of(self.aside, ROWS_MS, HISTORY_ERROR)
-        parts = [collected.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
+        pack = collected.of(self.pack, start_by, "pack:error")
+        aside = collected.of(self.aside, rows_by, HISTORY_ERROR)
+        parts = [collected.of(part, rows_by, HISTORY_ERROR) for part in self.parts]
         log = None
         if aside is not None and None not in parts:
             events = [event for part in (aside.events, *parts) for event in part or ()]
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
-        updates = collected.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
-        images = (collected.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
+        updates = collected.of(self.updates, start_by, UPDATES_ERROR) or []
+        images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or Images()
         if images.missing:
             collected.degraded.append(IMAGES_ERROR)
         elif images.last_left_out:
@@ -131,22 +133,6 @@ class Reads:
         collected.degraded += pack.degraded if pack else ()
         collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
         return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
-
-
-@dataclass(slots=True)
-class _Collector:
-    started_ms: float
-    degraded: list[str] = field(default_factory=list)
-
-    def of(self, task: Task[T], within_ms: float, flag: str) -> T | None:
-        """None for what fails or is late, which is noted."""
-        try:
-            return task.result(self.started_ms + within_ms)
-        except StoreUnavailable:
-            self.degraded.append(flag)
-        except DeadlineExceeded:
-            self.degraded.append(flag.replace(":error", ":timeout"))
-        return None
 
 
 def rows_closed(head: UserHead) -> None:

@@ -50,6 +50,11 @@ _DEGRADATIONS = {
     "late:no_encoder": "This stage has no token encoder: ranked without token vectors.",
     "late:timeout": "The token vectors were not compared in time: ranked without them.",
     INDEX_BEHIND: "Some of what was said or kept is not in the index yet: it may be missing here.",
+    "pack:error": "What the prompt's pack holds could not be read: hits may repeat it.",
+    "pack:timeout": "What the prompt's pack holds was not read in time: hits may repeat it.",
+    "recent:error": "What is too new for the index could not be read: it may be missing here.",
+    "recent:timeout": "What is too new for the index was not read in time: it may be missing here.",
+    "hydrate:unreadable": "A row could not be understood: it is missing here.",
     "ledger:error": "This recall was not recorded.",
     "hydrate:error": "The row store did not answer: what could not be verified is not returned.",
 }

@@ -35,6 +35,10 @@ NOT_YET = "not_yet_visible"
 """It belongs to a replacement that readers do not see yet."""
 FILTERED = "filtered"
 """Another status than asked for, or outside the filters: the index lags behind the row."""
+UNREADABLE = "unreadable"
+"""This version cannot read it: one that came behind it, or a fault, wrote it otherwise."""
+NOT_READ = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading such a row raises."""
 CACHED_ROWS = 2_000
 """Of utterances, and of memories: some 10 MB each. One message after the other of a conversation finds much the same
 hundred."""
@@ -113,9 +117,17 @@ def row_key(keys: UserKeys, identifier: str) -> Key | None:
 
 
 def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:
-    """The row as the generation of ``head`` sees it, or why it must not be shown."""
+    """The row as the generation of ``head`` sees it, or why it must not be shown. One that cannot be read takes no
+    other hit with it."""
     if item is None:
         return Hidden(GONE)
+    try:
+        return _read(item, head, where)
+    except NOT_READ:
+        return Hidden(UNREADABLE)
+
+
+def _read(item: Item, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:
     row: RecallRow | None
     if item["type"] == "event":
         row = _utterance_row(item, head)

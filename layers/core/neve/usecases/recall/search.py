@@ -27,11 +27,12 @@ from neve.store import rows
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
+from neve.usecases.recall.collector import Collector
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
-from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.recall_rows import UNREADABLE, RecallRow, read_row
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
-from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
+from neve.usecases.recall.stages.documents import NO_TEXT
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import Gated, gate, gated_words
 from neve.usecases.recall.stages.hydrate import (
@@ -46,10 +47,12 @@ from neve.usecases.recall.stages.hydrate import (
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.recall.stages.reads import Aside, IndexLag, UserState, start_reads
+from neve.usecases.recall.stages.reads import PACK_ERROR, Aside, IndexLag, UserState, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"
+_FLAGS = {NO_TEXT: "documents:error", UNREADABLE: "hydrate:unreadable"}
+"""What an answer says of candidates that were dropped for these reasons."""
 ANY_REV = 1
 """Of an utterance: its row is the same whatever rev its passages have."""
 REFILLS = 2
@@ -136,7 +139,7 @@ class _Search:
         hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
         ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, user_state, aside))
         reading = self.legs.read(depth)
-        pack, new_items = aside.collect(self.budget.legs_end_ms)
+        pack, new_items = aside.collect(self.budget.legs_end_ms, Collector(self.legs.degraded))
         out = _left_out(user_state, pack, self.request)
         new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
@@ -146,7 +149,7 @@ class _Search:
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
         were started before it."""
-        out = _left_out(user_state, aside.pack.result(), self.request)
+        out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
         found = gated_words(self.request, out, self.legs.by_words())
         ahead = hydration.read_ahead(utterances_among(candidate.item_id for candidate in found))
         self.scores.look_ahead(found, ahead.rows)
@@ -200,8 +203,6 @@ class _Search:
         self.late.read(list(wanted))
         utterances = set(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
         fresh = read.hydration.read(wanted, UnderWay(utterances, ahead) if ahead and utterances else None)
-        if any(isinstance(row, Hidden) and row.reason == UNREADABLE for row in fresh.values()):
-            self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
         ranking = fuse(self.request, self.scores, replace(reading, late=late), gated, known, list(new))
@@ -211,7 +212,9 @@ class _Search:
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:
         hits = {one.row.id for one in ranked}
         log = [one for one in by_id(dropped).values() if one.id not in hits]
-        return Found(ranked, log, self.legs.reports, self.legs.degraded, self.legs.searched, head)
+        reasons = {one.reason for one in log}
+        degraded = [*self.legs.degraded, *(flag for reason, flag in _FLAGS.items() if reason in reasons)]
+        return Found(ranked, log, self.legs.reports, degraded, self.legs.searched, head)
 
 
 def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:

@@ -17,11 +17,10 @@ from neve.store.documents import HEAD, read_document, text_of
 from neve.store.keys import UserKeys
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED
-from neve.usecases.recall.recall_rows import GONE, Hidden, RecallRow, allowed, document_row
+from neve.usecases.recall.recall_rows import GONE, NOT_READ, UNREADABLE, Hidden, RecallRow, allowed, document_row
 
-UNREADABLE = "unreadable"
+NO_TEXT = "text_not_read"
 """Its text is an object that cannot be read now."""
-DOCUMENTS_ERROR = "documents:error"
 
 
 def document_places(keys: UserKeys, wanted: Mapping[str, int]) -> dict[str, tuple[Key, Key]]:
@@ -46,17 +45,17 @@ def document_rows(
             rows[identifier] = Hidden(CHANGED if place in found else GONE)
         elif found[place]["rev"] != item["rev"]:
             rows[identifier] = Hidden(CHANGED)
+        elif (document := _read(item)) is None:
+            rows[identifier] = Hidden(UNREADABLE)
+        elif document.text_object is None:
+            rows[identifier] = _allowed(request, document)
         else:
-            document = read_document(item)
-            if document.text_object is None:
-                rows[identifier] = _allowed(request, document)
-            else:
-                fetched[identifier] = (document, ports.tasks.start(_fetch(ports, document)))
+            fetched[identifier] = (document, ports.tasks.start(_fetch(ports, document)))
     for identifier, (document, task) in fetched.items():
         try:
             rows[identifier] = _allowed(request, replace(document, text=task.result(deadline_ms)))
         except StoreUnavailable:
-            rows[identifier] = Hidden(UNREADABLE)
+            rows[identifier] = Hidden(NO_TEXT)
     return rows
 
 
@@ -73,6 +72,13 @@ def with_texts(table: Table, keys: UserKeys, new: Iterable[Item]) -> list[Item]:
         for item in items
         if item["type"] != HEAD or item["id"] in texts
     ]
+
+
+def _read(item: Item) -> Document | None:
+    try:
+        return read_document(item)
+    except NOT_READ:
+        return None
 
 
 def _fetch(ports: Ports, document: Document) -> Callable[[], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from neve.domain.ids import event_id
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.leg_places import within_depth
 from neve.domain.recall.query_terms import REFUSALS
@@ -14,7 +15,7 @@ from neve.ports.search import Candidate
 from neve.ports.table import Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
-from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.recall_rows import UNREADABLE, Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
@@ -42,6 +43,8 @@ def new_candidates(
     for item in items:
         row = read_row(item, seen, request.where)
         if isinstance(row, Hidden):
+            if row.reason == UNREADABLE:
+                dropped.append(Dropped(item.get("id") or event_id(item["session_id"], item["seq"]), UNREADABLE))
             continue
         _, share = scores.best_passage(row)
         if share and (reason := out.reason_of(row)):

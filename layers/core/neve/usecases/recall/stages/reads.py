@@ -30,6 +30,7 @@ from neve.usecases.lag.memory_lag import (
     words_lag,
 )
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
+from neve.usecases.recall.collector import Collector
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import RecallRow, read_row, row_key
@@ -41,6 +42,9 @@ NEW_ROWS = 200
 (docs/rules/recall.md#new-rows)."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
+PACK_ERROR = "pack:error"
+RECENT_ERROR = "recent:error"
+"""With ``pack:timeout`` and ``recent:timeout``: what a recall goes on without."""
 
 
 T = TypeVar("T")
@@ -98,9 +102,11 @@ class Aside:
     tail: Task[list[Item]]
     index_lag: IndexLag | None
 
-    def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item]]:
-        """Raises StoreUnavailable, DeadlineExceeded."""
-        return self.pack.result(deadline_ms), self.new_rows.result(deadline_ms) + self.tail.result(deadline_ms)
+    def collect(self, deadline_ms: float, collected: Collector) -> tuple[PackContents | None, list[Item]]:
+        """Without what could not be read: hits may then repeat the pack, or lack what is newest."""
+        pack = collected.of(self.pack, deadline_ms, PACK_ERROR)
+        new_rows = collected.of(self.new_rows, deadline_ms, RECENT_ERROR) or []
+        return pack, new_rows + (collected.of(self.tail, deadline_ms, RECENT_ERROR) or [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,31 +122,29 @@ class Reads:
     def collect(self, budget: TimeBudget) -> tuple[UserState, Aside]:
         """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
         user_state = self.user_state.result(budget.legs_end_ms)
-        new_rows = self.new_rows.result(budget.legs_end_ms)
-        missed = self._missed(user_state, new_rows, budget.words_begin_ms)
-        tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
-        lacking = new_rows.items
+        known = Collector()
+        new_rows = known.of(self.new_rows, budget.words_begin_ms, RECENT_ERROR)
+        missed = [_missed_here(self.request, user_state)]
+        if new_rows is not None:
+            missed.append(_missed_rows(self.request, user_state.head, new_rows, self.scope.ports.clock.now()))
+        missed.append(known.of(self.missed, budget.words_begin_ms, RECENT_ERROR))
+        if known.degraded:
+            # What nobody could look at, or not in time, may lack words.
+            missed.append(MemoryLag(at_least=True))
+        lags, count = [lag for lag in missed if lag is not None], self.scope.ports.tasks.start
         return user_state, Aside(
             _start_contents(self.scope, self.request, user_state.pack),
-            tasks.start(lambda: with_texts(table, keys, lacking)) if lacking else Known([]),
+            self._start_texts(new_rows),
             _start_tail(self.scope, self.request, user_state),
-            IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
+            IndexLag(sum(lags, MemoryLag()), count(lambda: user_lag(self.scope))) if lags else None,
         )
 
-    def _missed(self, user_state: UserState, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
-        """What nobody could find, as far as it is known. Sessions that nobody could look at, or not in time, may lack
-        words."""
-        now = self.scope.ports.clock.now()
-        try:
-            elsewhere = self.missed.result(deadline_ms)
-        except (DeadlineExceeded, StoreUnavailable):
-            elsewhere = MemoryLag(at_least=True)
-        missed = (
-            elsewhere,
-            _missed_here(self.request, user_state),
-            _missed_rows(self.request, user_state.head, new_rows, now),
-        )
-        return [lag for lag in missed if lag is not None]
+    def _start_texts(self, new_rows: Page | None) -> Task[list[Item]]:
+        """Also of those that are late: they compete if they are there when the legs end."""
+        if new_rows is not None and not new_rows.items:
+            return Known([])
+        table, keys = self.scope.ports.table, self.scope.keys
+        return self.scope.ports.tasks.start(lambda: with_texts(table, keys, self.new_rows.result().items))
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
