@@ -12,6 +12,7 @@ from contextvars import ContextVar, copy_context
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from local.functions import current_function
 from neve.ports.errors import DeadlineExceeded
 from neve.ports.runtime import Clock
 
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 MAX_SLEEP_S = 0.5
 """What a sleeper really waits at most. Who polls for the work of others sleeps less than this at a time."""
+
+WAIT_FOR_PROVIDERS = frozenset({"embed"})
+"""Functions that sleep for nobody here, but for a provider: one that a test has broken is not better for it."""
 
 _monotonic_ms: ContextVar[float] = ContextVar("virtual_monotonic_ms", default=0.0)
 _request_now: ContextVar[datetime | None] = ContextVar("request_now", default=None)
@@ -56,9 +60,10 @@ class VirtualClock:
         return _monotonic_ms.get()
 
     def sleep(self, seconds: float) -> None:
-        """Spends the time at once, and lets the others work meanwhile."""
+        """Spends the time at once, and lets the others work meanwhile, for whom it may be."""
         spend(seconds * 1000)
-        self._real.sleep(min(seconds, MAX_SLEEP_S))
+        if current_function.get() not in WAIT_FOR_PROVIDERS:
+            self._real.sleep(min(seconds, MAX_SLEEP_S))
 
     def freeze(self, at: datetime) -> None:
         self._frozen = at
