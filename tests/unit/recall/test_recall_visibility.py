@@ -14,6 +14,7 @@ from neve.domain.errors import NeveError
 from neve.domain.indexing.passage import Source
 from neve.domain.records.memories import Kind, Scope, Status, Tier
 from neve.domain.tenants.policy import Policy
+from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.memories import memories_of
@@ -229,6 +230,24 @@ def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld
     world.rows.get_many = move_behind_what_is_read_ahead  # type: ignore[method-assign]
     assert world.found("sister Mary") == []
     assert next(moves, None) is None
+
+
+def test_what_could_not_be_read_ahead_is_read_with_the_rest(world: RecallWorld) -> None:
+    world.open()
+    world.say("my sister Mary lives in Cork")
+    world.pump()
+    read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
+    failed: list[Any] = []
+
+    def fail_ahead(keys: Any) -> Any:
+        if list(keys) == [event_key]:
+            failed.append(keys)
+            raise StoreUnavailable("table", "throttled")
+        return read(keys)
+
+    world.rows.get_many = fail_ahead  # type: ignore[method-assign]
+    answer = world.ask("sister Mary")
+    assert ([hit.id for hit in answer.hits], answer.degraded, len(failed)) == (["evt:s1:1"], [], 1)
 
 
 # --- filters ------------------------------------------------------------------------------------

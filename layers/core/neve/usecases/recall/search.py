@@ -201,7 +201,7 @@ class _Search:
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
         self.late.read(list(wanted))
-        utterances = set(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
+        utterances = frozenset(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
         fresh = read.hydration.read(wanted, UnderWay(utterances, ahead) if ahead and utterances else None)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)

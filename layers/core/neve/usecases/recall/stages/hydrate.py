@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from neve.domain.ids import event_place, is_document_id, is_event_id
 from neve.domain.records.sessions import Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
+from neve.ports.errors import StoreUnavailable
 from neve.ports.runtime import Task
 from neve.ports.table import Item, Key
 from neve.scope import UserScope
@@ -38,9 +39,9 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """``task`` reads the utterances ``ids``."""
+    """``task`` reads the utterances ``ids``, or as many of them as it can."""
 
-    ids: Collection[str]
+    ids: frozenset[str]
     task: Task[Ahead]
 
 
@@ -84,12 +85,20 @@ class Hydration:
             raise GenerationMoved
         hydrated = self._judged(_at(places, found), now)
         if under_way:
-            ahead = under_way.task.result(self.ends_ms)
+            ahead = self._read_by(under_way)
             hydrated |= self._judged(ahead.items, now) if moved else ahead.rows
+            hydrated |= self.read({i: rev for i, rev in wanted.items() if i in under_way.ids - ahead.items.keys()})
         retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
         if any(retracted.values()):
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
         return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
+
+    def _read_by(self, under_way: UnderWay) -> Ahead:
+        """Nothing where it failed: it is read again then. Raises DeadlineExceeded."""
+        try:
+            return under_way.task.result(self.ends_ms)
+        except StoreUnavailable:
+            return Ahead({}, {})
 
     def _places(self, ids: Iterable[str]) -> dict[str, Key | None]:
         """Where the rows of all but documents are; None: there can be none of that id."""
