@@ -13,6 +13,7 @@ from tests import in_memory, server_keeper
 from tests.distribution import Groups, long_first
 from tests.encoder import NO_ENCODER, need_encoder, need_late_encoder
 from tests.no_network import forbid_the_network
+from tests.own_beginning import import_from_own_place
 from tests.patience import PATIENCE_S
 from tests.servers import NO_SERVERS
 
@@ -44,6 +45,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
     """Whatever ``--dist`` says. The groups come in the order of the tests, not of their size."""
     config.option.loadscopereorder = False
     return Groups(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        import_from_own_place(session.config)
 
 
 @pytest.hookimpl(trylast=True)
