@@ -107,6 +107,18 @@ def test_hits_may_repeat_a_pack_that_cannot_be_read(world: RecallWorld, kept: st
     assert ("evt:s2:1" in [hit.id for hit in answer.hits]) == (kept == "utterance")
 
 
+def test_a_manifest_that_this_version_cannot_read_takes_no_hit_with_it(world: RecallWorld) -> None:
+    packed = world.remember(CAPYBARA)
+    world.open()
+    assert read_pack(world.session).state == "ready"
+    world.pump()
+    world.forget()
+    read = world.rows.get
+    world.rows.get = lambda key: {"type": "hologram"} if of_a_pack(key) else read(key)  # type: ignore[method-assign]
+    answer = world.ask("capybara", session_id="s1")
+    assert ([hit.id for hit in answer.hits], answer.degraded) == ([packed], ["pack:error"])
+
+
 @pytest.mark.parametrize("indexed", [True, False])
 def test_a_row_that_this_version_cannot_read_takes_no_other_hit_with_it(world: RecallWorld, indexed: bool) -> None:
     good, bad = world.remember(CAPYBARA), world.remember("The capybara is called Bo")

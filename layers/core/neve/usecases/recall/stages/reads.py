@@ -33,7 +33,7 @@ from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents
 from neve.usecases.recall.collector import Collector
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
-from neve.usecases.recall.recall_rows import RecallRow, read_row, row_key
+from neve.usecases.recall.recall_rows import NOT_READ, RecallRow, read_row, row_key
 from neve.usecases.recall.stages.documents import with_texts
 from neve.usecases.recall.time_budget import TimeBudget
 
@@ -186,7 +186,10 @@ def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointe
 
     def read() -> PackContents | None:
         item = scope.ports.table.get(keys.pack(pack.pack_version))
-        return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
+        try:
+            return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
+        except NOT_READ as error:
+            raise StoreUnavailable("table", f"a manifest that this version cannot read: {error!r}") from error
 
     return scope.ports.tasks.start(read)
 
