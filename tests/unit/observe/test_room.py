@@ -18,10 +18,12 @@ from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, PassInput, ProposedFact
+from neve.ports.errors import ModelRefused
 from neve.ports.models import ModelAnswer, ModelRequest
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.lag.memory_lag import user_lag
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
@@ -225,6 +227,22 @@ def test_a_compaction_does_not_move_over_what_an_empty_answer_did_not_cover(worl
     world.observer.answers = [replace(NOTHING, covered_to=3), observed((4, 9))]
     observe(world, closing=True)
     assert [given.events[0].seq for given in world.observer.passes] == [1, 4]
+
+
+def test_what_was_offered_before_stays_so_behind_a_pass_that_covers_less_of_it(world: World) -> None:
+    """Its session has left the index of those that are behind: if the rest could not be observed then, nobody came back
+    to it."""
+    tell(world, *FACTS)
+    world.observer.answers = [NOTHING]
+    observe(world)
+    world.observer.answers = [observed((1, 4), covered_to=4), ModelRefused("status 401")]
+    with pytest.raises(ModelRefused):
+        observe(world, closing=True)
+    assert marker_of(world) == (4, 9)
+    assert user_lag(world.user()).unobserved == 0
+    world.observer.answers = [observed((5, 9))]
+    observe(world, closing=True)
+    assert world.observer.passes[-1].events[0].seq == 5 and marker_of(world) == (9, 9)
 
 
 def test_a_commit_holds_at_most_a_hundred_actions(world: World) -> None:

@@ -246,13 +246,16 @@ class PassCommit:
         )
 
     def _read_to(self, marker: SessionMarker, *, found: bool) -> SessionMarker:
-        """How far the session is observed and offered. What the observer left to the next pass is neither."""
+        """How far the session is observed and offered. What the observer left to the next pass is neither, unless an
+        earlier one has read it and found nothing: then the session may have left the index of those that are behind,
+        and nobody would come back to it."""
         covered_to = self.read.covered_to
+        offered_seq = max(marker.offered_seq, covered_to)
         if found or self.read.advance:
-            return replace(marker, observed_seq=covered_to, offered_seq=covered_to, empty_offers=0)
+            return replace(marker, observed_seq=covered_to, offered_seq=offered_seq, empty_offers=0)
         empty_offers = marker.empty_offers + 1
         if empty_offers < EMPTY_OFFERS:
-            return replace(marker, offered_seq=covered_to, empty_offers=empty_offers)
+            return replace(marker, offered_seq=offered_seq, empty_offers=empty_offers)
         last = self.read.shown_to
         return replace(marker, observed_seq=last, offered_seq=last, empty_offers=0)
 
