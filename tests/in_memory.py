@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30  # noqa: S108
@@ -22,6 +23,8 @@ def folder() -> Path | None:
 
 
 def keep_temporary_files() -> None:
-    """Pytest's own, in all processes of the run. A folder in ``PYTEST_DEBUG_TEMPROOT``, or ``--basetemp``, wins."""
-    if (memory := folder()) is not None:
+    """Pytest's own, and those that a test makes for each example, in all processes of the run. A folder in ``TMPDIR``
+    or ``PYTEST_DEBUG_TEMPROOT``, or ``--basetemp``, wins."""
+    if (memory := folder()) is not None and "TMPDIR" not in os.environ:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+        tempfile.tempdir = str(memory)
