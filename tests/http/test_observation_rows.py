@@ -384,6 +384,20 @@ def test_a10_an_answer_over_the_budget_is_asked_again_and_trimmed(user: Person, 
     assert "first" not in row["text"]
 
 
+@pytest.mark.controls
+def test_a10_an_answer_is_measured_before_its_lines_are_capped(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(observes(filler(20_000, word="first")), observes(filler(20_000, word="second")))
+    user.append("s1", *turn("war and peace"))
+    controls.drain()
+    first, second = controls.calls("model")
+    assert "20000 tokens" not in shown(first)
+    assert "20000 tokens" in shown(second)
+    [row] = user.memories()
+    assert len(row["text"]) == 10_000
+    assert row["text"].startswith("second")
+
+
 # --- citation -----------------------------------------------------------------------------------
 
 

@@ -92,7 +92,7 @@ class PromptedObserver:
             )
 
         answer = ask()
-        size = _size(answer)
+        size = answer.said_tokens
         if size > given.output_cap and given.seconds_left() >= self._longest_s:
             with suppress(ModelUnavailable, ModelRefused):  # what was paid for is cut to its size then
                 shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
@@ -292,11 +292,6 @@ def _read(answer: ModelAnswer, read: Callable[[Mapping[str, Any]], Answer]) -> A
         return read(answer.tool_input)
     except ValueError as error:  # pydantic's ValidationError is one; its text would repeat what the user said
         raise ModelUnavailable(f"{answer.model} answered out of form ({type(error).__name__})") from None
-
-
-def _size(answer: ReadAnswer) -> int:
-    """Tokens of the row that the answer would become."""
-    return estimate("\n".join(line.text for line in answer.observations))
 
 
 def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:

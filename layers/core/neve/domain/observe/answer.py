@@ -18,6 +18,7 @@ from neve.domain.memories.text import cap_lines
 from neve.domain.observe.facts import MAX_FACTS
 from neve.domain.observe.lines import MAX_LINES, MIN_LINES
 from neve.domain.records.memories import Category
+from neve.domain.tokens import estimate
 
 SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""
@@ -124,9 +125,10 @@ class ObservationAnswer(AnswerForm):
 
 class ReadAnswer(ObservationAnswer):
     """An answer within bounds. ``facts``: also those that there may be no room for. ``facts_not_read``: how many others
-    were not of the form."""
+    were not of the form. ``said_tokens``: of its lines together, before any was capped: what an output cap is about."""
 
     facts_not_read: int = 0
+    said_tokens: int = 0
 
 
 @cache
@@ -142,37 +144,39 @@ def read_answer(
     """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
     ValueError when it is not of the form."""
-    answer = ReadAnswer.model_validate({**given, "facts_not_read": 0})
+    answer = ReadAnswer.model_validate({**given, "facts_not_read": 0, "said_tokens": 0})
     facts = _as_list(given.get("facts"))
     not_read = (len(facts) if isinstance(facts, list) else int(facts is not None)) - len(answer.facts)
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if any(map(str.isalnum, line.text))]
-    lines = _each_once(_bounded(line, first, end) for line in lines if line.seq_from <= end)
+    lines = _each_once(_bounded(line, first, end) for line in lines if line.seq_from <= end and answer.has_memory)
+    capped = [line.model_copy(update={"text": cap_lines(line.text)}) for line in lines]
     return answer.model_copy(
         update={
             "covered_to": covered_to,
-            "observations": _at_most(MAX_LINES if end == first else max_lines, lines) if answer.has_memory else [],
+            "observations": _at_most(MAX_LINES if end == first else max_lines, capped),
             "used_memory_ids": list(dict.fromkeys(used for used in answer.used_memory_ids if used in shown)),
             "current_task": _short(answer.current_task),
             "suggested_continuation": _short(answer.suggested_continuation),
             "thread_title": _short(answer.thread_title),
             "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
             "facts_not_read": not_read,
+            "said_tokens": estimate("\n".join(line.text for line in lines)),
         }
     )
 
 
 def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
     low, high = sorted(min(max(seq, first), last) for seq in (line.seq_from, line.seq_to))
-    return ObservationEntry(text=cap_lines(line.text.strip()), seq_from=low, seq_to=high)
+    return ObservationEntry(text=line.text.strip(), seq_from=low, seq_to=high)
 
 
 def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
-    """A line that is repeated is the first of them."""
+    """A line that is repeated, as far as it is kept, is the first of them."""
     once: dict[str, ObservationEntry] = {}
     for line in lines:
-        once.setdefault(line.text, line)
+        once.setdefault(cap_lines(line.text), line)
     return list(once.values())
 
 
