@@ -69,6 +69,20 @@ def test_b09_the_last_session_is_in_the_next_ones_pack_and_recalled(user: Person
 
 
 @pytest.mark.live
+def test_b09_the_summary_is_recalled_beside_what_was_said(user: Person) -> None:
+    talk(user, "We planned our honeymoon in Paris.")
+    summary = end(user)["result"]["session_summary"]["memory_id"]
+    assert summary in layer_ids(user.open("s2")["pack"], "global")
+    user.settle()
+    for mode in ("prompt", "tool"):
+        hits = user.recall("Paris", mode=mode)["hits"]
+        ids = [hit["id"] for hit in hits]
+        assert "evt:s1:1" in ids
+        assert ids[-1] == summary
+        assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+
+
+@pytest.mark.live
 def test_b09_a_session_that_stated_nothing_is_recalled_and_in_no_pack(user: Person) -> None:
     talk(user, "What is the capital of Portugal?", "Write me a haiku about Lisbon.")
     summary = end(user)["result"]["session_summary"]["memory_id"]

@@ -22,7 +22,7 @@ from neve.usecases.recall.stages.gate import Gated
 from neve.usecases.recall.stages.hydrate import Hydrated
 from neve.usecases.recall.stages.legs import Reading
 from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
-from neve.usecases.recall.stages.rerank import reranked, with_what_memories_lend
+from neve.usecases.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,11 @@ def fuse(
         ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
     else:
         ordered = with_what_memories_lend(ranked)
-    distinct, repeats = without_repeats(with_corrections_first(ordered))
+    behind = summaries_behind(ranked, ordered)
+    distinct, repeats = without_repeats([*with_corrections_first(ordered), *behind])
     matched = {*(vector or ()), *(lexical or ())}
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
-    standing = {one.row.id for one in ordered}
+    standing = {one.row.id for one in (*ordered, *behind)}
     lent = (Dropped(one.row.id, LENT, one.components) for one in ranked if one.row.id not in standing)
     if _off_topic(request, reading, gated, ranked):
         return Ranking((), (*dropped, *(Dropped(one.row.id, OFF_TOPIC, one.components) for one in ranked)))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from neve.domain.recall.fusion import SCORE_DIGITS
 from neve.domain.recall.lending import RRF_TERMS, Place, Range, best_lent, lenders
 from neve.domain.recall.rerank import Considered, rerank_scores
+from neve.domain.records.memories import Kind
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
 
@@ -41,6 +42,17 @@ def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
     standing = (one for one in ranked if one.row.id not in lending)
     raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else _by_its_passage(one) for one in standing]
     return sorted(raised, key=lambda one: -one.final)
+
+
+def summaries_behind(ranked: Sequence[Ranked], ordered: Sequence[Ranked]) -> list[Ranked]:
+    """Of ``ranked`` the summaries of sessions that stand nowhere in ``ordered``, for places that nothing else takes:
+    with the score of its last at most. A summary is of all of its session, so that some message of it is nearly always
+    among the candidates, and it would never be found."""
+    standing = {one.row.id for one in ordered}
+    last = min((one.final for one in ordered), default=0.0)
+    missing = (one for one in ranked if one.row.id not in standing)
+    summaries = (one for one in missing if one.row.memory and one.row.memory.kind is Kind.SESSION_SUMMARY)
+    return [one.placed(final, {"final": final}) for one in summaries for final in [min(one.final, last)]]
 
 
 def _raised(one: Ranked, lent: float) -> Ranked:
