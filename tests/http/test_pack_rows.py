@@ -168,6 +168,24 @@ def test_a22_own_rows_are_local_and_those_of_other_sessions_global(user: Person)
 
 
 @pytest.mark.live
+def test_a22_what_was_imported_before_its_session_was_opened_is_local_there(user: Person) -> None:
+    later, fact, earlier, other = user.bring_in(
+        observation("Said in the first.", "s1", created_at="2026-01-02T00:00:00Z"),
+        {"kind": "fact", "text": "User lives in Lyon.", "category": "PLACE", "session_id": "s1"},
+        observation("Said in the first, before.", "s1", created_at="2026-01-01T00:00:00Z"),
+        observation("Said in the second.", "s2"),
+    )
+    user.settle()
+    packs = {session: user.open(session)["pack"] for session in ("s1", "s2")}
+    assert (layer_ids(packs["s1"], "local"), layer_ids(packs["s1"], "global")) == ([earlier, later, fact], [other])
+    assert layer_ids(packs["s2"], "local") == [other]
+    assert set(layer_ids(packs["s2"], "global")) == {earlier, later, fact}
+    _, _, local = packs["s1"]["text"].partition("<local>")
+    assert local.index("in the first, before") < local.index("in the first.") < local.index("Lyon")
+    assert "in the second" not in local
+
+
+@pytest.mark.live
 def test_a22_the_local_layer_is_chronological_with_notes_behind(user: Person) -> None:
     user.open_without_pack("s1")
     note_1 = user.remember("The first note.", kind="note", session_id="s1")["id"]

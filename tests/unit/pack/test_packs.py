@@ -71,7 +71,7 @@ def test_what_was_imported_before_its_session_was_opened_is_in_its_pack_too(worl
     import_memories(world.user(), [moved, done])
     world.open(session="s7")
     import_memories(world.user(), [replace(moved, text="User likes tea.", id="tea")])
-    assert (layer(world, "s7", "global"), layer(world, "s7", "local")) == ({"walnuts", "pollen"}, {"tea"})
+    assert (layer(world, "s7", "global"), layer(world, "s7", "local")) == ({"pollen"}, {"walnuts", "tea"})
     assert layer(world, "s1", "global") == {"walnuts", "pollen", "tea"}
 
 

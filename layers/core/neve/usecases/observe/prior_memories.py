@@ -58,7 +58,8 @@ def prior_memories(
     entries: Sequence[PackEntry] = ()
     if epoch.pack:
         manifest = table.get(keys.pack(epoch.pack.pack_version))
-        entries = rows.read_manifest(manifest).layers["global"] if manifest else ()
+        layers = rows.read_manifest(manifest).layers if manifest else {}
+        entries = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
     known = _alike(facts, events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]

@@ -42,15 +42,35 @@ FILLINGS = 3
 
 @dataclass(frozen=True, slots=True)
 class PackInputs:
-    """The rows of the layers in rendered order. ``repeated``: ids of those that the text is without, because another
-    line says what they say. They are in the pack all the same: recall leaves them out, and a correction is told.
-    ``no_room``: the session's observations and reflections that the pack is without; recall finds them."""
+    """In rendered order. ``ranked_rows``: what the walk over the ranks found. ``live_rows``: those of the session's
+    live list. ``repeated``: ids of those that the text is without, because another line says what they say. They are in
+    the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the session's observations and
+    reflections that the pack is without; recall finds them. ``session``: None for a preview."""
 
-    global_rows: tuple[Memory, ...]
-    local_rows: tuple[Memory, ...]
+    ranked_rows: tuple[Memory, ...]
+    live_rows: tuple[Memory, ...]
     documents: PinnedTexts = field(default_factory=PinnedTexts)
     repeated: frozenset[str] = frozenset()
     no_room: tuple[Memory, ...] = ()
+    session: str | None = None
+
+    @property
+    def global_rows(self) -> tuple[Memory, ...]:
+        return tuple(memory for memory in self.ranked_rows if not self._was_brought(memory))
+
+    @property
+    def local_rows(self) -> tuple[Memory, ...]:
+        """What an import brought of the session is older than all that is live: it begins what is told in the order of
+        the conversation, and ends what is told newest first."""
+        brought = sorted(filter(self._was_brought, self.ranked_rows), key=lambda one: (one.observed_at, one.id))
+        chronicle = [memory for memory in brought if memory.kind in _CHRONICLE]
+        stated = [memory for memory in reversed(brought) if memory.kind in _STATED]
+        return (*chronicle, *self.live_rows, *stated)
+
+    def _was_brought(self, memory: Memory) -> bool:
+        """By an import, before the session was opened: the walk leaves out what is in the live list."""
+        of_it = self.session is not None and memory.session_id == self.session and memory.scope is Scope.SESSION
+        return of_it and memory.kind in (*_CHRONICLE, *_STATED)
 
     def text(self) -> str:
         return render(
@@ -75,14 +95,14 @@ class PackInputs:
         """Of the rendered text. A row and a document count as they were counted when they were written, by the policy's
         counter, whose data are not where packs are read; what stands around them counts by the estimate
         (docs/rules/tokens.md)."""
-        counted = [(m.tokens, m.text) for m in self._rendered((*self.global_rows, *self.local_rows))]
+        counted = [(m.tokens, m.text) for m in self._rendered((*self.ranked_rows, *self.live_rows))]
         counted += [(pin.tokens, shown) for pin, shown in self.documents.whole]
         return max(0, estimate(text) + sum(tokens - estimate(shown) for tokens, shown in counted))
 
     def fit(self, scope: UserScope) -> bool:
         """Whether what is said of the two layers stays within their budgets."""
-        stated = sum(m.tokens for m in self._rendered(self.local_rows) if m.kind in _STATED)
-        of_all = sum(m.tokens for m in self._rendered(self.global_rows))
+        stated = sum(m.tokens for m in self._rendered(self.live_rows) if m.kind in _STATED)
+        of_all = sum(m.tokens for m in self._rendered(self.ranked_rows))
         return of_all <= scope.policy.global_layer and stated <= scope.policy.local_rows
 
     def sha(self, epoch: int) -> str:
@@ -153,18 +173,18 @@ def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: Pi
     """The rows that fit; then, in the room of those that are said already, the next ones."""
     inputs = _inputs(walk.rows(found), local.rows(), documents)
     for _ in range(FILLINGS if inputs.repeated else 0):
-        before = len(inputs.global_rows) + len(inputs.local_rows)
+        before = len(inputs.ranked_rows) + len(inputs.live_rows)
         wider = _inputs(walk.beside(inputs), local.beside(inputs), documents)
-        if len(wider.global_rows) + len(wider.local_rows) == before or not wider.fit(walk.scope):
+        if len(wider.ranked_rows) + len(wider.live_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
         inputs = wider
-    return replace(inputs, no_room=local.no_room)
+    return replace(inputs, no_room=local.no_room, session=walk.own.session)
 
 
-def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:
-    global_rows = tuple(newer_first(best_first))
-    repeated = already_stated([*global_rows, *local_rows], documents.shown)
-    return PackInputs(global_rows, local_rows, documents, repeated)
+def _inputs(best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:
+    ranked_rows = tuple(newer_first(best_first))
+    repeated = already_stated([*ranked_rows, *live_rows], documents.shown)
+    return PackInputs(ranked_rows, live_rows, documents, repeated)
 
 
 def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
@@ -185,9 +205,9 @@ def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the session of a pack does without in the global layer: rows that it has in its local layer, which the live
-    list names, and the summary of the whole conversation. Not what an import brought before the session was opened:
-    that is in no live list, and speaks of another log."""
+    """What the walk over the ranks leaves out for the session of a pack: rows that the live list names, and the summary
+    of the whole conversation. Not what an import brought before the session was opened: that is in no live list, and
+    speaks of another log. It has the room of the global layer, and stands in the local one."""
 
     session: str | None
     live: frozenset[str]
@@ -225,7 +245,7 @@ class _Walk:
     def beside(self, inputs: PackInputs) -> list[Memory]:
         """The rows of the layer, and what fits beside those that are shown. Reads what is new."""
         sizes = {str(c["id"]): int(c["tokens"]) for c in self.candidates}
-        self.chosen = {m.id: 0 if m.id in inputs.repeated else sizes[m.id] for m in inputs.global_rows}
+        self.chosen = {m.id: 0 if m.id in inputs.repeated else sizes[m.id] for m in inputs.ranked_rows}
         return self.rows({})
 
     def rows(self, found: Mapping[Key, Item]) -> list[Memory]:
@@ -321,4 +341,4 @@ class _Local:
 
     def beside(self, inputs: PackInputs) -> tuple[Memory, ...]:
         """The rows of the layer, and what fits beside those that are shown."""
-        return self.rows({m.id: 0 if m.id in inputs.repeated else m.tokens for m in inputs.local_rows})
+        return self.rows({m.id: 0 if m.id in inputs.repeated else m.tokens for m in inputs.live_rows})
