@@ -456,6 +456,22 @@ def test_b28_the_middle_of_the_history_gives_way_to_its_summary(user: Person) ->
 
 
 @pytest.mark.live
+def test_b28_the_last_three_turns_stay_while_memories_can_give_way(user: Person) -> None:
+    user.open("s1")
+    for n in range(5):
+        user.remember(f"cello {'strings ' * n}{filler(95)}", kind="observation")
+    talk(user, "s1", 12)
+    user.settle()
+    needed = sections(user.context("s1", "cello strings", budget_profile=custom(9_000), dry_run=True))
+    least = needed["message"]["need"] + needed["history"]["need"] * 5 // 12 + 100
+    tight = user.context("s1", "cello strings", budget_profile=custom(least + 200))
+    assert turns_shown(tight) == [1, 2, 10, 11, 12]
+    assert tight["report"]["history"]["hidden"] == {"from": 5, "to": 18}
+    assert [one["section"] for one in tight["report"]["pruned"]] == ["history", "retrieved"]
+    assert sum(text.startswith("<neve-summary") for text in texts(tight)) == 1
+
+
+@pytest.mark.live
 def test_b29_the_least_relevant_memories_give_way(user: Person) -> None:
     user.open("s1")
     for n in range(5):

@@ -128,7 +128,17 @@ def test_a_turn_that_goes_on_is_cut_between_rounds_and_keeps_its_message() -> No
 
 
 def test_a_summary_needs_room() -> None:
-    assert [summary_room(grant, 700) for grant in (0, 399, 400, 1_000, 10_000)] == [0, 0, 100, 250, 700]
+    assert [summary_room(grant, 700) for grant in (0, 99, 100, 400, 1_000, 10_000)] == [0, 0, 100, 100, 250, 700]
+    assert [summary_room(1_000, 700, kept) for kept in (750, 800, 900, 901)] == [250, 200, 100, 0]
+
+
+@pytest.mark.parametrize("count", [6, 7, 12])
+def test_at_its_floor_a_history_keeps_the_first_two_and_the_last_three(count: int) -> None:
+    """docs/rules/values.md#history-kept: what gives way is the summary, down to its least."""
+    log = turns(count)
+    for grant in range(floor_of(shown(log)), shown(log).tokens, 25):
+        assert {1, 2, *range(count - 2, count + 1)} <= set(turns_left(log, plan_cut(shown(log), grant, target=700)))
+    assert floor_of(shown(log)) == 600
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,7 +157,7 @@ def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], gra
         inside = [seq for seq in range(unit.first, unit.last + 1) if seq in seqs(past)]
         assert all(seq in rest for seq in inside) or not any(seq in rest for seq in inside)
     tokens_left = sum(unit.tokens for unit in units if unit.first in rest)
-    assert tokens_left + summary_room(grant, 700) <= max(grant, summary_room(grant, 700))
+    assert tokens_left + summary_room(grant, 700, tokens_left) <= grant
 
 
 def test_what_waits_for_an_answer_is_not_history() -> None:

@@ -17,7 +17,7 @@ from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
 MIN_SUMMARY = 100
 """Tokens: the headings alone take most of them. A history with less room for one is cut without."""
 SUMMARY_SHARE = 4
-"""A stand-in for the summary takes at most one part in so many of the history's tokens."""
+"""A stand-in for the summary takes at most one part in so many of the history's tokens, or the least that one has."""
 _FROM_THE_USER = (EventType.USER_MESSAGE, EventType.TOOL_RESULT, EventType.TASK_BOUNDARY)
 _OF_A_TOOL = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
 
@@ -197,9 +197,10 @@ def floor_of(shown: Shown) -> int:
     return min(shown.tokens, tokens + max(shown.summary_tokens, MIN_SUMMARY))
 
 
-def summary_room(grant: int, target: int) -> int:
-    """Tokens that the stand-in for a summary may have; 0 where there is no room for one."""
-    room = min(target, grant // SUMMARY_SHARE)
+def summary_room(grant: int, target: int, kept: int = 0) -> int:
+    """Tokens that the stand-in for a summary may have beside the turns that are ``kept``; 0 where there is no room for
+    one. It gives way to them down to its least: the first two turns and the last three stay as long as a floor does."""
+    room = min(target, max(MIN_SUMMARY, grant // SUMMARY_SHARE), grant - kept)
     return room if room >= MIN_SUMMARY else 0
 
 
@@ -207,15 +208,15 @@ def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None
     """Where a new epoch's prompts cut the history; None when it stays as it is. ``grant``: tokens that it may have;
     ``target``: of a summary; ``window``: turns, at least so many and at most twice as many. The epoch is filled in by
     who stores it."""
-    room = summary_room(grant, target)
+    least = MIN_SUMMARY if grant >= MIN_SUMMARY * SUMMARY_SHARE else 0
     if window is not None and shown.turns > 2 * window:
         wanted = _newest(shown.joined(), window)
-        if room + _kept_tokens(shown, (), wanted) <= grant:
+        if least + _kept_tokens(shown, (), wanted) <= grant:
             return _cut(shown, (), wanted)
     elif shown.tokens <= grant:
         return None
-    for first, newest in _choices(shown, grant - room):
-        if room + _kept_tokens(shown, first, newest) <= grant:
+    for first, newest in _choices(shown, grant - summary_room(grant, target)):
+        if least + _kept_tokens(shown, first, newest) <= grant:
             return _cut(shown, first, newest)
     return _cut(shown, (), ())
 

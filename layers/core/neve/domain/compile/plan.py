@@ -187,12 +187,12 @@ class _History:
                 self.past, self.prompt_input.hidden, self.prompt_input.summary, self.shown.tokens, self.shown.turns
             )
         gone = [event for event in self.past if is_hidden(event.seq, cut)]
-        summary = None
-        room = summary_room(grant, limits.summary_target)
-        if room:
-            summary = extract_summary(gone, limits.verbosity, target=room, before=self.prompt_input.summary)
         left = tuple(event for event in self.past if not is_hidden(event.seq, cut))
         tokens = sum(shown_tokens(event) for event in left if event.seq != self.shown.opens)
+        summary = None
+        room = summary_room(grant, limits.summary_target, tokens)
+        if room:
+            summary = extract_summary(gone, limits.verbosity, target=room, before=self.prompt_input.summary)
         tokens += estimate(render_summary(summary)) if summary else 0
         turns = len([event for event in left if event.event_type is EventType.USER_MESSAGE])
         return _FittedHistory(left, cut, summary, tokens, turns, cut)
