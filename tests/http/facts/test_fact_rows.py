@@ -188,6 +188,24 @@ def test_b39_the_user_corrects_themselves(user: Person) -> None:
     assert [one["id"] for one in history] == [old["id"], new["id"]]
 
 
+@pytest.mark.controls
+def test_b39_an_assistant_that_repeats_the_correction_takes_no_word_from_the_user(
+    user: Person, controls: Controls
+) -> None:
+    """The answer's facts have no range: the log says where each was said."""
+    user.open("s1")
+    old = state(user, "User lives in Lyon.", by="user_stated")
+    fact = {"text": "User lives in Nice.", "category": "PLACE", "importance": 4, "by": "user_stated"}
+    fact |= {"relation": "updates", "target_id": old["id"]}
+    controls.script({"has_memory": True, "observations": [], "facts": [fact]}, purpose="observe")
+    user.append("s1", user_message("I moved to Nice."), answered("Nice is lovely."))
+    [decided] = user.observe("s1")["result"]["facts"]
+    assert decided["decision"] == "superseded"
+    [new] = user.memories(kind="fact", status="active")
+    assert (new["text"], new["supersedes"]) == ("User lives in Nice.", [old["id"]])
+    assert (new["provenance"]["by"], new["provenance"]["trust"]) == ("user_stated", "user")
+
+
 @pytest.mark.live
 def test_b40_the_same_fact_is_kept_once(user: Person) -> None:
     first = state(user, "User lives in Lyon.")

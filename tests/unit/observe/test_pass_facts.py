@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from neve.domain.observe.facts import MAX_FACTS, ProposedFact, StatedFact, facts_with_room, stated_facts
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.memories import By, Kind, Memory, Status
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine
 from neve.store import rows
@@ -99,6 +99,26 @@ def test_the_log_says_whose_word_it_is(proposed: ProposedFact, by: str, trust: s
 def test_a_fact_without_a_range_is_where_its_words_are(text: str, seqs: tuple[int, int]) -> None:
     found = stated_fact(fact(text))
     assert (found.seq_from, found.seq_to) == seqs
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "seq", "whose"),
+    [
+        ("User lives in Nice.", "user_stated", 1, "user_stated"),
+        ("User lives in Nice.", "user_confirmed", 1, "user_confirmed"),
+        ("User lives in Nice.", "assistant", 2, "assistant"),
+        ("User pays by bank.", "user_stated", 3, "tool"),
+        ("User loves a lovely place.", "user_stated", 2, "assistant"),
+    ],
+)
+def test_what_the_assistant_repeats_is_still_the_users_word(text: str, by: By, seq: int, whose: str) -> None:
+    log = (
+        (USER, "I moved to Nice. Ask my bank."),
+        (ASSISTANT, "Nice is a lovely place."),
+        (EventType.TOOL_RESULT, "Bank: no reply."),
+    )
+    found = stated_fact(fact(text, by=by), [Event(n, kind, said, 1, AT) for n, (kind, said) in enumerate(log, start=1)])
+    assert (found.seq_from, found.seq_to, found.by) == (seq, seq, whose)
 
 
 def test_a_range_is_clipped_and_a_wish_to_remember_is_heard() -> None:

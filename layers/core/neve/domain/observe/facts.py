@@ -19,6 +19,9 @@ from neve.domain.words import content_words
 MAX_FACTS = 10
 """Of one pass."""
 _OF_THE_USER: tuple[By, ...] = ("user_stated", "user_confirmed")
+_NEARER = {EventType.USER_MESSAGE: 1, EventType.TOOL_RESULT: 2}
+"""Whose word what the model takes for the user's is, where several events share as many words with it: an assistant
+often repeats them; but what a tool says as well is not taken for the user's."""
 _SUBJECT = frozenset({"user"})
 """What observers call whoever a fact is about."""
 
@@ -103,16 +106,18 @@ def _split(fact: ProposedFact) -> list[ProposedFact]:
 
 
 def _ranges(facts: Sequence[ProposedFact], events: Sequence[Event]) -> list[tuple[int, int]]:
-    """Clipped into the pass. Without one a fact has the event that shares most words with it, of several the last."""
+    """Clipped into the pass. Without one a fact has the event that shares most words with it, of several the nearer to
+    whoever is to have said it, or the last."""
     first, last = events[0].seq, events[-1].seq
-    words: list[tuple[int, frozenset[str]]] = []
+    words: list[tuple[Event, frozenset[str]]] = []
     ranges = []
     for fact in facts:
         stated = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
         if not stated:
-            words = words or [(event.seq, content_words(event_text(event))) for event in events]
+            words = words or [(event, content_words(event_text(event))) for event in events]
             wanted = content_words(fact.text) - _SUBJECT
-            most, at = max((len(wanted & held), seq) for seq, held in words)
+            nearer = _NEARER if fact.by in _OF_THE_USER else {}
+            most, _, at = max((len(wanted & held), nearer.get(one.event_type, 0), one.seq) for one, held in words)
             stated = [at] if most else [first, last]
         ranges.append((min(stated), max(stated)))
     return ranges
