@@ -95,6 +95,48 @@ def test_b47_a_closed_id_is_refused_for_good(user: Person, job_ended: JobEnded) 
 
 
 @pytest.mark.controls
+def test_b47_every_write_is_refused_when_the_rows_are_gone_too(
+    user: Person, controls: Controls, job_ended: JobEnded
+) -> None:
+    """An erasure that has removed everything still waits for what no commit could stop."""
+    user.open("s1")
+    memory = user.remember("User once saw a quetzal.")["id"]
+    job = erase(user, close="true")
+    controls.drain()
+    assert user.call("GET", f"/memories/{memory}").status == 404
+    assert {answer_to(user, *write) for write in writes(memory)} == {(409, "erasing")}
+    assert job_ended(user.api, job)["result"]["closed"]
+    assert {answer_to(user, *write) for write in writes(memory)} == {(410, "user_closed")}
+
+
+def writes(memory: str) -> list[tuple[str, str, Json]]:
+    """Of a session ``s1`` and a memory, one of each kind."""
+    waiting = {"text": "What waits.", "reason": "Because."}
+    return [
+        ("POST", "/sessions", {"session_id": "s1"}),
+        ("POST", "/sessions/s1/events", {"events": [user_message("Hello?")]}),
+        ("POST", "/sessions/s1/events/retract", {"from_seq": 1, "to_seq": None, "reason": "edited"}),
+        ("POST", "/sessions/s1/observe", {}),
+        ("POST", "/sessions/s1/compact", {}),
+        ("POST", "/sessions/s1/end", {}),
+        ("PATCH", f"/memories/{memory}", {"text": "User saw a quetzal."}),
+        ("DELETE", f"/memories/{memory}", {}),
+        ("POST", f"/memories/{memory}/evolve", waiting),
+        ("POST", f"/inbox/{memory}/approve", {}),
+        ("POST", f"/inbox/prp_{memory.removeprefix('mem_')}/reject", {}),
+        ("PUT", "/documents?path=/notes/log", {"text": "A day."}),
+        ("DELETE", "/documents?path=/notes/log", {}),
+        ("POST", "/documents/move", {"path": "/notes/log", "to": "/notes/day"}),
+        ("POST", "/documents/evolve", {"path": "/notes/log", "to": "/notes/day", **waiting}),
+    ]
+
+
+def answer_to(user: Person, method: str, path: str, body: Json) -> tuple[int, str]:
+    reply = user.call(method, path, body or None)
+    return reply.status, reply.json().get("code", "")
+
+
+@pytest.mark.controls
 def test_b47_fifty_users_leave_or_take_back_while_the_workers_are_at_them(
     person: Callable[[ApiClient], Person], api: ApiClient, controls: Controls, job_ended: JobEnded, stack: str
 ) -> None:

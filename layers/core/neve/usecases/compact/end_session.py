@@ -25,10 +25,11 @@ def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
 
     def attempt() -> Job:
         found = ports.table.get_many([keys.head, keys.session_head])
+        user = rows.read_head(found.get(keys.head))
+        rows.writable(user)
         if keys.session_head not in found:
             raise not_found("session", scope.session)
-        user, head = rows.read_head(found.get(keys.head)), rows.read_session(found[keys.session_head])
-        rows.writable(user)
+        head = rows.read_session(found[keys.session_head])
         job = find_job(scope, _job_id(scope, user.incarnation, head))
         if job is not None and outcome in (None, head.outcome) and head.status != "open":
             return note_lost(scope, job)

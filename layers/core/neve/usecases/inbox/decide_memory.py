@@ -37,9 +37,9 @@ class MemoryDecision:
         now = iso(self.scope.ports.clock.now())
         found = table.get_many([keys.head, keys.memory(self.memory_id)])
         item, head = found.get(keys.memory(self.memory_id)), rows.read_head(found.get(keys.head))
+        rows.writable(head)
         if item is None:
             raise not_found("inbox_item", self.memory_id)
-        rows.writable(head)
         memory = rows.read_memory(item)
         if memory.write_id == self.write_id:  # our own commit, whose response was lost
             return memory

@@ -42,9 +42,9 @@ class ProposalDecision:
         keys, table, now = self.scope.keys, self.scope.ports.table, self.scope.ports.clock.now()
         found = table.get_many([keys.head, keys.proposal(self.proposal_id)])
         item, head = found.get(keys.proposal(self.proposal_id)), rows.read_head(found.get(keys.head))
+        rows.writable(head)
         if item is None:
             raise not_found("inbox_item", self.proposal_id)
-        rows.writable(head)
         proposal = read_proposal(item)
         if proposal.write_id == self.write_id:  # our own commit, whose response was lost
             return proposal

@@ -18,9 +18,9 @@ def memory_to_change(scope: UserScope, memory_id: str, if_match: Collection[int]
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
     head, item = rows.read_head(found.get(keys.head)), found.get(keys.memory(memory_id))
+    rows.writable(head)
     if item is None or not born(item["born_gen"], head.gen):
         raise not_found("memory", memory_id)
-    rows.writable(head)
     memory = rows.read_memory(item)
     if if_match is not None and memory.rev not in if_match:
         raise NeveError("precondition_failed", f"The memory is at rev {memory.rev}.")

@@ -23,10 +23,10 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     Raises session_not_found, erasing, user_closed, StoreUnavailable."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
-    if keys.session_head not in found:
-        raise not_found("session", scope.session)
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
+    if keys.session_head not in found:
+        raise not_found("session", scope.session)
     last_seq = rows.read_session(found[keys.session_head]).last_seq
     marker = rows.read_marker(found[keys.marker])
     job_id = observation_job_id(keys, head.incarnation, last_seq)
