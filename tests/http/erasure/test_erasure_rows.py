@@ -81,11 +81,22 @@ def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
 
 @pytest.mark.live
 def test_b47_a_closed_id_is_refused_for_good(user: Person, job_ended: JobEnded) -> None:
+    user.open("s1")
     user.remember("User once saw a quetzal.")
     assert job_ended(user.api, erase(user, close="true"))["result"]["closed"]
+    query, session = {"query": "quetzal"}, {"session_id": "s1"}
     for method, path, body in (
         ("POST", "/memories", {"text": "Back."}),
-        ("POST", "/recall", {"query": "quetzal"}),
+        ("GET", "/pack", None),
+        ("GET", "/pack?session_id=s1", None),
+        ("GET", "/pack?session_id=s1&version=1&format=text", None),
+        ("GET", "/pack/versions?session_id=s1", None),
+        ("GET", "/pack/diff?session_id=s1&from=1&to=1", None),
+        ("POST", "/recall", query),
+        ("POST", "/recall", query | session),
+        ("POST", "/context", {"message": "Hello?"} | session),
+        ("POST", "/tools/recall_memory", {"arguments": query}),
+        ("POST", "/tools/search_conversation", {"arguments": query | {"conversation_id": "s1"}}),
         ("POST", "/uploads", {"media_type": "image/png"}),
         ("DELETE", "", None),
         ("POST", "/export", None),

@@ -144,6 +144,11 @@ def writable(head: UserHead) -> None:
     """Raises 409 ``erasing`` or 410 ``user_closed``."""
     if head.state == "erasing":
         raise NeveError("erasing", "This user is being erased; try again when the job is done.", retry_after_s=30)
+    not_closed(head)
+
+
+def not_closed(head: UserHead) -> None:
+    """What the chat path reads asks this; one who is being erased just has nothing. Raises 410 ``user_closed``."""
     if head.state == "closed":
         raise NeveError("user_closed", "This user was erased and closed.")
 

@@ -116,7 +116,7 @@ class Reads:
         session_state = collected.of(self.session_state, rows_by, ROWS_ERROR)
         if session_state is None:
             return Material(None, None, None, degraded=tuple(collected.degraded))
-        rows_closed(session_state.head)
+        rows.not_closed(session_state.head)
         pack = collected.of(self.pack, start_by, "pack:error")
         aside = collected.of(self.aside, rows_by, HISTORY_ERROR)
         parts = [collected.of(part, rows_by, HISTORY_ERROR) for part in self.parts]
@@ -133,12 +133,6 @@ class Reads:
         collected.degraded += pack.degraded if pack else ()
         collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
         return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
-
-
-def rows_closed(head: UserHead) -> None:
-    """Raises user_closed."""
-    if head.state == "closed":
-        rows.writable(head)
 
 
 def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0) -> Reads:
@@ -172,7 +166,7 @@ def _session_state(scope: SessionScope, state: Task[dict[Key, Item]]) -> Session
     found = {**scope.ports.table.get_many([keys.head, keys.session_head]), **state.result()}
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
     head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
-    rows_closed(head)  # nothing is left of a closed user's sessions
+    rows.not_closed(head)  # nothing is left of a closed user's sessions
     if progress is None or epoch is None:
         raise not_found("session", scope.session)
     return SessionState(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))

@@ -31,8 +31,8 @@ def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed
         found = table.get_many([keys.head, keys.document(path)])
         item = found.get(keys.document(path))
         user = rows.read_head(found.get(keys.head))
-        if closed and user.state == "closed":
-            rows.writable(user)
+        if closed:
+            rows.not_closed(user)
         if item is None or user.state != "active":
             return None
         head = read_document(item)

@@ -136,10 +136,11 @@ def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInpu
 
 
 def gather_preview(scope: UserScope) -> PackInputs:
-    """The layers of a user without a session: all but the local one. Raises StoreUnavailable."""
+    """The layers of a user without a session: all but the local one. Raises user_closed, StoreUnavailable."""
 
     def gather() -> tuple[UserHead, PackInputs]:
         head = rows.read_head(scope.ports.table.get(scope.keys.head))
+        rows.not_closed(head)
         return head, PackInputs((), ()) if rows.hidden(head) else _gathered(scope, None, head, None)
 
     return _of_one_generation(scope, gather)

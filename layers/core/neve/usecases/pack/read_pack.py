@@ -63,7 +63,7 @@ def read_pack(
 ) -> PackView:
     """The session's current pack, built now if it has none, or an old ``version``, and how far memory is behind.
     ``holds`` says whether the caller has the text of a sha256 already. Raises session_not_found,
-    pack_version_not_found."""
+    pack_version_not_found, user_closed."""
     keys, table = scope.keys, scope.ports.table
     wanted = [keys.head, keys.session_head]
     if version is not None:
@@ -79,9 +79,11 @@ def read_pack(
 
 
 def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, holds: Holds) -> PackView:
-    """Raises session_not_found, pack_version_not_found."""
+    """Raises session_not_found, pack_version_not_found, user_closed."""
     keys = scope.keys
-    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+    head = rows.read_head(found.get(keys.head))
+    rows.not_closed(head)
+    if keys.epoch not in found or rows.hidden(head):
         raise not_found("session", scope.session)
     epoch = rows.read_epoch(found[keys.epoch])
     if version is not None:
@@ -156,7 +158,7 @@ def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> P
 
 
 def preview_pack(scope: UserScope) -> PackView:
-    """What a new session's pack would hold now: no version, no ETag."""
+    """What a new session's pack would hold now: no version, no ETag. Raises user_closed."""
     try:
         inputs, lag = gather_preview(scope), user_lag(scope)
     except StoreUnavailable:

@@ -24,7 +24,7 @@ class PackDiff:
 
 
 def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[list[PackManifest], str | None]:
-    """Newest first. Raises session_not_found, ValueError for a foreign cursor."""
+    """Newest first. Raises session_not_found, user_closed, ValueError for a foreign cursor."""
     _must_be_there(scope)
     keys = scope.keys
     page = scope.ports.table.query(keys.partition, prefix=keys.packs, reverse=True, limit=limit, cursor=cursor)
@@ -32,7 +32,7 @@ def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[
 
 
 def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDiff:
-    """Raises session_not_found, pack_version_not_found, store_unavailable."""
+    """Raises session_not_found, pack_version_not_found, user_closed, store_unavailable."""
     _must_be_there(scope)
     old = _version(scope, from_version)
     new = _version(scope, to_version)
@@ -55,7 +55,9 @@ def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDi
 def _must_be_there(scope: SessionScope) -> None:
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.epoch])
-    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+    head = rows.read_head(found.get(keys.head))
+    rows.not_closed(head)
+    if keys.epoch not in found or rows.hidden(head):
         raise not_found("session", scope.session)
 
 

@@ -23,7 +23,6 @@ from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
 from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
-from neve.store import rows
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
@@ -131,8 +130,6 @@ class _Search:
         reads = start_reads(self.scope, self.request)
         self.late.start()
         user_state, aside = reads.collect(self.budget)
-        if user_state.head.state == "closed":
-            rows.writable(user_state.head)
         if user_state.head.state == "erasing":
             return self._found([], (), user_state.head)
         self.legs.start_words(self.request.where, depth)

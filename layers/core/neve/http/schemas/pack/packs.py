@@ -200,7 +200,7 @@ READ_PACK = Operation(
         200: Response("The pack.", PackOut, text="text/plain", headers=_ETAG),
         304: Response("The caller's copy is current.", headers=_ETAG),
     },
-    codes=("session_not_found", "pack_version_not_found"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed"),
     if_none_match=True,
     answers_without_stores=True,
 )
@@ -215,7 +215,7 @@ PACK_VERSIONS = Operation(
     query=PackVersionsQuery,
     body=Nothing,
     responses={200: Response("A page of versions.", PackVersions)},
-    codes=("session_not_found",),
+    codes=("session_not_found", "user_closed"),
 )
 
 PACK_DIFF = Operation(
@@ -228,5 +228,5 @@ PACK_DIFF = Operation(
     query=PackDiffQuery,
     body=Nothing,
     responses={200: Response("The difference.", PackDiffOut)},
-    codes=("session_not_found", "pack_version_not_found"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed"),
 )

@@ -120,7 +120,7 @@ class Reads:
     missed: Task[MemoryLag | None]
 
     def collect(self, budget: TimeBudget) -> tuple[UserState, Aside]:
-        """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
+        """And what was begun with them. Raises session_not_found, user_closed, StoreUnavailable, DeadlineExceeded."""
         user_state = self.user_state.result(budget.legs_end_ms)
         known = Collector()
         new_rows = known.of(self.new_rows, budget.words_begin_ms, RECENT_ERROR)
@@ -163,6 +163,7 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     own = [session.keys.session_head, session.keys.epoch, session.keys.indexed] if session else []
     found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
     head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
+    rows.not_closed(head)  # nothing is left of a closed user's sessions
     if session is None:
         return UserState(head, excluded)
     if session.keys.session_head not in found:
