@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neve import wiring
+from neve.http.answers.opening import opening_answer
 from neve.http.answers.pack import held, pack_answer
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, fitting, once
+from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.pack import packs as p
 from neve.http.schemas.sessions import sessions as s
-from neve.store.idempotency import StoredReply
 from neve.usecases.pack.read_pack import preview_pack, read_pack
 from neve.usecases.pack.versions import pack_diff, pack_versions
-from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 
 router = Router("pack", wiring.prepare())
 handler = router.handle
 
+router.on(s.OPEN_SESSION)(opening_answer)
 router.on(s.READ_SESSION)(lambda call: Answer(body=s.SessionOut.of(get_session(call.session))))
-
-
-@router.on(s.OPEN_SESSION)
-def open_(call: Call[Nothing, s.OpenSessionBody]) -> Answer:
-    def opened(wanted: OpenSession) -> Answer:
-        found = open_session(call.user, wanted)
-        return Answer(body=s.OpenedOut.of(found), degraded=found.degraded)
-
-    def again(stored: StoredReply) -> Answer:
-        return opened(replace(call.body.command(), session_id=stored.body["session_id"]))
-
-    return once(call, lambda: opened(call.body.command()), keep=s.session_id_of, again=again)
 
 
 @router.on(s.LIST_SESSIONS)

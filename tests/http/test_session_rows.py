@@ -52,6 +52,18 @@ def test_c01_without_an_id_each_call_opens_another(user: Person) -> None:
 
 
 @pytest.mark.live
+def test_c01_a_repeated_call_is_answered_as_the_first_and_renames_nothing(user: Person) -> None:
+    body, headers = {"session_id": "s1", "title": "About bees"}, {"Idempotency-Key": "once"}
+    first = user.expect(200, "POST", "/sessions", body, headers=headers)
+    assert first["created"] is True
+    again = user.expect(200, "POST", "/sessions", body, headers=headers)
+    assert {**again, "elapsed_ms": 0} == {**first, "elapsed_ms": 0}
+    user.open("s1", title="About hens")
+    late = user.expect(200, "POST", "/sessions", body, headers=headers)
+    assert (late["created"], late["session"]["title"]) == (True, "About hens")
+
+
+@pytest.mark.live
 def test_c04_without_time_the_session_starts_without_a_pack(user: Person) -> None:
     user.remember("User keeps bees.")
     opened = user.open("s1", budget_ms=0)

@@ -129,9 +129,9 @@ class OpenedOut(View):
         )
 
 
-def session_id_of(answer: dict[str, Any]) -> dict[str, Any]:
-    """What of an ``OpenedOut`` is stored for a repeat, which opens the same session again: not the whole pack."""
-    return {"session_id": answer["session"]["id"]}
+def opening_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """What of an ``OpenedOut`` is stored for a repeat, which reads the same session again: not the whole pack."""
+    return {"session_id": answer["session"]["id"], "created": answer["created"]}
 
 
 class SessionPage(Page):
