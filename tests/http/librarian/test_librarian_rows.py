@@ -158,6 +158,16 @@ def test_d36_two_events_are_enough_and_a_second_end_adds_nothing(user: Person) -
 
 
 @pytest.mark.live
+def test_d36_a_session_in_which_files_were_pasted_is_filed_too(user: Person) -> None:
+    """As messages of the most that is accepted, without a space."""
+    user.open("s1")
+    for letter in "ab":
+        user.append("s1", user_message(letter * 250 * 1024), answered("Noted."))
+    job = end(user)
+    assert (job["status"], user.session("s1")["status"]) == ("done", "extracted")
+
+
+@pytest.mark.live
 def test_d38_a_document_says_where_it_comes_from(user: Person) -> None:
     talk(user, "I prefer the window seat.")
     end(user)

@@ -80,6 +80,12 @@ def test_no_topic_is_a_figure_or_stands_for_what_was_removed(message: str, topic
     assert "removed" not in of.title.lower()
 
 
+def test_what_nobody_says_is_no_topic() -> None:
+    of = account_of(chat(f"{'a' * 60} or {'b' * 61} of Graz."), None, None)
+
+    assert sorted(of.key_topics) == ["a" * 60, "graz"]
+
+
 @pytest.mark.parametrize(
     ("title", "shown"),
     [

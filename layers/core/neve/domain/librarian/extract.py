@@ -16,7 +16,7 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
 
 ACCOUNT_TOKENS = 500
-MAX_TOPICS, TITLE_WORDS = 5, 6
+MAX_TOPICS, TOPIC_CHARACTERS, TITLE_WORDS = 5, 60, 6
 NEUTRAL = "neutral"
 _FIGURE = re.compile(r"\d")
 
@@ -93,7 +93,8 @@ def _tone(events: Sequence[Event]) -> str | None:
 
 def _topics(events: Sequence[Event]) -> list[str]:
     """Words of the user, names first, then by how often they were said, then as they came. None that holds a figure,
-    which may be what is left of a number that was taken out."""
+    which may be what is left of a number that was taken out, and none that nobody says: what is pasted may go on for
+    250 KiB without a space, and two of that length have no room on a row."""
     counts: Counter[str] = Counter()
     names: set[str] = set()
     for event in _of_user(events):
@@ -101,12 +102,14 @@ def _topics(events: Sequence[Event]) -> list[str]:
         for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
             words = re.findall(r"[^\W\d_][\w'’-]*", sentence)
             names |= {word.casefold() for word in words[1:] if word[:1].isupper()}
-        counts.update(
-            word
-            for word in plain_words(text)
-            if len(word) > 2 and _FIGURE.search(word) is None and word not in QUERY_STOP_WORDS and word not in WORDS
-        )
+        counts.update(word for word in plain_words(text) if _can_be_topic(word))
     return [word for word, _ in sorted(counts.items(), key=lambda one: -one[1] - 2 * (one[0] in names))][:MAX_TOPICS]
+
+
+def _can_be_topic(word: str) -> bool:
+    if not 2 < len(word) <= TOPIC_CHARACTERS or _FIGURE.search(word):
+        return False
+    return word not in QUERY_STOP_WORDS and word not in WORDS
 
 
 def _of_user(events: Sequence[Event]) -> list[Event]:
