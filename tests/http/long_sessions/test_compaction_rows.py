@@ -216,6 +216,9 @@ def test_d33_what_was_put_away_is_read_word_for_word(
     assert read.encode() == output.encode()
     assert len(pages) > 1
     assert (pages[0]["session_id"], pages[0]["seq"], pages[0]["tokens"]) == ("s1", 3, tokens(output))
+    put_away = user.document(path)
+    said_by = {"by": "tool", "session_id": "s1", "seq_from": 3, "seq_to": 3, "trust": "tool"}
+    assert (put_away["provenance"], put_away["embedding_state"]) == (said_by, "skipped")
     for stranger in (person(user.api), person(api_c)):
         answer = stranger.expect(200, "POST", "/tools/read_document", {"arguments": {"path": path}})
         assert answer == {"found": False, "path": path}

@@ -9,6 +9,7 @@ from functools import partial
 
 from neve.domain.compact.stale import artifact_path, placeholder, stale_results, stale_to
 from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Provenance
 from neve.domain.records.sessions import Event
 from neve.domain.sessions.spans import blanked, holds
 from neve.domain.sessions.transcript import event_text, images_of
@@ -62,6 +63,8 @@ def _store(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> N
             created_at=now,
             session_id=scope.session,
             seq=event.seq,
+            provenance=Provenance("tool", scope.session, event.seq, event.seq, trust="tool"),
+            embedding_state=EmbeddingState.SKIPPED,
         )
         for event in results
         if keys.document(paths[event.seq]) not in found
