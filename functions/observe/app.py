@@ -49,7 +49,11 @@ def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
     return once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
 
 
-router.on(j.END)(lambda call: once(call, lambda: job_answer(end_session(call.session, call.body.outcome))))
+@router.on(j.END)
+def end(call: Call[Nothing, j.EndBody]) -> Answer:
+    return once(call, lambda: Answer(202, j.JobOut.of(end_session(call.session, call.body.outcome))))
+
+
 router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
 
 

@@ -150,7 +150,7 @@ def test_d36_two_events_are_enough_and_a_second_end_adds_nothing(user: Person) -
     job = end(user)
     assert (job["status"], user.session("s1")["status"]) == ("done", "extracted")
     assert [one["path"] for one in job["result"]["documents"]] == [PREFERENCES]
-    again = user.expect(200, "POST", "/sessions/s1/end", {})
+    again = user.expect(202, "POST", "/sessions/s1/end", {})
     assert (again["id"], again["result"]) == (job["id"], job["result"])
     assert "window seat" in document(user, PREFERENCES)["text"]
     assert len([one for one in user.memories() if one["kind"] == "session_summary"]) == 1

@@ -126,7 +126,7 @@ END = Operation(
     scope="chat",
     query=Nothing,
     body=EndBody,
-    responses=_JOB,
+    responses={202: Response("The job, also one that has ended.", JobOut)},
     codes=(*USER_WRITE, "session_not_found"),
     idempotent=True,
 )
