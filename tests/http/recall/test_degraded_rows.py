@@ -8,7 +8,7 @@ import pytest
 
 from local.running import StackName
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person
+from tests.http.driving.people import Json, Person, new_memory_id
 from tests.http.real_encoder.rubric import plain
 from tests.http.recall.asking import components
 
@@ -91,6 +91,25 @@ def test_c35_a_leg_is_complete_or_contributes_nothing(user: Person) -> None:
         assert {name: part["status"] for name, part in answer["legs"].items()} == {leg: "complete", other: "skipped"}
         assert [found[rank] for found in components(answer).values()] == [1, 2, 3, 4]
         assert answer["degraded"] == []
+
+
+@pytest.mark.controls
+@pytest.mark.parametrize("slow", ["embed", "vector", "lexical"])
+def test_c35_a_late_leg_has_one_of_three_states_too(user: Person, controls: Controls, slow: str) -> None:
+    user.remember("User paddled a kayak.")
+    user.settle()
+    controls.fault(slow, "slow:400")
+    answer = user.recall(f"kayak {new_memory_id()}")
+    late = "lexical" if slow == "lexical" else "vector"
+    assert {name: part["status"] for name, part in answer["legs"].items()} == {
+        "lexical": "complete",
+        "vector": "complete",
+        late: "error",
+    }
+    kept = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")["legs"]
+    assert {name: part["status"] for name, part in kept.items()} == {
+        name: part["status"] for name, part in answer["legs"].items()
+    }
 
 
 @pytest.mark.controls

@@ -151,7 +151,7 @@ def test_a_leg_that_fails_again_and_again_is_said_by_health_of_every_process(wor
 
 def test_a_leg_that_works_again_is_taken_back_and_a_timeout_is_no_failure(world: RecallWorld) -> None:
     for _ in range(REPEATEDLY):
-        note_legs(world, {"lexical": LegReport("error"), "vector": LegReport("timeout")})
+        note_legs(world, {"lexical": LegReport("error"), "vector": LegReport("error", late=True)})
     assert [t.what for t in service_health(world).troubles] == ["lexical"]
     note_legs(world, {"lexical": LegReport("complete")})
     assert service_health(world).status == "ok"

@@ -17,7 +17,7 @@ def note_legs(ports: Ports, legs: Mapping[str, LegReport]) -> None:
     for leg, report in legs.items():
         reason = f"{leg} leg of recall: error"
         with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
-            if report.status == "error" and troubles.failed(leg, reason):
+            if report.status == "error" and not report.late and troubles.failed(leg, reason):
                 ports.table.write([put_leg_trouble(leg, reason, ports.clock.now())])
             elif report.status == "complete" and troubles.worked(leg):
                 ports.table.write([no_leg_trouble(leg, ports.clock.now())])

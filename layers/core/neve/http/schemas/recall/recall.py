@@ -242,12 +242,13 @@ class HitView(View):
 
 
 class LegView(View):
-    status: Literal["complete", "skipped", "error", "timeout"]
+    status: Literal["complete", "skipped", "error"]
     depth: int
     ms: float
     started_ms: float = Field(description="After the recall's own start.")
     embed_cache: Literal["hit", "miss"] | None = None
     embed_ms: float | None = None
+    late: Literal[True] | None = Field(None, description="Its error is that it had no more time.")
 
     @classmethod
     def of(cls, report: LegReport) -> LegView:
@@ -258,6 +259,7 @@ class LegView(View):
             started_ms=round(report.started_ms, 3),
             embed_cache=report.embed_cache,
             embed_ms=None if report.embed_ms is None else round(report.embed_ms, 3),
+            late=report.late,
         )
 
 

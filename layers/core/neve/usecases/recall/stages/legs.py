@@ -22,7 +22,7 @@ QUERY_VECTORS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query vectors
 tenant as well: that a question is known already must not tell one tenant what another one asked. 0.75 MB at 384
 dimensions."""
 
-Status = Literal["complete", "skipped", "error", "timeout"]
+Status = Literal["complete", "skipped", "error"]
 
 DEADLINE = "deadline"
 LEXICAL_ERROR = "lexical:error"
@@ -35,7 +35,8 @@ OTHER_MODEL = "vector:dimension_mismatch"
 @dataclass(slots=True)
 class LegReport:
     """``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query, ``embed_ms`` is its
-    part. ``embed_cache``: whether the query's vector was remembered."""
+    part. ``embed_cache``: whether the query's vector was remembered. ``late``: its error is that it had no more
+    time."""
 
     status: Status = "skipped"
     depth: int = 0
@@ -43,6 +44,7 @@ class LegReport:
     started_ms: float = 0.0
     embed_cache: Literal["hit", "miss"] | None = None
     embed_ms: float | None = None
+    late: Literal[True] | None = None
 
 
 class _OtherModel(Exception):
@@ -195,13 +197,14 @@ class Legs:
         try:
             found = task.result(self.budget.legs_end_ms)
         except DeadlineExceeded:
-            self._fail(leg, "timeout", DEADLINE if leg == "lexical" or self._embedded_in_time() else EMBED_TIMEOUT)
+            report.late = True
+            self._fail(leg, DEADLINE if leg == "lexical" or self._embedded_in_time() else EMBED_TIMEOUT)
         except (EmbeddingUnavailable, EmbeddingRetryable):
-            self._fail(leg, "error", EMBED_ERROR)
+            self._fail(leg, EMBED_ERROR)
         except StoreUnavailable:
-            self._fail(leg, "error", flag)
+            self._fail(leg, flag)
         except _OtherModel:
-            self._fail(leg, "error", OTHER_MODEL)
+            self._fail(leg, OTHER_MODEL)
         else:
             report.status = "complete"
             if leg == "lexical":
@@ -223,8 +226,8 @@ class Legs:
             return report.ms
         return at_ms - self.budget.started_ms - report.started_ms
 
-    def _fail(self, leg: str, status: Status, flag: str) -> None:
-        self.reports[leg].status = status
+    def _fail(self, leg: str, flag: str) -> None:
+        self.reports[leg].status = "error"
         self._say(flag)
 
     def _say(self, flag: str) -> None:
