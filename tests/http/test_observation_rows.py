@@ -603,6 +603,32 @@ def test_a13_a_model_that_returns_nothing_changes_nothing(small: Person, control
 
 
 @pytest.mark.controls
+def test_a13_who_asks_while_it_folds_hears_what_was_written(small: Person, controls: Controls) -> None:
+    small.open("s1")
+    controls.script(observes(filler(700)), purpose="observe")
+    controls.script({"rows": [{"text": "🔴 folded"}]}, purpose="reflect")
+    controls.pause("extract")
+    controls.hold("compact")
+    small.append("s1", *turn("harbour"))
+    observe = "/sessions/s1/observe"
+    with Beside(lambda: small.call("POST", observe, {"wait": True}), small.api):
+        controls.wait_until_held("compact")
+        controls.hold("compact")
+        controls.resume("compact")
+        controls.wait_until_held("compact")  # the pass is committed, and the reflection begins
+        controls.resume("extract")
+        controls.drain()  # the copy of the message that the turn had queued
+        job = small.expect(200, "POST", observe, {})
+        controls.resume("compact")
+    controls.drain()
+    [written] = job["result"]["written"]
+    assert small.memory(written)["kind"] == "observation"
+    assert "reason" not in job["result"]
+    [reflection] = small.memories(kind="reflection")
+    assert small.ended(job["id"])["result"]["reflections"] == [reflection["id"]]
+
+
+@pytest.mark.controls
 def test_a14_readers_see_the_old_rows_or_the_new_ones(
     tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person], controls: Controls
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import Any
 
 from neve.domain.errors import NeveError
@@ -35,7 +36,7 @@ def extract_session(
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.data, scope.ports.clock.now())
-            reflections = _reflected(scope, body["incarnation"], seconds_left, report)
+            reflections = _reflected(scope, body, seconds_left, report)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:
@@ -56,12 +57,14 @@ def extract_session(
 
 
 def _reflected(
-    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft, report: ObservationReport
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, report: ObservationReport
 ) -> list[str]:
-    """Rows that the model will not read stay as they are: the passes before have done what was asked. Raises as
+    """Rows that the model will not read stay as they are: the passes before have done what was asked, and the job says
+    so before the model is asked: a copy of its message would else end it with "nothing new". Raises as
     ``reflect_session`` does."""
+    begins = partial(keep_committed, scope, body["job_id"], "observe", report)
     try:
-        return reflect_session(scope, incarnation, seconds_left, report)
+        return reflect_session(scope, body["incarnation"], seconds_left, report, begins)
     except ContentRefused as refusal:
         report.not_reflected = refused(refusal)["reason"]
         return []
@@ -77,9 +80,9 @@ def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | 
 
 
 def keep_committed(scope: SessionScope, job_id: str, kind: str, report: ObservationReport) -> None:
-    """Before a worker fails: what it has committed is in the job's result, and the next worker goes on from there. Best
-    effort, because it fails for another reason: what was committed by one that is killed, or that cannot reach the
-    store any more, is not in the result."""
+    """Before a worker fails or goes on with a reflection: what it has committed is in the job's result, and another
+    worker goes on from there. Best effort, because it has another matter: what was committed by one that is killed, or
+    that cannot reach the store any more, is not in the result."""
     if report.committed:
         with contextlib.suppress(NeveError, StoreUnavailable):
             carry_on_job(scope, job_id, kind, report.result())

@@ -4,7 +4,7 @@ fewer rows (docs/rules/reflect.md#trigger). Behind a pass the pack is rebuilt, t
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Protocol
@@ -50,14 +50,18 @@ class NoTimeToReflect(Exception):
 
 
 def reflect_session(
-    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, notes: ReflectionNotes | None = None
+    scope: SessionScope,
+    incarnation: int,
+    seconds_left: SecondsLeft = for_ever,
+    notes: ReflectionNotes | None = None,
+    begins: Callable[[], None] | None = None,
 ) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
-    worker was faster.
+    worker was faster. ``begins`` is called before the observer is asked, which may take long.
 
     Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
     sweep."""
-    ids = fold_session(scope, incarnation, seconds_left, notes)
+    ids = fold_session(scope, incarnation, seconds_left, notes, begins)
     if ids:
         with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
             build_pack(scope, "reflection")
@@ -65,7 +69,11 @@ def reflect_session(
 
 
 def fold_session(
-    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, notes: ReflectionNotes | None = None
+    scope: SessionScope,
+    incarnation: int,
+    seconds_left: SecondsLeft = for_ever,
+    notes: ReflectionNotes | None = None,
+    begins: Callable[[], None] | None = None,
 ) -> list[str]:
     """The same without the pack, which is marked ``rebuild_due``. ``notes`` is told what of the answer had no room,
     and that there was none.
@@ -86,6 +94,8 @@ def fold_session(
         return []
     if seconds_left() < scope.ports.observer.longest_s:
         raise NoTimeToReflect
+    if begins is not None:
+        begins()
     given = ReflectInput(scope.session, [_group(memory) for memory in sources], policy.reflection_target, seconds_left)
     with noting_what_waits(scope):
         answer = scope.ports.observer.reflect(given)
