@@ -109,8 +109,6 @@ def aws_client(service: Service, *, endpoint_url: str | None = None, session: Se
         retries={"mode": "standard", "total_max_attempts": patience.attempts},
         max_pool_connections=CONNECTIONS,
         tcp_keepalive=True,
-        # a fifth of what a batch of sixty rows costs: the table's parameters are typed, and the service checks them too
-        parameter_validation=service != "dynamodb",
         # only this version signs the content type of an upload
         signature_version="s3v4" if service == "s3" else None,
         # a signed address names the global endpoint otherwise, which sends a new bucket's callers elsewhere for hours
