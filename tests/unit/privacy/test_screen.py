@@ -251,6 +251,13 @@ def test_no_text_grows(text: str) -> None:
     assert len(screened.encode()) <= len(text.encode())
 
 
+@pytest.mark.parametrize("before", ["hello 27", "4111 1111 1111 1111 12/27"])
+def test_a_card_that_begins_a_block_is_found_behind_one_that_ends_with_digits(before: str) -> None:
+    spaced = " ".join("4111111111111111")
+    screened, found = screen_parts([before, spaced], DEFAULT_ACTIONS)
+    assert (screened[1], found.removed["card_number"]) == (REMOVED, before.count("4111") + 1)
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_blocks_stay_as_many_and_what_is_found_in_one_alone_is_found(texts: list[str]) -> None:
     screened, _ = screen_parts(texts, DEFAULT_ACTIONS)

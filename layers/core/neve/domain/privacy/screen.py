@@ -76,21 +76,31 @@ def screen_parts(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tu
 
 
 def _spans(text: str, classes: Mapping[PiiClass, Action]) -> Iterator[Span]:
-    """Of the text as it is, as it is read, and with its blocks right beside each other: there only what a border cuts,
-    and where nothing was found, or the word behind a secret would go with it."""
+    """Of the text as it is, and as it is read; of each block alone, which may begin with the digits that another one
+    ends with; and with the blocks right beside each other: there only what a border cuts, and where nothing was found,
+    or the word behind a secret would go with it."""
     wanted = [find for kind, find in _FIND.items() if _looked_for(classes, kind)]
-    found = [span for find in wanted for span in find(text)]
-    reading = as_read(text)
-    read, places = reading or (text, range(len(text)))
-    if reading is not None:
-        found += _found_at(read, places, wanted)
+    found = list(_in_text(text, wanted))
+    if BETWEEN_BLOCKS in text:
+        start = 0
+        for block in text.split(BETWEEN_BLOCKS):
+            found += [Span(start + one.start, start + one.end, one.kind) for one in _in_text(block, wanted)]
+            start += len(block) + len(BETWEEN_BLOCKS)
     yield from found
     if BETWEEN_BLOCKS in text:
+        read, places = as_read(text) or (text, range(len(text)))
         left = [n for n, sign in enumerate(read) if sign != BETWEEN_BLOCKS]
         taken = {place for span in found for place in range(span.start, span.end)}
         for span in _found_at("".join(read[n] for n in left), [places[n] for n in left], wanted):
             if BETWEEN_BLOCKS in text[span.start : span.end] and taken.isdisjoint(range(span.start, span.end)):
                 yield span
+
+
+def _in_text(text: str, wanted: Sequence[Callable[[str], Iterator[Span]]]) -> Iterator[Span]:
+    for find in wanted:
+        yield from find(text)
+    if (reading := as_read(text)) is not None:
+        yield from _found_at(*reading, wanted)
 
 
 def _found_at(read: str, places: Sequence[int], wanted: Sequence[Callable[[str], Iterator[Span]]]) -> Iterator[Span]:
