@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve import wiring
 from neve.http.answers.events import appended_answer
-from neve.http.answers.job import job_answer, observation_answer, staged_job
+from neve.http.answers.job import ended_answer, job_answer, observation_answer, staged_job
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.jobs import jobs as j
@@ -49,11 +49,7 @@ def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
     return once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
 
 
-@router.on(j.END)
-def end(call: Call[Nothing, j.EndBody]) -> Answer:
-    return once(call, lambda: Answer(202, j.JobOut.of(end_session(call.session, call.body.outcome))))
-
-
+router.on(j.END)(lambda call: once(call, lambda: ended_answer(end_session(call.session, call.body.outcome))))
 router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
 
 

@@ -20,6 +20,11 @@ def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
     return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
 
 
+def ended_answer(job: Job) -> Answer:
+    """E5: 202, also for a job that has ended."""
+    return Answer(202, JobOut.of(job))
+
+
 def observation_answer(scope: SessionScope, wait: bool) -> Answer:
     """E3: and why it has not ended, where the language model is the reason."""
     job = request_observation(scope, wait)
