@@ -350,7 +350,7 @@ ABLATIONS = _by_name(
             "new rows first",
             "looking at them before the index is searched by words",
             "noted",
-            600,
+            1_500,
             recall.searches_before_it_looks,
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
