@@ -81,19 +81,20 @@ def _spans(text: str, classes: Mapping[PiiClass, Action]) -> Iterator[Span]:
     or the word behind a secret would go with it."""
     wanted = [find for kind, find in _FIND.items() if _looked_for(classes, kind)]
     found = list(_in_text(text, wanted))
-    if BETWEEN_BLOCKS in text:
-        start = 0
-        for block in text.split(BETWEEN_BLOCKS):
-            found += [Span(start + one.start, start + one.end, one.kind) for one in _in_text(block, wanted)]
-            start += len(block) + len(BETWEEN_BLOCKS)
+    if BETWEEN_BLOCKS not in text:
+        yield from found
+        return
+    start = 0
+    for block in text.split(BETWEEN_BLOCKS):
+        found += [Span(start + one.start, start + one.end, one.kind) for one in _in_text(block, wanted)]
+        start += len(block) + len(BETWEEN_BLOCKS)
     yield from found
-    if BETWEEN_BLOCKS in text:
-        read, places = as_read(text) or (text, range(len(text)))
-        left = [n for n, sign in enumerate(read) if sign != BETWEEN_BLOCKS]
-        taken = {place for span in found for place in range(span.start, span.end)}
-        for span in _found_at("".join(read[n] for n in left), [places[n] for n in left], wanted):
-            if BETWEEN_BLOCKS in text[span.start : span.end] and taken.isdisjoint(range(span.start, span.end)):
-                yield span
+    read, places = as_read(text) or (text, range(len(text)))
+    left = [n for n, sign in enumerate(read) if sign != BETWEEN_BLOCKS]
+    taken = {place for span in found for place in range(span.start, span.end)}
+    for span in _found_at("".join(read[n] for n in left), [places[n] for n in left], wanted):
+        if BETWEEN_BLOCKS in text[span.start : span.end] and taken.isdisjoint(range(span.start, span.end)):
+            yield span
 
 
 def _in_text(text: str, wanted: Sequence[Callable[[str], Iterator[Span]]]) -> Iterator[Span]:
