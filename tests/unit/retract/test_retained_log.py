@@ -13,16 +13,18 @@ from neve.domain.compact.headings import SummaryText
 from neve.domain.errors import NeveError
 from neve.domain.records.epochs import Summary
 from neve.domain.records.retractions import RetractReason
-from neve.domain.records.sessions import EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observing import Summarised
 from neve.ports.table import Delete
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.usecases.compact import move_horizon, read_log
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.retract import rewrite_summary
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -48,8 +50,8 @@ class RetainingWorld(RecallWorld):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RetainingWorld]:
-    """Two compactions with a month between them; what the first one has covered is gone but for its summary."""
+def kept(tmp_path: Path) -> Iterator[RetainingWorld]:
+    """Two compactions with a month between them; nothing is removed yet."""
     made = RetainingWorld.make(tmp_path)
     assert isinstance(made, RetainingWorld)
     made.with_policy(window=2_000, retention_days=30)
@@ -57,9 +59,15 @@ def world(tmp_path: Path) -> Iterator[RetainingWorld]:
     compact(made, "The boat is called Zora.")
     made.clock.move(days=40)
     compact(made, "The boat is called Zora. It lies in Hamburg.")
-    retain_log(session(made), lambda: 900.0)
     yield made
     made.close()
+
+
+@pytest.fixture
+def world(kept: RetainingWorld) -> RetainingWorld:
+    """What the first compaction has covered is gone but for its summary."""
+    retain_log(session(kept), lambda: 900.0)
+    return kept
 
 
 def session(world: RetainingWorld) -> SessionScope:
@@ -101,6 +109,54 @@ def test_what_is_left_of_removed_events_is_folded_in(world: RetainingWorld, reas
     assert asked.events[0].seq == removed[1] + 1
     assert (in_force(world).covers_from, in_force(world).covers_to) == (before.covers_from, before.covers_to)
     assert "Hamburg" not in str(in_force(world)), "the second summary holds what is taken back"
+
+
+@pytest.mark.parametrize("works", ["the job", "a compaction"])
+def test_what_goes_between_the_epoch_and_the_log_is_folded_in(
+    kept: RetainingWorld, works: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The summary is not made of the rest alone."""
+    last = in_force(kept).covers_to
+    answer = retract_events(session(kept), Retract(last, last, "edited"))
+    module, read = {"the job": rewrite_summary, "a compaction": move_horizon}[works], read_log.read_log
+
+    def removed_first(*asked: Any, **more: Any) -> list[Event]:
+        retain_log(session(kept), lambda: 900.0)
+        return read(*asked, **more)
+
+    monkeypatch.setattr(module, "read_log", removed_first)
+    if works == "the job":
+        run_retraction(session(kept), message(kept, answer.job_id))
+    else:
+        compact(kept, "It is called Zora.")
+    asked = kept.observer.summarised[-1]
+    assert asked.before is not None and asked.before.insights == ("The boat is called Zora.",)
+
+
+def test_a_log_that_another_compaction_has_covered_meanwhile_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Retention has removed the first of it before the slower one read it."""
+    world = RetainingWorld.make(tmp_path)
+    assert isinstance(world, RetainingWorld)
+    world.with_policy(window=2_000, retention_days=30)
+    world.open()
+    for _ in range(12):
+        world.say("u" * 320, "a" * 320)
+    world.clock.move(days=40)
+    read = read_log.read_log
+
+    def others_first(*asked: Any, **more: Any) -> list[Event]:
+        monkeypatch.undo()
+        compact(world, "The boat is called Zora.")
+        assert retain_log(session(world), lambda: 900.0)
+        return read(*asked, **more)
+
+    monkeypatch.setattr(move_horizon, "read_log", others_first)
+    compact(world, "It lies in Hamburg.")
+    [asked] = world.observer.summarised  # the slower one finds that its job is done
+    assert (asked.events[0].seq, in_force(world).covers_from) == (5, 5)
+    world.close()
 
 
 @pytest.mark.parametrize("prompted", [False, True])

@@ -17,16 +17,12 @@ from neve.ports.table import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
+from neve.usecases.compact.read_log import Overtaken, read_log
 from neve.usecases.compact.summarise import Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.tenants.usage import usage_put
-
-
-class Overtaken(Exception):
-    """Another compaction has moved the epoch while this one was thinking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +100,9 @@ class HorizonMove:
         removed = summary_of_removed(self.scope, epoch) if before is None or before.job_id is None else None
         before = None if removed else before  # what a prompt made was made of what is in the log
         first = (epoch.covers_to if before else (epoch.covers_from or 1) - 1) or 0
-        log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first + 1, head.last_seq))
+        log = read_log(self.scope, epoch, first + 1, head.last_seq)
         observed_seq = rows.read_marker(found[keys.marker]).observed_seq
-        events = blanked(map(rows.read_event, log), epoch.retracted)
-        return _Session(head, epoch, observed_seq, before, removed, events)
+        return _Session(head, epoch, observed_seq, before, removed, blanked(log, epoch.retracted))
 
     def _plan(self, session: _Session) -> _Plan:
         policy, tail = self.scope.policy, session.tail

@@ -15,18 +15,14 @@ from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
-from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
+from neve.usecases.compact.read_log import Overtaken, read_log
 from neve.usecases.compact.summarise import Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.retract.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
 
 REWRITTEN = {"summary": "rewritten"}
-
-
-class _Overtaken(Exception):
-    """The epoch has moved while the summary was written."""
 
 
 def rewrite_summary(
@@ -45,10 +41,10 @@ def rewrite_summary(
             return REWRITTEN if epoch.compacted_by == job_id else {}
         if summary is not None and summary.job_id is not None:
             return {}
-        written = work.write(epoch)
         try:
+            written = work.write(epoch)
             transact(scope.ports, partial(work.commit, epoch, written))
-        except _Overtaken:
+        except Overtaken:
             continue
         return {**REWRITTEN, **written.result_fields}
 
@@ -71,11 +67,12 @@ class _Rewriting:
         return epoch, rows.read_summary(found) if found else None
 
     def write(self, epoch: SessionEpoch) -> Written:
+        """Raises Overtaken."""
         first, last = epoch.covers_from or 1, epoch.covers_to or 0
-        keys, before = self.scope.keys, summary_of_removed(self.scope, epoch)
-        behind = before.covers_to + 1 if before else first
-        log = all_rows(self.scope.ports.table, keys.log, between=keys.events(behind, last + 1))
-        meant = [e for e in map(rows.read_event, log) if not holds(epoch.retracted, e.seq)]
+        before = summary_of_removed(self.scope, epoch)
+        begins = before.covers_to + 1 if before else first
+        log = read_log(self.scope, epoch, begins, last, behind=1)
+        meant = [event for event in log if not holds(epoch.retracted, event.seq)]
         covered = [event for event in meant if event.seq <= last]
         asked = request_of(covered, before) if _goes_on(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
@@ -83,7 +80,7 @@ class _Rewriting:
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
         """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises
-        _Overtaken."""
+        Overtaken."""
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         found = self.scope.ports.table.get_many([keys.head, keys.epoch, keys.usage])
         head = rows.read_head(found.get(keys.head))
@@ -92,7 +89,7 @@ class _Rewriting:
         if epoch.compacted_by == self.job_id:  # our own commit, whose response was lost
             return
         if epoch.epoch != seen.epoch:
-            raise _Overtaken
+            raise Overtaken
         moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id)
         summary = written.of_epoch(self.scope, moved, self.job_id)
         ops: list[WriteOp] = [
