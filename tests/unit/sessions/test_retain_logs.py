@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import utterance_of, utterance_passages
+from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
 from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
-from neve.ports.queue import QueueName
+from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner, SearchFilter
 from neve.ports.table import Expect, Put, Version
 from neve.scope import SessionScope, TenantScope
@@ -26,6 +26,7 @@ from neve.store import rows
 from neve.store.keys import Keys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.compact.artifacts import path_of, store_artifacts
+from neve.usecases.indexing import index_events
 from neve.usecases.indexing.write_without import write_without
 from neve.usecases.sessions import retain_logs
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -133,6 +134,51 @@ def test_nor_does_the_beginning_that_a_compaction_leaves_hold_them(world: Recall
     assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
     near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 5, 6, 7, 8)}
+
+
+def long_log_whose_first_vectors_are_late(world: RecallWorld, session: SessionScope) -> list[Message]:
+    """What makes them. All but the first and the last two of 22 events may go."""
+    world.say("I like the river.", "Noted.", "I moved to Porto.", "To Porto.")
+    world.words(world.dispatch())
+    late = world.taken(QueueName.EMBED)
+    for _ in range(8):
+        world.say("And then?", "More.")
+    world.pump()
+    world.clock.move(days=40)
+    world.say("And the wine.", "Good.")
+    world.pump()
+    cover(world, session, 3, 20)
+    return late
+
+
+def test_what_stays_beside_many_removed_events_gets_its_vector_behind_their_removal(
+    world: RecallWorld, session: SessionScope
+) -> None:
+    """Whoever makes it finds the neighbours that the removal found, which are far behind."""
+    late = long_log_whose_first_vectors_are_late(world, session)
+    assert sweep(world) == 1
+    assert seqs(session) == [1, 2, 21, 22]
+    assert world.embed(late) == {}
+    near = world.index.search_vector(session.keys.owner, world.embedder.embed_query("river"), SearchFilter(), 9)
+    assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 21, 22)}
+
+
+def test_nor_is_a_vector_lost_by_a_removal_beside_its_making(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session is read before the removal, and its log behind it."""
+    late = long_log_whose_first_vectors_are_late(world, session)
+    around = index_events.utterances_around
+
+    def removed_first(*given: Any, **more: Any) -> Sequence[Utterance]:
+        monkeypatch.undo()
+        assert sweep(world) == 1
+        return around(*given, **more)
+
+    monkeypatch.setattr(index_events, "utterances_around", removed_first)
+    assert world.embed(late) == {}
+    near = world.index.search_vector(session.keys.owner, world.embedder.embed_query("river"), SearchFilter(), 9)
+    assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 21, 22)}
 
 
 def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(

@@ -75,8 +75,11 @@ def index_words(
         for first, to in steps((row.indexed_seq + 1, last)):
             if left() < RESERVE_S:
                 raise OutOfTime
-            while not _index_words(data, incarnation, (first, to)):
-                pass
+            after: IndexedRow | None = None
+            while after is None:
+                noted = _index_words(data, incarnation, (first, to), row)
+                after = noted.after
+                row = after or noted.before
     except UserErased:
         return
 
@@ -156,9 +159,10 @@ class _StepPassages:
     before: list[Passage]
 
 
-def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _StepPassages:
+def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span, row: IndexedRow) -> _StepPassages:
+    """``row``: read before the log."""
     first, last = span
-    utterances = utterances_around(table, keys, incarnation, first, last)
+    utterances = utterances_around(table, keys, incarnation, first, last, holes=row.revs_raised)
     before = [utterance.seq for utterance in utterances if utterance.seq < first][-REINDEXED_BEFORE:]
     within = [utterance.seq for utterance in utterances if first <= utterance.seq <= last]
     passages = utterance_passages(utterances, {*before, *within})
@@ -168,16 +172,18 @@ def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span
     )
 
 
-def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Sequence[Utterance]:
+def utterances_around(
+    table: Table, keys: SessionKeys, incarnation: int, first: int, last: int, *, holes: bool
+) -> Sequence[Utterance]:
     """Those of the events ``first`` to ``last``, and of some on either side; what was taken back stands in nobody's
-    way."""
+    way. ``holes``: nor does what retention has removed, if it may have removed anything."""
     page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
     begins, ends = max(1, first - LOOK_BACK), last + LOOK_AHEAD
     found = list(all_rows(table, keys.log, between=keys.events(begins, ends), page=page))
-    if any(item.get("taken_back") for item in found):
+    if holes or any(item.get("taken_back") for item in found):
         before = [item for item in found if item["seq"] < first and not item.get("taken_back")]
         behind = [item for item in found if item["seq"] > last and not item.get("taken_back")]
-        read_to = found[-1]["seq"]  # the log may have ended here, and have gone on since
+        read_to = found[-1]["seq"] if found else begins - 1  # the log may have ended here, and have gone on since
         found = [
             *_beyond(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
             *found,
@@ -269,26 +275,24 @@ def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> b
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span) -> bool:
-    """False when it is to be done again. Raises UserErased."""
-    step, search = _step_passages(data.ports.table, data.keys, incarnation, span), data.ports.search
+def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, seen: IndexedRow) -> _Noted:
+    """``seen``: read before. Raises UserErased."""
+    step, search = _step_passages(data.ports.table, data.keys, incarnation, span, seen), data.ports.search
     model = search.model()
     passages = [*with_known_vectors(data, model, step.before), *step.new]
     if passages:
         search.upsert(data.keys.owner, passages)
     last = span[1]
-    noted = _noted(
-        data,
-        incarnation,
-        passages,
-        lambda row: _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row,
-    )
-    if noted.after is None:
-        return False
-    before, after = noted.before.indexed_seq, noted.after.indexed_seq
-    if model.dimensions and after > before:
-        _queue_vectors(data, incarnation, [(before + 1, after)])
-    return True
+
+    def change(row: IndexedRow) -> IndexedRow | None:
+        if row.revs_raised != seen.revs_raised:
+            return None
+        return _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row
+
+    noted = _noted(data, incarnation, passages, change)
+    if noted.after is not None and model.dimensions and noted.after.indexed_seq > noted.before.indexed_seq:
+        _queue_vectors(data, incarnation, [(noted.before.indexed_seq + 1, noted.after.indexed_seq)])
+    return noted
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
@@ -339,7 +343,8 @@ class _Vectors:
         in meanwhile belong to the context of what is written here, and their own write found no vectors to take along:
         it is written again. Raises OutOfTime, UserErased."""
         for _ in range(CONTEXTS):
-            written = self._write(_step_passages(self.data.ports.table, self.data.keys, self.head.incarnation, span))
+            table, keys = self.data.ports.table, self.data.keys
+            written = self._write(_step_passages(table, keys, self.head.incarnation, span, row))
             if written is None:
                 return _Done(row, again=True)
             noted = self._note(span, row, written)
@@ -365,11 +370,12 @@ class _Vectors:
         return _Written(written, again=_seqs(lacking))
 
     def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
-        """``seen``: read before what was written. Nothing is noted where further words came in since."""
+        """``seen``: read before what was written. Nothing is noted where further words came in since, or the first
+        events were removed."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:
-            if row.indexed_seq != seen.indexed_seq:
+            if (row.indexed_seq, row.revs_raised) != (seen.indexed_seq, seen.revs_raised):
                 return None
             if not self.in_use:
                 return row

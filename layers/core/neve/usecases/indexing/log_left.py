@@ -55,7 +55,7 @@ class LogLeft:
 
     def passages(self, seqs: Sequence[int]) -> list[Passage]:
         """As whoever indexes just those writes them."""
-        around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs))
+        around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs), holes=True)
         return utterance_passages([utterance for utterance in around if not holds(self.removed, utterance.seq)], seqs)
 
 
