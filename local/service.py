@@ -90,7 +90,7 @@ class Service:
             rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
-        gateway = Gateway(self._template, self._functions.invoke, self.points)
+        gateway = Gateway(self._template, self._functions.invoke, self.points, self._ports.clock.now)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()), self._requests.one)
         self._driver.start(schedules=self._controls is None)
         self._warming.start()

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
 SHARED_VARIABLES = "POWERTOOLS_"
 """How the names of variables begin that mean the same on one machine."""
+REAUTHORIZE_S = 300
+"""API Gateway's default."""
 EVERY_HOUR = "cron(0 * * * ? *)"
 SUMMED = "SUM(FILL(METRICS(), 0))"
 """The one expression over the metrics of an alarm."""
@@ -104,11 +106,13 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """``binary``: functions get every body as the bytes that were sent, in base64."""
+    """``authorizer_ttl``: how long the gateway keeps an authorizer's answer. ``binary``: functions get every body as
+    the bytes that were sent, in base64."""
 
     functions: Mapping[str, Function]
     authorizer: str
     authorizer_header: str
+    authorizer_ttl: timedelta
     routes: tuple[Route, ...]
     gateway_responses: Mapping[str, GatewayResponse]
     queues: Mapping[str, QueueSpec]
@@ -144,6 +148,7 @@ class _Reading:
             functions=functions,
             authorizer=self._function_name(resource_of(authorizer["FunctionArn"])),
             authorizer_header=authorizer["Identity"]["Headers"][0],
+            authorizer_ttl=timedelta(seconds=authorizer["Identity"].get("ReauthorizeEvery", REAUTHORIZE_S)),
             routes=tuple(self._routes()),
             gateway_responses={name: _gateway_response(it) for name, it in api["GatewayResponses"].items()},
             queues={spec.name: spec for spec in self._queues()},

@@ -1,13 +1,15 @@
 """API Gateway on one machine: routes and gateway answers of the template, the authorizer, then the function.
 
 An authorizer that fails, an event that Lambda does not take and an answer that it throws away have gateway answers of
-their own, as on a stage. There is no authorizer cache here (a stage caches for up to 60 s): a revoked key is refused at
-once."""
+their own, as on a stage. The authorizer's answer holds for every call with the same header as long as on a stage: a
+revoked key goes on for as long as that, and a policy for one method lets no other call through."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from local.http.message import Request, Response
@@ -17,9 +19,12 @@ from local.limits.payloads import RequestTooLarge
 from local.limits.points import API_GATEWAY, Points, Series
 from local.template import Template
 from local.workers.failure_log import report
+from neve.caching import Cache, CacheSpec
 
 Invoke = Callable[[str, Any], Any]
 FAILURES = Series(API_GATEWAY, "5XXError")
+MAX_AUTHORIZED = 10_000
+"""Headers whose answers are kept (*chosen*: a process is small)."""
 
 
 class Refused(Exception):
@@ -31,13 +36,22 @@ class Refused(Exception):
 
 
 class Gateway:
-    """``points``: what CloudWatch would be told of the answers."""
+    """``points``: what CloudWatch would be told of the answers. ``now``: by which an authorizer's answer gets old."""
 
-    def __init__(self, template: Template, invoke: Invoke, points: Points | None = None) -> None:
+    def __init__(
+        self,
+        template: Template,
+        invoke: Invoke,
+        points: Points | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._template = template
         self._router = Router(template.routes)
         self._invoke = invoke
         self.points = points
+        self._authorized = Cache[str, Mapping[str, Any]](
+            CacheSpec("authorizer answers", MAX_AUTHORIZED, template.authorizer_ttl), now
+        )
 
     def handle(self, request: Request) -> Response:
         """Never raises: what goes wrong becomes the template's gateway answer."""
@@ -74,10 +88,12 @@ class Gateway:
 
     def _authorize(self, request: Request, match: Match, request_id: str) -> dict[str, str]:
         """The authorizer's context, every value as a string. Raises Refused."""
-        if not request.header(self._template.authorizer_header):
+        identity = request.header(self._template.authorizer_header)
+        if not identity:
             raise Refused("UNAUTHORIZED")
+        event = authorizer_event(request, match, request_id)
         try:
-            answer = self._invoke(self._template.authorizer, authorizer_event(request, match, request_id))
+            answer = self._authorized.read(identity, partial(self._invoke, self._template.authorizer, event))
         except Exception as error:
             _report(request, request_id, error)
             raise Refused("AUTHORIZER_CONFIGURATION_ERROR") from None

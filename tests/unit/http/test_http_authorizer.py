@@ -173,7 +173,7 @@ def gateway(world: World, monkeypatch: pytest.MonkeyPatch) -> Gateway:
     """The stage of this machine, with the template's routes, gateway answers and alarms."""
     monkeypatch.setenv("NEVE_STAGE", "local")
     points = Points(world.clock.now)
-    return Gateway(TEMPLATE, Functions(TEMPLATE.functions, points).invoke, points)
+    return Gateway(TEMPLATE, Functions(TEMPLATE.functions, points).invoke, points, world.clock.now)
 
 
 def asked(gateway: Gateway, key: str) -> Response:
@@ -183,6 +183,20 @@ def asked(gateway: Gateway, key: str) -> Response:
 def gone_off(points: Points | None) -> list[str]:
     assert points is not None
     return [name for name, verdict in Alarms(TEMPLATE.alarms, points).verdicts().items() if verdict.went_off]
+
+
+def test_a_revoked_key_goes_on_for_as_long_as_the_gateway_keeps_its_answer(
+    world: World, key: CreatedKey, gateway: Gateway
+) -> None:
+    other = create_key(world.scope, ["admin"])
+    assert asked(gateway, key.key).status == 200
+    world.clock.move(seconds=30)
+    revoke_key(world.scope, key.key_id)
+    assert asked(gateway, key.key).status == 200
+    world.clock.move(seconds=29)
+    assert asked(gateway, key.key).status == 200
+    world.clock.move(seconds=1)
+    assert [asked(gateway, one).status for one in (key.key, other.key)] == [401, 200]
 
 
 def test_wrong_keys_never_move_an_alarm_of_a_deployment(world: World, key: CreatedKey, gateway: Gateway) -> None:

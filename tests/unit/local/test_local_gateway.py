@@ -9,6 +9,9 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,13 +137,19 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the template and its functions."""
     folder = tmp_path_factory.mktemp("gateway")
     answers = "".join(ANSWER.format(kind=kind, status=status) for kind, status in KINDS.items())
     (folder / "template.yaml").write_text(TEMPLATE.replace("ANSWERS\n", answers))
     for name, code in (("guard", GUARD), ("echo", ECHO)):
         (folder / "functions" / name).mkdir(parents=True)
         (folder / "functions" / name / "app.py").write_text(code)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Client]:
     template = read_template(folder / "template.yaml")
     server = HttpServer(0)
     server.start(Gateway(template, Functions(template.functions).invoke))
@@ -185,6 +194,54 @@ def test_the_authorizer_context_reaches_the_function_as_text(client: Client) -> 
         "count": "3",
         "yes": "true",
     }
+
+
+class Guards:
+    """A gateway whose authorizer lets the call through that it is asked about, and nothing else."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[str] = []
+        self.now = datetime(2026, 3, 2, 12, tzinfo=UTC)
+        self.fails = False
+        template = replace(read_template(folder / "template.yaml"), authorizer_ttl=timedelta(seconds=60))
+        self._gateway = Gateway(template, self._invoke, now=lambda: self.now)
+
+    def _invoke(self, function: str, event: Any) -> Any:
+        if function != "guard":
+            return {"statusCode": 200, "body": ""}
+        self.asked.append(event["headers"]["authorization"])
+        if self.fails:
+            raise RuntimeError("no store")
+        statement = {"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": event["methodArn"]}
+        return {"principalId": "k1", "policyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+
+    def status(self, key: str, thing: str = "t") -> int:
+        request = Request("GET", f"/v1/users/u1/things/{thing}", "", [("authorization", key)], b"")
+        return self._gateway.handle(request).status
+
+
+@pytest.fixture
+def guards(folder: Path) -> Guards:
+    return Guards(folder)
+
+
+def test_an_authorizer_is_asked_once_in_its_time_about_a_key(guards: Guards) -> None:
+    assert [guards.status(key) for key in ("a", "b", "a", "b")] == [200] * 4
+    assert guards.asked == ["a", "b"]
+    guards.now += timedelta(seconds=60)
+    assert guards.status("a") == 200
+    assert guards.asked == ["a", "b", "a"]
+
+
+def test_a_policy_for_one_call_refuses_the_next_one(guards: Guards) -> None:
+    assert [guards.status("a", thing) for thing in ("t", "other", "t")] == [200, 403, 200]
+
+
+def test_an_authorizer_that_failed_is_asked_again(guards: Guards) -> None:
+    guards.fails = True
+    assert guards.status("a") == 503
+    guards.fails = False
+    assert guards.status("a") == 200
 
 
 def test_path_parameters_are_decoded_after_matching(client: Client) -> None:
