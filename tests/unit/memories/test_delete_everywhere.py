@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,14 @@ from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
+from neve.usecases.memories import delete_memory as deleting
+from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.reflect import replace_rows as replacing
+from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, replace_rows
 from tests.unit.world import World
 
 
@@ -87,6 +91,62 @@ def test_a_cascade_takes_them_along(world: World) -> None:
     assert (deleted.derived, deleted.deleted_derived) == ([], ids([first, second]))
     found = world.table.get_many([world.tenant.keys.of_user("ann").memory(m.id) for m in (gone, first, second)])
     assert found == {}
+
+
+def test_a_cascade_takes_what_was_made_while_it_looked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = remember(world, "the secret")
+    made: list[Memory] = []
+    look = derived_memories
+
+    def condensed_behind(*asked: Any) -> list[Memory]:
+        found = look(*asked)
+        if not made:
+            made.extend(condensed(world, "condensed secret", of=(gone,)))
+        return found
+
+    monkeypatch.setattr(deleting, "derived_memories", condensed_behind)
+    deleted = delete_memory(world.user("ann"), gone.id, None, cascade=True)
+    assert deleted.deleted_derived == ids(made)
+    assert world.table.get(world.tenant.keys.of_user("ann").memory(made[0].id)) is None
+
+
+def test_a_source_is_not_deleted_in_the_middle_of_its_replacement(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words would be shown behind the deletion, in a row that no answer names."""
+    gone = remember(world, "the secret")
+    flip = replacing._Replacing.flip
+    refused: list[str] = []
+
+    def deleted_first(*given: Any) -> None:
+        with pytest.raises(NeveError) as refusal:
+            delete_memory(world.user("ann"), gone.id, None)
+        refused.append(refusal.value.code)
+        flip(*given)
+
+    monkeypatch.setattr(replacing._Replacing, "flip", deleted_first)
+    made = condensed(world, "condensed secret", of=(gone,))
+    assert refused == ["conflict"]
+    assert delete_memory(world.user("ann"), gone.id, None).derived == ids(made)
+
+
+@pytest.mark.parametrize("before", ["flip", "sweep"])
+def test_a_deletion_ends_what_a_dead_worker_left_of_a_replacement(
+    world: World, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    gone = remember(world, "the secret")
+    with monkeypatch.context() as dying:
+
+        def dies(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        dying.setattr(replacing._Replacing, before, dies)
+        with pytest.raises(KeyboardInterrupt):
+            condensed(world, "condensed secret", of=(gone,))
+    world.clock.move(seconds=LEASE_S + 1)
+    deleted = delete_memory(world.user("ann"), gone.id, None, cascade=True)
+    left = [memory for memory in world.memories() if memory.text == "condensed secret" and memory.supersedes]
+    assert (left, len(deleted.deleted_derived)) == ([], before == "sweep")
 
 
 def test_packs_that_hold_it_go_and_are_rebuilt(world: World) -> None:

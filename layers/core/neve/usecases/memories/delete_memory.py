@@ -4,14 +4,18 @@ that was asked for (docs/rules/memories.md#delete)."""
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.passages import texts_of_memory
-from neve.domain.records.memories import Memory
+from neve.domain.memories.visibility import being_replaced
+from neve.domain.records.memories import Memory, Status
 from neve.domain.records.packs import PackEntry
+from neve.domain.records.users import UserHead
+from neve.ports.errors import Conflict
 from neve.ports.table import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
@@ -22,6 +26,7 @@ from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_packs_with
+from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,15 @@ def delete_memory(
     broke off can be repeated. ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a
     call goes on with them.
 
-    Raises memory_not_found, precondition_failed, erasing, user_closed."""
-    gone = _delete_derived(scope, memory_id, if_match) if cascade else []
+    Raises memory_not_found, precondition_failed, conflict (it is being replaced), erasing, user_closed."""
+    delete = _Delete(scope, memory_id, if_match, scope.ports.ids.token(), cascade)
     try:
-        memory = transact(scope.ports, _Delete(scope, memory_id, if_match, scope.ports.ids.token()).attempt)
+        memory = transact(scope.ports, delete.attempt)
     except NeveError as refusal:
         if refusal.code != "memory_not_found" or not purge_packs:
             raise
         return _purged_later(scope, memory_id, refusal)
+    gone = sorted(delete.gone)
     held = _packs(scope, {memory_id, *gone}, purge_packs)
     derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
@@ -72,21 +78,18 @@ def delete_memory(
     )
 
 
-def _delete_derived(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> list[str]:
-    """The ids, the youngest deleted first. Raises what stands in the way of deleting the memory itself."""
-    _, memory = memory_to_change(scope, memory_id, if_match)
-    derived = [row.id for row in derived_memories(scope, memory)]
-    for row_id in reversed(derived):
-        _delete_if_there(scope, row_id)
-    return derived
-
-
-def _delete_if_there(scope: UserScope, memory_id: str) -> None:
-    try:
-        transact(scope.ports, _Delete(scope, memory_id, None, scope.ports.ids.token()).attempt)
-    except NeveError as refusal:
-        if refusal.code != "memory_not_found":
-            raise
+def _delete_derived(scope: UserScope, memory: Memory) -> set[str]:
+    """The ids, the youngest deleted first. Raises what stands in the way of deleting one of them."""
+    gone: set[str] = set()
+    for row in reversed(derived_memories(scope, memory)):
+        delete = _Delete(scope, row.id, None, scope.ports.ids.token(), cascade=True)
+        try:
+            transact(scope.ports, delete.attempt)
+        except NeveError as refusal:
+            if refusal.code != "memory_not_found":
+                raise
+        gone |= {row.id, *delete.gone}
+    return gone
 
 
 def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError) -> Deleted:
@@ -108,20 +111,29 @@ def _packs(scope: UserScope, ids: Collection[str], purge: bool) -> list[PackVers
 
 @dataclass
 class _Delete:
-    """``write_id`` names this call on what is left of the row (ADR 4). ``tried``: what its last attempt deleted."""
+    """``write_id`` names this call on what is left of the row (ADR 4). ``tried``: what its last attempt deleted.
+    ``gone``: ids of what was made of it, deleted by any attempt."""
 
     scope: UserScope
     memory_id: str
     if_match: Collection[int] | None
     write_id: str
+    cascade: bool = False
     tried: Memory | None = None
+    gone: set[str] = field(default_factory=set)
 
     def attempt(self) -> Memory:
-        """The memory as it was. Raises Conflict."""
+        """The memory as it was. Raises Conflict, also while it is being replaced: what is made of it names it, and is
+        found, when that is over."""
         scope, keys = self.scope, self.scope.keys
         if self.tried and self._is_done():
             return self.tried
         head, memory = memory_to_change(scope, self.memory_id, self.if_match)
+        if head.replacement_job and being_replaced(memory) and memory.status is not Status.SUPERSEDED:
+            _end_replacement(scope, head)
+            raise Conflict
+        if self.cascade:  # what comes behind this look moves the row
+            self.gone |= _delete_derived(scope, memory)
         now = scope.ports.clock.now()
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
@@ -144,3 +156,9 @@ class _Delete:
     def _is_done(self) -> bool:
         left = self.scope.ports.table.get(self.scope.keys.deleted_memory(self.memory_id))
         return left is not None and left.get("write_id") == self.write_id
+
+
+def _end_replacement(scope: UserScope, head: UserHead) -> None:
+    """Where its worker is dead; nothing where it may live. Raises Conflict."""
+    with suppress(ReplacementBusy):
+        resolve_replacement(scope, head)
