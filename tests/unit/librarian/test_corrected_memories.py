@@ -10,6 +10,7 @@ from neve.domain.librarian.filing import Remembered
 from neve.domain.librarian.prompt import filing_content
 from neve.domain.records.memories import Memory
 from neve.observers.extractive.observer import ExtractiveObserver
+from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.librarian.library_world import LibraryWorld
@@ -68,6 +69,23 @@ def test_the_one_by_rules_files_what_the_person_wrote(
     world.file()
     text = str(world.text(PREFERENCES))
     assert COFFEE in text and "tea" not in text
+
+
+@pytest.mark.parametrize("correct", [reword, evolve])
+def test_what_is_corrected_while_it_thinks_is_shown_to_it(world: LibraryWorld, correct: Correct) -> None:
+    """Nobody would be told that a document has the old words: the answer to the correction was given before."""
+    memory = observed(world)
+    world.clock.move(seconds=60)
+    world.meanwhile(lambda: correct(world, memory))
+    world.file()
+    assert [[one.text for one in given.remembered] for given in world.observer.filed] == [[], [COFFEE]]
+
+
+def test_what_is_kept_while_it_thinks_is_no_reason_to_ask_again(world: LibraryWorld) -> None:
+    reword(world, observed(world))
+    world.meanwhile(lambda: create_memory(world.user(), NewMemory("Allergic to walnuts.", session_id="s1")))
+    world.file()
+    assert len(world.observer.filed) == 1
 
 
 def test_nothing_is_read_again_where_nobody_has_corrected_anything(world: LibraryWorld) -> None:

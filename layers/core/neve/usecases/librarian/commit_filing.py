@@ -35,6 +35,7 @@ from neve.usecases.documents.document_writes import (
     writes_of,
 )
 from neve.usecases.librarian.gather import Gathered
+from neve.usecases.librarian.remembered import corrections, remembered_of
 from neve.usecases.librarian.summary import SessionSummary
 from neve.usecases.tenants.usage import model_usage, usage_put
 
@@ -47,6 +48,10 @@ class Overtaken(Exception):
 
 class InputRetracted(Exception):
     """Of what was read, something has been taken back meanwhile (docs/rules/retract.md#librarian)."""
+
+
+class InputCorrected(Exception):
+    """A person has corrected meanwhile what is remembered of it (docs/rules/librarian.md#corrected)."""
 
 
 class EditConflict(Exception):
@@ -100,7 +105,7 @@ class FilingCommit:
     too_many: int = 0
 
     def write(self) -> dict[str, Any]:
-        """What the job's result says of it. Raises UserErased, Overtaken, InputRetracted, PersonWasFaster,
+        """What the job's result says of it. Raises UserErased, Overtaken, InputRetracted, InputCorrected, EditConflict,
         StoreUnavailable."""
         return transact(self.scope.ports, self._attempt)
 
@@ -120,6 +125,8 @@ class FilingCommit:
         marker = rows.read_marker(found[keys.marker])
         if _retracted_since(self.read, marker):
             raise InputRetracted
+        if self.read.cut.events and corrections(remembered_of(self.scope, user, marker)) != self.read.corrections:
+            raise InputCorrected
         # nobody takes anything back between this look and the commit
         ops: list[WriteOp] = [rows.check_head(keys, user), Check(keys.marker, Version(marker.version))]
         written = summary.writes(found, filing, user.gen, iso(now))
@@ -155,7 +162,7 @@ class FilingCommit:
     # --- documents --------------------------------------------------------------------------------
 
     def _actions(self, found: Mapping[Key, Item], room: _Room) -> tuple[list[WriteOp], list[Proposal]]:
-        """What there is no room for is left out, and counted. Raises PersonWasFaster."""
+        """What there is no room for is left out, and counted. Raises EditConflict."""
         self.done, self.too_many = [], 0
         ops: list[WriteOp] = []
         waiting: list[tuple[Action, ProposalReason]] = [

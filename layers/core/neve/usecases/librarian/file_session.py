@@ -26,7 +26,14 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.messages.filing import KIND
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.note_model import noting_the_model
-from neve.usecases.librarian.commit_filing import EditConflict, FilingCommit, InputRetracted, Overtaken, result_of
+from neve.usecases.librarian.commit_filing import (
+    EditConflict,
+    FilingCommit,
+    InputCorrected,
+    InputRetracted,
+    Overtaken,
+    result_of,
+)
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
@@ -134,7 +141,7 @@ class _Librarian:
             )
             try:
                 return commit.write()
-            except (Overtaken, InputRetracted):
+            except (Overtaken, InputRetracted, InputCorrected):
                 remark = None
             except EditConflict as faster:
                 faster_persons += 1

@@ -30,7 +30,7 @@ from neve.store.documents import read_document, text_of
 from neve.store.filings import read_filing
 from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.librarian.remembered import remembered_of
+from neve.usecases.librarian.remembered import corrections, remembered_of
 
 SHOWN_TOKENS = 20_000
 """Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
@@ -79,6 +79,10 @@ class Gathered:
     def nothing_is_left(self) -> bool:
         """To give an account of: everything that was said is taken back."""
         return bool(self.left_out) and not self.cut.events and self.filing.account is None
+
+    @property
+    def corrections(self) -> frozenset[Remembered]:
+        return corrections(self.remembered)
 
     @property
     def title(self) -> str | None:

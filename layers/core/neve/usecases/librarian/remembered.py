@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from neve.domain.librarian.filing import Remembered
 from neve.domain.records.markers import SessionMarker
@@ -23,6 +23,11 @@ def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) ->
         return ()
     older = _replaced_by(scope, corrected)
     return tuple(_remembered(memory, older.get(memory.id, memory)) for memory in own)
+
+
+def corrections(remembered: Iterable[Remembered]) -> frozenset[Remembered]:
+    """Those that say something else than the events that they were made from."""
+    return frozenset(one for one in remembered if one.corrected_at is not None and one.first is not None)
 
 
 def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, Memory]:
