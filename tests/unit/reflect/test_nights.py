@@ -172,6 +172,28 @@ def test_tenants_take_turns_page_by_page(world: NightWorld, monkeypatch: pytest.
     assert small.status == "queued"
 
 
+def test_a_user_whose_rows_come_while_others_are_told_is_counted_once(
+    world: NightWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import brings old rows: they stand in the index behind what the run has told of."""
+    monkeypatch.setattr(run, "PAGE", 1)
+    world.fill(3, days=9, user="ann")
+    world.fill(3, days=5, user="bob")
+    world.tell()
+    world.clock.move(days=1)
+    world.plan()
+
+    def meanwhile() -> None:
+        world.remember("meanwhile", 8)
+        world.tell()
+
+    world.observer.meanwhile = meanwhile
+    world.work()
+    job = world.job(next(world.jobs(None)).id)
+    assert (job.status, job.result["users"], job.result["ended"]) == ("done", 2, 2)
+    assert world.due_users() == ["ann"], "the next night takes what came"
+
+
 def test_a_night_whose_message_was_lost_is_told_of_again(world: NightWorld) -> None:
     world.fill(3)
     world.tell()

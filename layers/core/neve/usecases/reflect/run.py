@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -88,7 +89,15 @@ def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> t
         return [item["recent_sk"] for item in page.items], page.cursor
     bounds = reflect_due_until(asked.until)
     page = table.query(keys.reflect_dues, index=Index.DUE, between=bounds, limit=PAGE, cursor=cursor)
-    return [item["user_id"] for item in page.items], page.cursor
+    return _not_begun(scope, asked, [item["user_id"] for item in page.items]), page.cursor
+
+
+def _not_begun(scope: TenantScope, asked: ReflectionRequest, users: Sequence[str]) -> list[str]:
+    """Without those whose part has begun: old rows that came in meanwhile put a user into the index once more, behind
+    the cursor. Who were told twice would be counted twice, and end once: the run would never be done."""
+    parts = {user: scope.keys.job(part_of(scope.keys.of_user(user), asked).job_id) for user in users}
+    begun = scope.ports.table.get_many(list(parts.values())) if parts else {}
+    return [user for user, part in parts.items() if part not in begun]
 
 
 # --- how far it is ------------------------------------------------------------------------------
