@@ -321,6 +321,24 @@ def test_a_change_between_the_first_step_and_the_stamp_undoes_the_replacement(wo
     assert all(m.died_gen is None for m in world.active())
 
 
+def test_a_batch_that_came_to_nothing_is_counted_once_where_the_answer_is_lost(world: NightWorld) -> None:
+    world.fill(4)
+    world.observer.condensations = [Condensed((), "scripted", calls=1, usage={"input": 7})]
+    job_id = asked(world)
+
+    def lose_it() -> None:
+        world.table.lose_response = True
+
+    def meanwhile() -> None:
+        world.table.before_write = lose_it
+
+    world.observer.meanwhile = meanwhile
+    world.work()
+    result = world.job(job_id).result
+    assert (result["batches"], result["kept"]) == (1, 4)
+    assert tenant_usage(world.scope).usage.model_input_tokens == 7
+
+
 # --- workers that end early -----------------------------------------------------------------------
 
 

@@ -72,9 +72,16 @@ class NightJob:
         return ops
 
     def note(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
-        """The same for a batch that came to nothing."""
-        table = self.scope.ports.table
-        transact(self.scope.ports, lambda: table.write(self.moved_on(part, at, answered, **counts)))
+        """The same for a batch that came to nothing. Whoever holds the job's token moves it alone: where it has come to
+        ``at``, an answer was lost."""
+        table, key = self.scope.ports.table, self.scope.keys.job(self.asked.job_id)
+
+        def attempt() -> None:
+            cursors = self._own(table.get_many([key])).state.get("cursors", {})
+            if cursors.get(part) != list(at):
+                table.write(self.moved_on(part, at, answered, **counts))
+
+        transact(self.scope.ports, attempt)
 
     # --- the end --------------------------------------------------------------------------------
 
