@@ -339,6 +339,15 @@ def test_a_batch_that_came_to_nothing_is_counted_once_where_the_answer_is_lost(w
     assert tenant_usage(world.scope).usage.model_input_tokens == 7
 
 
+def test_a_worker_whose_answer_was_lost_finds_that_it_has_the_user(world: NightWorld) -> None:
+    world.fill(4)
+    asked(world)
+    [message] = world.messages()
+    world.table.lose_response = True
+    assert world.deliver(message)
+    assert (len(world.reflections()), world.clock.slept) == (1, [])
+
+
 # --- workers that end early -----------------------------------------------------------------------
 
 

@@ -153,7 +153,7 @@ def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob
         ops: list[WriteOp] = [rows.put_job(keys, gone)]
         ports.table.write(ops + [part_put(key, found.get(key), gone.result, now, failed=False) for key in part])
         return None
-    if due is not None and due.lease_until is not None and due.lease_until > iso(now):
+    if due is not None and due.lease_until is not None and due.lease_until > iso(now) and due.worker != token:
         raise UserBusy(scope.user)
     taken = replace(
         due or ReflectDue(since=asked.until), worker=token, lease_until=iso(now + timedelta(seconds=LEASE_S))
