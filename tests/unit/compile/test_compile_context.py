@@ -10,13 +10,18 @@ import pytest
 
 from neve.domain.compile.conversation import Text
 from neve.domain.errors import NeveError
-from neve.domain.records.epochs import Summary
+from neve.domain.records.epochs import SessionEpoch, Summary
+from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import CustomBudget
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
+from neve.usecases.compile import compile_context as compile_module
 from neve.usecases.compile import reads
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled
+from neve.usecases.compile.keep_epoch import keep_epoch
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, shown, talk
@@ -81,6 +86,30 @@ def test_what_another_prompt_has_cut_meanwhile_is_recalled(world: RecallWorld) -
     assert made.epoch is not None and made.epoch.cut is not None and made.plan.cut is None, "it conflicted, and saw it"
     assert "turn 3 x"[:8].strip() not in shown(made)
     assert "evt:s1:7" in made.plan.shown_hits
+
+
+def test_what_has_left_the_pack_meanwhile_is_recalled(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stood in the pack that the recall saw, and neither in the prompt's nor among the hits."""
+    world.with_policy(global_budget=40)
+    boat = create_memory(world.user(), NewMemory("The boat is called Merganser.", Kind.NOTE))
+    world.pump()
+    compiled(world)
+
+    def rebuilt_first(*given: Any) -> SessionEpoch | None:
+        monkeypatch.undo()
+        world.clock.move(days=1)
+        for n in range(9):
+            create_memory(world.user(), NewMemory(f"Garden note {n}: water the roses.", Kind.NOTE))
+        world.pump()
+        pack = build_pack(session(world), "horizon")
+        assert boat.id not in {entry.id for entry in pack.manifest.layers["global"]}
+        return keep_epoch(*given)
+
+    monkeypatch.setattr(compile_module, "keep_epoch", rebuilt_first)
+    made = compiled(world, "What is the boat called?", retrieval="auto", instructions=("Be brief.",))
+    assert made.material.pack is not None and made.material.pack.manifest is not None
+    assert made.material.pack.manifest.pack_version == 2
+    assert boat.id in made.plan.shown_hits
 
 
 def test_a_cut_that_cannot_be_kept_is_sent_and_said(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,16 +173,20 @@ class _Compilation:
 
     @property
     def recalls_now(self) -> bool:
-        """The message was in the log only; or the history was cut, or compacted, behind the recall, which left out what
-        the prompt does not show any more."""
-        return self.command.recalls and bool(self.asked_text.strip()) and not self._recalled_beside_this_history
+        """The message was in the log only; or the history was cut, or compacted, or the pack built again, behind the
+        recall, which left out what the prompt does not show any more."""
+        return self.command.recalls and bool(self.asked_text.strip()) and not self._recalled_beside_this
 
     @property
-    def _recalled_beside_this_history(self) -> bool:
+    def _recalled_beside_this(self) -> bool:
         if self.recalled is None:
             return False
         seen, session_state = self.recalled.history, self.material.session_state
-        return seen is None or session_state is None or seen.hidden == session_state.hidden
+        if session_state is None:
+            return True
+        now, then = session_state.epoch.pack, self.recalled.pack_version
+        beside_its_pack = now is None or then is None or then >= now.pack_version
+        return beside_its_pack and (seen is None or seen.hidden == session_state.hidden)
 
     @property
     def budget(self) -> Budget:

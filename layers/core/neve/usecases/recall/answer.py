@@ -115,7 +115,7 @@ class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
     not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``operators``: lines
     that say which phrases were required and which words excluded. ``history``: what of the session was left out because
-    the prompt shows it."""
+    the prompt shows it; ``pack_version``: of the pack whose rows were."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -128,6 +128,7 @@ class RecallAnswer:
     recall_id: str | None = None
     debug: Mapping[str, Any] | None = None
     history: History | None = None
+    pack_version: int | None = None
     lag: MemoryLag | None = None
     operators: Sequence[str] = ()
 

@@ -89,6 +89,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         elapsed_ms=round(budget.elapsed_ms, 3),
         lag=found.lag,
         history=found.history,
+        pack_version=found.pack_version,
         operators=operators,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])

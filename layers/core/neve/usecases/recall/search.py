@@ -64,7 +64,7 @@ GENERATIONS = 3
 class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
     could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
-    session it took for shown in the prompt."""
+    session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -74,6 +74,7 @@ class Found:
     head: UserHead | None
     lag: MemoryLag | None = None
     history: History | None = None
+    pack_version: int | None = None
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -109,6 +110,7 @@ class _Read:
     hydration: Hydration
     ahead: Task[Ahead]
     out: LeftOut
+    pack_version: int | None
     reading: Reading
     new: Mapping[str, int]
     dropped: tuple[Dropped, ...]
@@ -141,7 +143,8 @@ class _Search:
         new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        return self._ranked(_Read(aside.index_lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
+        version = pack.version if pack else None
+        return self._ranked(_Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped)))
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
@@ -187,7 +190,7 @@ class _Search:
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        return replace(found, lag=lag, history=read.out.history)
+        return replace(found, lag=lag, history=read.out.history, pack_version=read.pack_version)
 
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: Task[Ahead] | None = None
