@@ -7,6 +7,7 @@ import pytest
 
 from neve.domain.compile.conversation import Text
 from neve.domain.records.memories import Kind, Provenance, Status
+from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Index
 from neve.scope import SessionScope
 from neve.usecases.compile import updates
@@ -69,6 +70,22 @@ def test_what_is_stated_while_a_pack_is_read_is_an_update(world: RecallWorld, mo
 
     monkeypatch.setattr(build_pack, "gather_pack", slowly)
     assert update_lines(built(world)) == ["- The code of the door has changed."]
+
+
+def test_updates_are_those_since_the_pack_that_is_shown(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process goes on with the version that it knows while the newer one cannot be read."""
+    built(world)
+    world.remember("The code of the door has changed.")
+    world.clock.move(minutes=1)
+    build_pack.build_pack(world.user().of_session("s1"), "horizon")
+
+    def fails(_: str) -> None:
+        raise StoreUnavailable("objects", "down")
+
+    monkeypatch.setattr(world.objects, "get", fails)
+    made = compiled(world, retrieval="none")
+    assert made.degraded == ["pack:stale"] and "The code" not in made.plan.prompt.pack
+    assert update_lines(made) == ["- The code of the door has changed."]
 
 
 def test_a_correction_that_is_too_long_says_that_the_pack_is_wrong(world: RecallWorld) -> None:

@@ -18,7 +18,7 @@ from neve.domain.records.packs import PackEntry, PackManifest
 from neve.domain.records.users import UserHead
 from neve.domain.tokens import estimate
 from neve.ports.runtime import Task
-from neve.ports.table import Item, Key
+from neve.ports.table import Item, Key, Page
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.document_updates import DocumentUpdates
@@ -44,18 +44,20 @@ observations and reflections (*chosen*, for the same reason)."""
 
 def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack: Task[PackView]) -> list[Update]:
     """Documents first, then the newest memories. Two reads one after the other: what is new, beside the pins of a user
-    who has any; and the rows behind what the pack holds, in one batch. Raises StoreUnavailable."""
+    who has any; and the rows behind what the pack holds, in one batch; one more where the pack that is shown is
+    older than the one that the session's row names. Raises StoreUnavailable."""
     if epoch.pack is None or head.state != "active":
         return []
-    pins = start_pins(scope, head)
-    since = datetime.fromisoformat(epoch.pack.built_at) - JUST_BEFORE
-    between = scope.keys.memories_since(scope.ports.ids.ulid(since)[:10])
-    page = scope.ports.table.query(scope.keys.partition, between=between, reverse=True, limit=NEWEST)
-    found = [rows.read_memory(item) for item in page.items]
+    pins, built_at = start_pins(scope, head), epoch.pack.built_at
+    page = _written_since(scope, built_at)
     view = pack.result()
+    if view.manifest and view.manifest.built_at < built_at:  # an older version, as long as this one cannot be read
+        built_at = view.manifest.built_at
+        page = _written_since(scope, built_at)
+    found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
     new = [Update(one.id, text_with_marks(one)) for one in found if one.id not in known and _new(scope, one, head)]
-    if page.cursor is not None and found[-1].created_at > epoch.pack.built_at:
+    if page.cursor is not None and found[-1].created_at > built_at:
         new.append(Update(f"memories before {found[-1].id}", None))
     if view.manifest is None:
         return new
@@ -67,6 +69,12 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     read = scope.ports.table.get_many(wanted) if wanted else {}
     changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read)]
     return [*changed, Update(f"{len(others)} statements of the pack", None)] if others else changed
+
+
+def _written_since(scope: SessionScope, built_at: str) -> Page:
+    since = datetime.fromisoformat(built_at) - JUST_BEFORE
+    between = scope.keys.memories_since(scope.ports.ids.ulid(since)[:10])
+    return scope.ports.table.query(scope.keys.partition, between=between, reverse=True, limit=NEWEST)
 
 
 def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
