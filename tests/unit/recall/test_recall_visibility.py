@@ -21,6 +21,7 @@ from neve.store.memories import memories_of
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.command import RecallFilters
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.retract.retract_events import Retract, retract_events
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
@@ -230,6 +231,25 @@ def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld
     world.rows.get_many = move_behind_what_is_read_ahead  # type: ignore[method-assign]
     assert world.found("sister Mary") == []
     assert next(moves, None) is None
+
+
+def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way(world: RecallWorld) -> None:
+    """Until then nobody asks the user's sessions what they have taken back."""
+    world.open()
+    world.say("my sister Mary lives in Cork", "Noted.")
+    world.pump()
+    session = world.user().of_session("s1")
+    read, event_key = world.rows.get_many, session.keys.event(1)
+
+    def taken_back_behind_what_is_read_ahead(keys: Any) -> Any:
+        found = read(keys)
+        if event_key in keys:
+            world.rows.get_many = read  # type: ignore[method-assign]
+            retract_events(session, Retract(1, 1, "deleted"))
+        return found
+
+    world.rows.get_many = taken_back_behind_what_is_read_ahead  # type: ignore[method-assign]
+    assert world.found("sister Mary") == []
 
 
 def test_what_could_not_be_read_ahead_is_read_with_the_rest(world: RecallWorld) -> None:

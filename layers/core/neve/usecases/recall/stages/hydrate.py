@@ -25,7 +25,7 @@ Hydrated = Mapping[str, RecallRow | Hidden]
 
 
 class GenerationMoved(Exception):
-    """A replacement became visible while the rows were read."""
+    """A replacement became visible while the rows were read, or the user took something back for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Hydration:
         task = self.scope.ports.tasks.start(lambda: table.get_many(list(to_read)))
         found: dict[Key, Item] = task.result(self.ends_ms)
         now = rows.read_head(found.get(keys.head))
-        moved = (now.gen, now.incarnation, now.state) != (self.seen.gen, self.seen.incarnation, self.seen.state)
+        moved = _state(now) != _state(self.seen)
         if moved and not self.whatever_moved:
             raise GenerationMoved
         hydrated = self._judged(_at(places, found), now)
@@ -107,6 +107,11 @@ class Hydration:
 
     def _judged(self, items: Mapping[str, Item | None], head: UserHead) -> dict[str, RecallRow | Hidden]:
         return {i: read_row(item, head, self.request.where) for i, item in items.items()}
+
+
+def _state(head: UserHead) -> tuple[object, ...]:
+    """What of the user's row decides which rows are shown, and which are read."""
+    return head.gen, head.incarnation, head.state, head.takes_back
 
 
 def _at(places: Mapping[str, Key | None], found: Mapping[Key, Item]) -> dict[str, Item | None]:
