@@ -311,11 +311,11 @@ def test_port_calls_of_a_build(world: World) -> None:
     rebuild(world)
     world.table.calls.clear()
     build_pack(world.user().of_session("s1"), "horizon")
-    assert dict(world.table.calls) == {"get_many": 1, "query": 1, "get": 1}
+    assert dict(world.table.calls) == {"get_many": 2, "query": 1}
     put(world, "/always-load/rules", "Be brief.")
     world.table.calls.clear()
     build_pack(world.user().of_session("s1"), "horizon")
-    assert dict(world.table.calls) == {"get_many": 2, "query": 2, "get": 1, "write": 1}
+    assert dict(world.table.calls) == {"get_many": 3, "query": 2, "write": 1}
 
 
 def test_the_head_notes_once_that_there_are_any(world: World) -> None:

@@ -28,6 +28,7 @@ from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.read_pack import read_pack
@@ -182,6 +183,24 @@ def test_sources_that_were_read_as_of_a_generation_before_are_not_replaced_again
     with pytest.raises(SourcesReplaced):
         replace_rows(user, 1, Replacement((new,), tuple(late), "again", "s1"))
     assert {m.id for m in world.memories() if m.status is Status.ACTIVE} == {reflection}
+
+
+def test_a_pack_is_of_one_moment_although_a_batch_of_rows_is_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store leaves a part of a batch to another round: here the live list is older than the generation."""
+    fill(world)
+    session, read = world.user("ann").of_session("s1"), world.table.get_many
+    world.observer.reflections = [Reflected((ReflectedRow("🔴 " + "y" * 900),), "scripted")]
+
+    def in_two_rounds(keys: Any) -> Any:
+        if session.keys.marker not in keys or session.keys.epoch not in keys:
+            return read(keys)
+        monkeypatch.undo()
+        first = read([session.keys.marker])
+        assert len(reflect(world)) == 1
+        return {**read([key for key in keys if key != session.keys.marker]), **first}
+
+    monkeypatch.setattr(world.table, "get_many", in_two_rounds)
+    assert "yyyy" in build_pack(session, "horizon").text
 
 
 def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world: World) -> None:

@@ -20,7 +20,7 @@ from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
 from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.records.epochs import SessionEpoch
-from neve.domain.records.markers import SessionMarker
+from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Scope
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
@@ -35,6 +35,8 @@ from neve.store.transact import transact
 from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
 
 T = TypeVar("T")
+_Moment = tuple[int, tuple[LiveRow, ...]]
+"""The user's generation, and what the session's live list names."""
 
 FILLINGS = 3
 """How often the room of what is said already is given to the next rows: these may be said already as well."""
@@ -124,26 +126,33 @@ def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInpu
     memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable, and 409 ``conflict``
     where replacements follow each other as fast."""
 
-    def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch, UserHead]]:
+    def gather() -> tuple[_Moment, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
         found = scope.ports.table.get_many([keys.head, keys.marker, keys.epoch])
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        return head, (_gathered(scope, scope.session, head, marker, also), rows.read_epoch(found[keys.epoch]), head)
+        gathered = _gathered(scope, scope.session, head, marker, also), rows.read_epoch(found[keys.epoch]), head
+        return (head.gen, marker.live), gathered
 
-    return _of_one_generation(scope, gather)
+    def now() -> _Moment:
+        found = scope.ports.table.get_many([scope.keys.head, scope.keys.marker])
+        live = rows.read_marker(found[scope.keys.marker]).live if scope.keys.marker in found else ()
+        return rows.read_head(found.get(scope.keys.head)).gen, live
+
+    return _of_one_moment(scope, gather, now)
 
 
 def gather_preview(scope: UserScope) -> PackInputs:
     """The layers of a user without a session: all but the local one. Raises user_closed, StoreUnavailable."""
 
-    def gather() -> tuple[UserHead, PackInputs]:
+    def gather() -> tuple[_Moment, PackInputs]:
         head = rows.read_head(scope.ports.table.get(scope.keys.head))
         rows.not_closed(head)
-        return head, PackInputs((), ()) if rows.hidden(head) else _gathered(scope, None, head, None)
+        hidden = rows.hidden(head)
+        return (head.gen, ()), PackInputs((), ()) if hidden else _gathered(scope, None, head, None)
 
-    return _of_one_generation(scope, gather)
+    return _of_one_moment(scope, gather, lambda: (rows.read_head(scope.ports.table.get(scope.keys.head)).gen, ()))
 
 
 def gather_documents(scope: UserScope) -> PinnedTexts:
@@ -188,13 +197,13 @@ def _inputs(best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documen
     return PackInputs(ranked_rows, live_rows, documents, repeated)
 
 
-def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
-    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first. Raises 409
-    ``conflict``."""
+def _of_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], now: Callable[[], _Moment]) -> T:
+    """Again while generation or live list moved under the reading. ``gather`` returns those that it read first: in one
+    batch, and a part of a batch may be read later than the rest of it. Raises 409 ``conflict``."""
 
     def attempt() -> T:
-        head, gathered = gather()
-        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen != head.gen:
+        seen, gathered = gather()
+        if now() != seen:
             raise Conflict
         return gathered
 
