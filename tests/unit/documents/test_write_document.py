@@ -11,12 +11,14 @@ from neve.domain.errors import NeveError
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Provenance, Status
 from neve.ports.errors import Conflict
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.documents.document_writes import document_writes
 from neve.usecases.documents.get_document import get_document
 from neve.usecases.documents.list_documents import list_documents
+from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
 from tests.unit.world import World
 
@@ -95,6 +97,25 @@ def test_what_an_outside_system_sends_twice_is_one_document(world: World) -> Non
     put(world, "Somebody's.", "/projects/mine")
     with pytest.raises(NeveError, match="conflict"):
         put(world, "Four.", "/projects/mine", **sent)
+
+
+def test_it_is_one_document_too_when_somebody_moves_it_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the looks at where it is and at what is there."""
+    sent = {"source_type": "wiki", "source_id": "page 7"}
+    first = put(world, "One.", **sent)
+    get = world.table.get
+
+    def moved_behind(key: Key) -> Item | None:
+        found: Item | None = get(key)
+        if key == world.user().keys.document_place(str(first.id)):
+            monkeypatch.undo()
+            move_document(world.user(), PATH, "/projects/mine")
+        return found
+
+    monkeypatch.setattr(world.table, "get", moved_behind)
+    again = put(world, "Two.", "/projects/beta/plan", **sent)
+    assert again.id == first.id
+    assert [document.path for document in list_documents(world.user(), "/")] == ["/projects/beta/plan"]
 
 
 def test_a_text_too_long_for_a_row_is_an_object(world: World) -> None:

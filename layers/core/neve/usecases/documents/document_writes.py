@@ -198,15 +198,20 @@ def _source_row(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item]
 
 
 def _before(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item], source: Item | None) -> Document | None:
-    """The document at the path or, from an outside source that was seen before, the one that it wrote then."""
+    """The document at the path or, from an outside source that was seen before, the one that it wrote then. Raises
+    Conflict where that one is on its way."""
     item = found.get(scope.keys.document(wanted.path))
     here = read_document(item) if item else None
     if source is None or (here is not None and here.id == source["id"]):
         return here
     place = scope.ports.table.get(scope.keys.document_place(source["id"]))
-    head = scope.ports.table.get(scope.keys.document(place["path"])) if place else None
+    if place is None:
+        return here
+    head = scope.ports.table.get(scope.keys.document(place["path"]))
     there = read_document(head) if head else None
-    if there is None or there.id != source["id"] or source_of(scope.keys, there) is None:
+    if there is None or there.id != source["id"]:  # it was moved or deleted between the two reads
+        raise Conflict
+    if source_of(scope.keys, there) is None:
         return here
     if here is not None:
         raise NeveError("conflict", f"The source is that of '{there.path}'; '{here.path}' is another document.")
