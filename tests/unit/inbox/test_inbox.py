@@ -20,6 +20,7 @@ from neve.usecases.inbox.decision import Decision
 from neve.usecases.inbox.list_inbox import list_inbox
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.store_fact import store_fact
+from neve.usecases.reflect import replace_rows
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 GOALS = "/profile/goals"
@@ -324,6 +325,17 @@ def test_of_two_who_decide_one_wins(world: LibraryWorld, make: str) -> None:
     with pytest.raises(NeveError, match="conflict"):
         say(world, item, "approve")
     assert make == "fact" or world.text(GOALS) is None
+
+
+def test_a_fact_that_was_replaced_is_decided_already_before_its_row_says_so(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = fact(world, "The user likes jazz.")
+    monkeypatch.setattr(replace_rows._Replacing, "sweep", lambda *_: None)
+    replace_rows.replace_rows(world.user(), 1, replace_rows.Replacement((), (memory,), "taken back"))
+    assert get_memory(world.user(), memory.id).status is Status.SUPERSEDED
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, memory.id, "approve")
 
 
 @pytest.mark.parametrize("item", ["mem_none", "prp_none", "doc_x", "x"])

@@ -9,7 +9,7 @@ from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, referenced_date
-from neve.domain.memories.visibility import being_replaced
+from neve.domain.memories.visibility import being_replaced, status_at
 from neve.domain.records.memories import By, Memory, Scope, Status
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
@@ -43,8 +43,9 @@ class MemoryDecision:
         memory = rows.read_memory(item)
         if memory.write_id == self.write_id:  # our own commit, whose response was lost
             return memory
-        if memory.status is not Status.INBOX:
-            raise decided_already(memory.status)
+        status = status_at(memory, head.gen)  # the row follows a replacement
+        if status is not Status.INBOX:
+            raise decided_already(status)
         decided = revised(replace(self._decided(memory, now), write_id=self.write_id), now)
         ops: list[WriteOp] = [rows.guard_user(keys, head, self.scope.ports.clock.now())]
         if self.decision.choice == "supersede":
