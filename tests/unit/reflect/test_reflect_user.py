@@ -26,7 +26,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.tenant_usage import tenant_usage
-from tests.unit.reflect.night_world import NightWorld
+from tests.unit.reflect.night_world import Context, NightWorld
 
 
 @pytest.fixture
@@ -34,16 +34,6 @@ def world(tmp_path: Path) -> Iterator[NightWorld]:
     world = NightWorld.opened(tmp_path)
     yield world
     world.table.close()
-
-
-class Context:
-    """Lambda's: the seconds that are left, one for each time somebody asks, then the last for ever."""
-
-    def __init__(self, *seconds: float) -> None:
-        self._seconds = list(seconds)
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(1000 * (self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0]))
 
 
 def asked(world: NightWorld, user: str | None = "ann", **given: Any) -> str:
@@ -319,33 +309,6 @@ def test_a_change_between_the_first_step_and_the_stamp_undoes_the_replacement(wo
     assert world.reflections() == []
     assert {m.id for m in world.active()} == set(sources)
     assert all(m.died_gen is None for m in world.active())
-
-
-def test_a_batch_that_came_to_nothing_is_counted_once_where_the_answer_is_lost(world: NightWorld) -> None:
-    world.fill(4)
-    world.observer.condensations = [Condensed((), "scripted", calls=1, usage={"input": 7})]
-    job_id = asked(world)
-
-    def lose_it() -> None:
-        world.table.lose_response = True
-
-    def meanwhile() -> None:
-        world.table.before_write = lose_it
-
-    world.observer.meanwhile = meanwhile
-    world.work()
-    result = world.job(job_id).result
-    assert (result["batches"], result["kept"]) == (1, 4)
-    assert tenant_usage(world.scope).usage.model_input_tokens == 7
-
-
-def test_a_worker_whose_answer_was_lost_finds_that_it_has_the_user(world: NightWorld) -> None:
-    world.fill(4)
-    asked(world)
-    [message] = world.messages()
-    world.table.lose_response = True
-    assert world.deliver(message)
-    assert (len(world.reflections()), world.clock.slept) == (1, [])
 
 
 # --- workers that end early -----------------------------------------------------------------------

@@ -53,15 +53,20 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
     try:
         done = reflect_user(tenant.of_user(body["user"]), asked, report, seconds_left)
     except (UserBusy, ReplacementBusy) as held:
-        since = body.get(BUSY_SINCE, iso(ports.clock.now()))
+        now = iso(ports.clock.now())
+        since = now if _got_somewhere(report) else body.get(BUSY_SINCE, now)
         if ports.clock.now() - parse(since) > NO_PROGRESS_FOR:
             raise
         _postpone(ports, {**body, BUSY_SINCE: since}, held)
         return
     finally:
         _report(_correlation_id(body), report)
-    if not done:
-        _send_again(ports, body)
+    if not done:  # it got somewhere: whoever is busy next is so from then on
+        _send_again(ports, {name: value for name, value in body.items() if name != BUSY_SINCE})
+
+
+def _got_somewhere(report: UserReport) -> bool:
+    return any(report.counts.get(name) for name in ("replaced", "kept"))
 
 
 def _postpone(ports: Ports, body: dict[str, Any], held: Exception) -> None:
