@@ -34,26 +34,51 @@ class CreatedKey:
 def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
     """Raises 409 ``too_many_keys`` when two keys are live, 401 ``unauthorized`` when the tenant is being removed, and
     StoreUnavailable."""
+    made = NewKey(scope.ports, scopes, label)
 
     def attempt() -> CreatedKey:
         row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
+        if (own := made.of(row)) is not None:
+            return own
         if len(row.live_keys) >= LIVE_KEYS:
             live = " and ".join(key.key_id for key in row.live_keys)
             raise NeveError("too_many_keys", f"{live} API keys are active; revoke one of them first.")
-        return add_key(scope.ports, row, scopes, label)
+        return made.add_to(row)
 
     return transact(scope.ports, attempt)
 
 
+@dataclass
+class NewKey:
+    """``tried``: what the last attempt was to add."""
+
+    ports: Ports
+    scopes: Sequence[str]
+    label: str | None
+    tried: CreatedKey | None = None
+
+    def of(self, row: TenantRow) -> CreatedKey | None:
+        """The key, where the tenant has it: our own commit, whose response was lost."""
+        key_id = self.tried.key_id if self.tried else None
+        return self.tried if any(live.key_id == key_id for live in row.live_keys) else None
+
+    def add_to(self, row: TenantRow) -> CreatedKey:
+        """The key's row and the tenant's, in one transaction. Raises Conflict, and 401 ``unauthorized`` for a tenant
+        that is being removed: a gateway lets its old keys in for another minute, and what they made would outlive
+        it."""
+        if row.closed:
+            raise NeveError("unauthorized", f"The tenant '{row.id}' is being removed.")
+        ports = self.ports
+        stored, text = new_key(ports.ids, row.id, self.scopes, self.label, iso(ports.clock.now()))
+        live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
+        self.tried = CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, self.label)
+        ports.table.write([tenant_rows.put_api_key(stored), tenant_rows.put_tenant(replace(row, live_keys=live))])
+        return self.tried
+
+
 def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | None) -> CreatedKey:
-    """The key's row and the tenant's, in one transaction. Raises Conflict, and 401 ``unauthorized`` for a tenant that
-    is being removed: a gateway lets its old keys in for another minute, and what they made would outlive it."""
-    if row.closed:
-        raise NeveError("unauthorized", f"The tenant '{row.id}' is being removed.")
-    stored, text = new_key(ports.ids, row.id, scopes, label, iso(ports.clock.now()))
-    live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
-    ports.table.write([tenant_rows.put_api_key(stored), tenant_rows.put_tenant(replace(row, live_keys=live))])
-    return CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, label)
+    """One attempt. Raises as ``NewKey.add_to``."""
+    return NewKey(ports, scopes, label).add_to(row)
 
 
 def new_key(ids: Ids, tenant_id: str, scopes: Sequence[str], label: str | None, created_at: str) -> tuple[ApiKey, str]:

@@ -7,8 +7,9 @@ from neve.domain.ids import IDENTIFIER_RULE, is_identifier
 from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
-from neve.store.tenants.tenant_rows import SCOPES, TenantRow
-from neve.usecases.tenants.create_key import CreatedKey, add_key
+from neve.store.keys import tenant_row
+from neve.store.tenants.tenant_rows import SCOPES, TenantRow, read_tenant
+from neve.usecases.tenants.create_key import CreatedKey, NewKey
 
 
 def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> CreatedKey:
@@ -16,7 +17,12 @@ def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> Cre
     422 for what is no id: what is kept for ``acme/eu`` would be taken for that of the user ``eu`` of ``acme``."""
     if not is_identifier(tenant_id):
         raise invalid("tenant", IDENTIFIER_RULE)
+    key = NewKey(ports, SCOPES, label)
     try:
-        return add_key(ports, TenantRow(tenant_id, iso(ports.clock.now())), SCOPES, label)
+        return key.add_to(TenantRow(tenant_id, iso(ports.clock.now())))
     except Conflict:
+        item = ports.table.get(tenant_row(tenant_id))
+        own = key.of(read_tenant(item)) if item else None
+        if own is not None:
+            return own
         raise NeveError("conflict", f"The tenant '{tenant_id}' exists already.") from None
