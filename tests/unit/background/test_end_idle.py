@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from neve.store.stream_records import Change
 from neve.usecases.background import end_idle as sweeping
 from neve.usecases.background.end_idle import end_idle
 from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.end_session import end_session
+from neve.usecases.compact.end_session import end_session, has_failed_to_end
 from neve.usecases.erase.erase_user import begin_erasure
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
@@ -119,6 +120,21 @@ def test_a_session_without_an_event_is_closed_and_forgotten(world: LibraryWorld)
     assert after(world, 31)["closed"] == 2
     assert after(world, 61)["orphans"] == 1
     assert {item["session_id"] for item in due_rows(world.table, "idle")} == {"s1"}
+
+
+def test_a_session_that_goes_on_between_the_look_and_its_end_is_not_ended(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.clock.move(minutes=61)
+
+    def then_more(*asked: Any) -> bool:
+        world.say("I am back.", "Good.")
+        return has_failed_to_end(*asked)
+
+    monkeypatch.setattr(sweeping, "has_failed_to_end", then_more)
+    counts = end_idle(world, unlimited())
+    assert (counts["orphans"], counts["idle_failed"], status(world), watched(world)) == (0, 1, "open", 1)
+    assert not list(all_rows(world.table, world.user().keys.jobs))
 
 
 def test_an_append_that_meets_the_sweep_wins(world: LibraryWorld) -> None:

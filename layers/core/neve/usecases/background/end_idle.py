@@ -19,7 +19,7 @@ from neve.store import rows
 from neve.store.filings import put_open_session
 from neve.store.keys import UserKeys
 from neve.store.partitions import due_rows
-from neve.usecases.compact.end_session import end_session, has_failed_to_end
+from neve.usecases.compact.end_session import end_session_as_read, has_failed_to_end
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 MAX_SESSIONS = 500
@@ -79,7 +79,7 @@ def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) 
             return "closed"
         case "end" if head.last_seq:
             failed = has_failed_to_end(session, rows.read_head(found.get(keys.head)).incarnation, head)
-            end_session(session)
+            end_session_as_read(session, head)
             # looked at again until the librarian is done with it
             ports.table.write([put_open_session(keys, now + ORPHAN_AFTER)])
             return "idle_failed" if failed else "orphans"
