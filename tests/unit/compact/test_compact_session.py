@@ -16,6 +16,7 @@ from neve.store.partitions import all_rows, due_rows
 from neve.store.rows import QUEUED
 from neve.usecases.background.asked_for import asked_for
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.compact import compact_session as compact_session_module
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
@@ -23,6 +24,7 @@ from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World
@@ -142,6 +144,31 @@ def test_a_redelivered_message_moves_the_horizon_once(world: World) -> None:
         compact_session(world.user(body["user"]).of_session(body["session"]), body)
     assert get_session(world.user("ann").of_session("s1")).epoch.epoch == 1
     assert get_job(world.user("ann"), job.id).result["outcome"] == "covered"
+
+
+@pytest.mark.parametrize("taken_back", [24, 6])
+def test_a_redelivered_message_knows_what_it_covered_in_a_later_epoch(
+    world: World, monkeypatch: pytest.MonkeyPatch, taken_back: int
+) -> None:
+    """Something was taken back behind its commit, of the rest or of what it covered: the covered part is filed all the
+    same."""
+    turns(world, 12)
+    job, body = ask(world)
+    scope = world.user("ann").of_session("s1")
+
+    def failing(*_: Any) -> None:
+        raise StoreUnavailable("objects", "is away")
+
+    with monkeypatch.context() as broken, pytest.raises(StoreUnavailable):
+        broken.setattr(compact_session_module, "build_pack", failing)
+        compact_session(scope, body)
+    retract_events(scope, Retract(taken_back, taken_back, "edited"))
+    compact_session(scope, body)
+    result = get_job(world.user("ann"), job.id).result
+    assert (result["outcome"], result["covers"], result["epoch"]) == ("covered", {"from": 5, "to": 18}, 2)
+    assert ("summary" in result) is (taken_back == 24)
+    assert get_job(world.user("ann"), job.id).status == "done"
+    assert [m.body["job_id"] for q, m in world.queue.sent if q is QueueName.LIBRARIAN] == [result["librarian_job_id"]]
 
 
 def test_without_the_model_the_horizon_does_not_move(world: World) -> None:

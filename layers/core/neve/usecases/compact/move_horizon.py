@@ -17,6 +17,7 @@ from neve.ports.table import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
+from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.read_log import Overtaken, read_log
@@ -179,26 +180,34 @@ class HorizonMove:
     # --- result ---------------------------------------------------------------------------------
 
     def _result(self, epoch: SessionEpoch) -> dict[str, Any]:
-        """``covered`` when the horizon moved with this epoch, ``pruned`` when only tool results left the log."""
-        keys = self.scope.keys
-        now, earlier = keys.summary(epoch.epoch), keys.summary(epoch.epoch - 1)
-        found = self.scope.ports.table.get_many([now, earlier])
-        summary = rows.read_summary(found[now]) if now in found else None
-        horizon_before = rows.read_summary(found[earlier]).covers_to if earlier in found else None
-        if summary is None or summary.covers_to == horizon_before:
+        """``covered`` when the horizon moved with this job's commit, ``pruned`` when only tool results left the log. A
+        prompt or a retraction may have begun a later epoch since: that goes on with the summary, or without it where
+        some of it was taken back."""
+        summary = self._own_summary(epoch)
+        if summary is None:
             return {"outcome": "pruned", "epoch": epoch.epoch}
-        return {
+        result = {
             "outcome": "covered",
             "epoch": epoch.epoch,
             "covers": {"from": epoch.covers_from, "to": epoch.covers_to},
             "horizon_seq": epoch.covers_to,
-            "summary": {
-                "by": summary.by,
-                "verbosity": summary.verbosity,
-                "tokens": summary.tokens,
-                **{heading: list(items) for heading, items in items_of(summary).items()},
-            },
         }
+        if summary.epoch != epoch.epoch:
+            return result
+        said = {heading: list(items) for heading, items in items_of(summary).items()}
+        return result | {
+            "summary": {"by": summary.by, "verbosity": summary.verbosity, "tokens": summary.tokens, **said}
+        }
+
+    def _own_summary(self, epoch: SessionEpoch) -> Summary | None:
+        """The newest that this job has written."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        found = table.get(keys.summary(epoch.epoch))
+        in_force = rows.read_summary(found) if found else None
+        if in_force is not None and in_force.job_id is not None:
+            return in_force if in_force.job_id == self.job_id else None
+        stored = map(rows.read_summary, all_rows(table, keys.partition, prefix=keys.summaries[0]))
+        return max((one for one in stored if one.job_id == self.job_id), key=lambda one: one.epoch, default=None)
 
 
 def _moved_since(then: SessionEpoch, now: SessionEpoch) -> bool:
