@@ -18,10 +18,12 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.erase import request_erasure as request_erasure_module
 from neve.usecases.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
 from neve.usecases.erase.erasure_job import take_up
 from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.erase.user_stores import ROWS, SHARED, remove_everything
+from neve.usecases.jobs import read_jobs
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.read_pack import preview_pack, read_pack
 from neve.usecases.recall.read_recalls import list_recalls
@@ -140,6 +142,26 @@ def test_whoever_asks_again_gets_the_same_job(world: RecallWorld) -> None:
     assert asked(world).id == first.id
     settle(world)
     assert job(world, first).result["closed"], "who asks for more gets more"
+
+
+def test_also_who_asks_while_the_first_one_ends(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The head was read before the id was let go, the job behind it: another erasure closes it."""
+    live(world, "ann")
+    first = asked(world)
+    deliver(world)
+    find_job = read_jobs.find_job
+
+    def ended_first(*args: Any) -> Job | None:
+        monkeypatch.undo()
+        settle(world)
+        return find_job(*args)
+
+    monkeypatch.setattr(request_erasure_module, "find_job", ended_first)
+    second = asked(world, close=True)
+    assert (job(world, first).result["closed"], second.id != first.id) == (False, True)
+    deliver(world)
+    settle(world)
+    assert (job(world, second).result["closed"], head(world)) == (True, (3, "closed"))
 
 
 def test_a_second_erasure_leaves_the_receipt_of_the_first(world: RecallWorld) -> None:

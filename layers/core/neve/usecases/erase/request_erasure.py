@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
+from neve.ports.errors import Conflict
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
@@ -25,10 +26,13 @@ def request_erasure(scope: UserScope, *, close: bool) -> Job:
 
 
 def _begin(scope: UserScope, job_id: str, *, close: bool) -> Job:
+    """Raises Conflict."""
     keys, ports = scope.keys, scope.ports
     head = rows.read_head(ports.table.get(keys.head))
     if head.state == "erasing" and head.erasure_job is not None:
         under_way = find_job(scope, head.erasure_job)
+        if under_way is not None and under_way.ended:
+            raise Conflict  # the id was let go since the head was read
         if under_way is not None:
             return _closed_too(scope, under_way) if close else under_way
     else:
