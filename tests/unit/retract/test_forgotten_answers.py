@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from functions.records.app import router
+from neve.domain.compact.headings import SummaryText
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Provenance
+from neve.observing import Summarised
 from neve.usecases.inbox.list_inbox import list_inbox
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
@@ -97,3 +99,18 @@ def test_an_answer_that_is_still_there_afterwards_is_counted(
     decide(guess(world, "The user owns a MARKER.", 2), "approve")
     monkeypatch.setattr("neve.usecases.retract.erase_retracted.forget_answers", lambda *_: None)
     assert not deleted(world, 2).result["erased"]["verified"]
+
+
+def test_a_librarian_that_thinks_meanwhile_brings_no_summary_back(world: LibraryWorld) -> None:
+    """The job of a session's end says what its compaction wrote; the librarian adds to that."""
+    world.with_policy(window=2_000)
+    for _ in range(12):
+        world.say("u" * 320, "a" * 320)
+    summary = SummaryText(insights=("The user owns a MARKER.",))
+    world.observer.summaries.append(Summarised(summary, "scripted", prompt_version="1"))
+    ended = world.end()
+    assert "MARKER" in str(ended.result)
+    world.meanwhile(lambda: deleted(world, ended.result["horizon_seq"]))
+    world.file()
+    found = get_job(world.user(), ended.id)
+    assert (found.status, found.result["outcome"], "MARKER" in str(found)) == ("done", "covered", False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,34 +16,37 @@ from neve.usecases.jobs.read_jobs import find_job
 NOTHING_NEW = "nothing new since the last pass"
 """Reason of an observation that found nothing to read."""
 
+Result = dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]
+"""What a job is to say; or what that is behind what it says when it is written, for whoever adds to it: words of what
+was deleted meanwhile have been taken out of it by then."""
 
-def finish_job(
-    scope: SessionScope, job_id: str, kind: str, status: Literal["done", "failed"], result: dict[str, Any]
-) -> None:
+
+def finish_job(scope: SessionScope, job_id: str, kind: str, status: Literal["done", "failed"], result: Result) -> None:
     """Makes the row if nobody asked for the job before it ran. A job that is done stays as it was first done: a
     redelivered message must not overwrite what the pass wrote with "nothing new". But what a pass did takes the place
     of "nothing new", which whoever asked between its last commit and this was told."""
-    _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now()), result=result))
+    _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now())), result)
 
 
-def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: dict[str, Any]) -> None:
+def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: Result) -> None:
     """The job runs on in another worker. ``result``: what has been done so far. One that has ended is not opened again,
     nor does one that has failed lose its reason: whoever ended it has acknowledged its message, and one that would end
     it once more may be dropped as a repeat."""
-    _write(scope, Job(job_id, kind, "running", "", result=result))
+    _write(scope, Job(job_id, kind, "running", ""), result)
 
 
-def _write(scope: SessionScope, outcome: Job) -> None:
+def _write(scope: SessionScope, outcome: Job, result: Result) -> None:
     def attempt() -> None:
         job = find_job(scope, outcome.id)
         job = job or replace(
             outcome, created_at=iso(scope.ports.clock.now()), user_id=scope.user, session_id=scope.session
         )
-        superseded = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
+        said = result(job.result) if callable(result) else result
+        superseded = job.result.get("reason") == NOTHING_NEW != said.get("reason")
         if job.version == 0 or job.status != "done" or superseded:
             stays = job.ended and outcome.status == "running"
             ended, why = (job, _reason(job)) if stays else (outcome, {})
-            moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=outcome.result | why)
+            moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=said | why)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 
     transact(scope.ports, attempt)

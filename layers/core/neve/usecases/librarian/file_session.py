@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from neve.domain.librarian.extract import account_of
@@ -77,27 +78,39 @@ def file_session(
     job = find_job(scope, body["job_id"])
     if job is not None and job.status == "done":
         return report
-    before = {**job.result} if job else {}
-    waited_for = before.pop("reason", None) if body["kind"] == KIND else None
+    waited_for = job.result.get("reason") if job and body["kind"] == KIND else None
     try:
         report.result = _Librarian(scope, body, seconds_left, report).work()
     except UserErased:
         return None
     except ModelRefused as refusal:
-        result = {**before, **refused(refusal)}
-        report.failed = result["reason"] != waited_for
+        told = partial(_refused, body["kind"], refused(refusal))
+        report.failed = refused(refusal)["reason"] != waited_for
         if body["kind"] == KIND and job is not None and job.due_at is not None:
             # nothing else files what is filed again: the sweep sends it until the model answers
-            carry_on_job(scope, body["job_id"], body["kind"], result)
+            carry_on_job(scope, body["job_id"], body["kind"], told)
         else:
-            finish_job(scope, body["job_id"], body["kind"], "failed", result)
+            finish_job(scope, body["job_id"], body["kind"], "failed", told)
         return report
     if report.waits:
-        carry_on_job(scope, body["job_id"], body["kind"], before)
+        carry_on_job(scope, body["job_id"], body["kind"], partial(_before, body["kind"]))
     elif not report.left_off:
-        result = {**before, **report.result, **_redacted(before, report)}
-        finish_job(scope, body["job_id"], body["kind"], "done", result)
+        finish_job(scope, body["job_id"], body["kind"], "done", partial(_filed, body["kind"], report))
     return report
+
+
+def _before(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what the job says, what was not said by a librarian that waits."""
+    return {name: value for name, value in said.items() if kind != KIND or name != "reason"}
+
+
+def _refused(kind: str, why: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_before(kind, said), **why}
+
+
+def _filed(kind: str, report: FilingReport, said: Mapping[str, Any]) -> dict[str, Any]:
+    before = _before(kind, said)
+    return {**before, **report.result, **_redacted(before, report)}
 
 
 @dataclass
