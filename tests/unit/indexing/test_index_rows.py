@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.domain.indexing.passage import Passage, Source
+from neve.domain.records.memories import Kind
 from neve.ports.queue import QueueName
 from neve.ports.search import Owner
 from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.indexing.test_embed_rows import embed_calls, usage
 from tests.unit.recall_world import RecallWorld
@@ -96,6 +100,28 @@ def test_a_row_that_changed_keeps_the_vector_of_its_text(world: RecallWorld) -> 
     update_memory(world.user("ann"), tea, MemoryChange({"tags": ("new",)}), None)
     assert world.words(world.dispatch()) == {}
     assert world.found("sibling", legs=("vector",)) == [tea], "while its new rev waits to be embedded"
+
+
+def test_a_memory_that_was_deleted_and_brought_in_again_meanwhile_keeps_its_words(world: RecallWorld) -> None:
+    """Its row is another one than that whose words were written."""
+    ann, upsert = world.user("ann"), world.index.upsert
+
+    def line(text: str) -> ImportedRow:
+        return ImportedRow(text, Kind.NOTE, id="x")
+
+    def corrected_first(owner: Owner, passages: Sequence[Passage]) -> None:
+        world.index.upsert = upsert  # type: ignore[method-assign]
+        delete_memory(ann, "x", None)
+        import_memories(ann, [line("Mary drinks sencha")])
+        upsert(owner, passages)
+
+    import_memories(ann, [line("Mary drinks oolong")])
+    told = world.dispatch()
+    world.index.upsert = corrected_first  # type: ignore[method-assign]
+    assert world.words(told) == {}
+    assert get_memory(ann, "x").text == "Mary drinks sencha"
+    world.pump()
+    assert world.found("sencha", legs=("lexical",)) == ["x"]
 
 
 def test_a_user_who_was_erased_gets_no_words(world: RecallWorld) -> None:

@@ -359,7 +359,8 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))
-    return Put(item, expectation(memory.version))
+    # an id comes back behind its deletion with an import, and then at a later rev
+    return Put(item, expectation(memory.version), first=version_of(memory.id, memory.rev) if memory.rev > 1 else 1)
 
 
 def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str) -> Put:
