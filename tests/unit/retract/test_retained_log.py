@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from neve.domain.records.epochs import Summary
 from neve.domain.records.retractions import RetractReason
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Summarised
-from neve.ports.table import Delete
+from neve.ports.table import Delete, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact import move_horizon, read_log
@@ -156,6 +156,35 @@ def test_a_log_that_another_compaction_has_covered_meanwhile_is_read_again(
     compact(world, "It lies in Hamburg.")
     [asked] = world.observer.summarised  # the slower one finds that its job is done
     assert (asked.events[0].seq, in_force(world).covers_from) == (5, 5)
+    world.close()
+
+
+def test_what_is_covered_while_the_last_archived_events_go_is_not_kept_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compaction reads that the session has archived events before retention has removed them, and its epoch behind
+    that."""
+    world = RetainingWorld.make(tmp_path)
+    assert isinstance(world, RetainingWorld)
+    world.with_policy(window=2_000, retention_days=30)
+    world.open()
+    compact(world, "The boat is called Zora.")
+    world.clock.move(days=40)
+    keys, get_many = session(world).keys, world.rows.get_many
+
+    def removed_first(wanted: Sequence[Key]) -> Any:
+        if keys.archived not in wanted or keys.usage not in wanted:
+            return get_many(wanted)
+        monkeypatch.undo()
+        before = get_many([keys.archived])
+        assert retain_log(session(world), lambda: 900.0) == 14
+        return get_many([key for key in wanted if key != keys.archived]) | before
+
+    monkeypatch.setattr(world.rows, "get_many", removed_first)
+    compact(world, "It lies in Hamburg.")
+    world.clock.move(days=40)
+    assert retain_log(session(world), lambda: 900.0) > 14
+    assert rows.read_epoch(world.rows.get(keys.epoch) or {}).removed_to == in_force(world).covers_to
     world.close()
 
 

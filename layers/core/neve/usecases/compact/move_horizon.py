@@ -13,7 +13,7 @@ from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
 from neve.domain.records.sessions import Event, SessionHead
 from neve.domain.sessions.spans import blanked, holds
 from neve.observing import SecondsLeft
-from neve.ports.table import Item, Key, Put, WriteOp
+from neve.ports.table import Check, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -155,12 +155,17 @@ class HorizonMove:
         summary = self._summary(moved, session.before, written)
         ops += [rows.put_summary(keys, summary)] if summary else []
         ops += pruned_events(self.scope, self.incarnation, _only(found, events))
-        if plan.covered and keys.archived not in found:
-            oldest = next(event for event in session.events if event.seq >= plan.covered.first)
-            ops.append(rows.put_archived(keys, oldest.created_at, None))
+        ops += [self._archived(session, plan.covered, found.get(keys.archived))] if plan.covered else []
         ops += [self._usage(found, written)] if written and written.cost else []
         self.scope.ports.table.write(ops)
         return moved
+
+    def _archived(self, session: _Session, covered: Covered, noted: Item | None) -> WriteOp:
+        """Rows of one read may be of different moments: retention takes away what is noted with the last event."""
+        if noted is not None:
+            return Check(self.scope.keys.archived, Version(noted["version"]))
+        oldest = next(event for event in session.events if event.seq >= covered.first)
+        return rows.put_archived(self.scope.keys, oldest.created_at, None)
 
     def _moved(self, epoch: SessionEpoch, plan: _Plan) -> SessionEpoch:
         moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id, settled_tokens=plan.settled)
