@@ -10,10 +10,13 @@ import pytest
 
 from neve.domain.indexing.passage import Passage
 from neve.domain.records.sessions import EventType
-from neve.ports.queue import Message
+from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
+from neve.store.partitions import all_rows
 from neve.usecases.indexing import index_events
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 
@@ -136,3 +139,23 @@ def test_many_long_events_are_taken_back_in_transactions_of_their_bytes(world: R
     messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
     assert world.words(messages) == {}
     assert all((world.rows.get(scope.keys.event(seq)) or {})["taken_back"] for seq in range(1, 51))
+
+
+@pytest.mark.parametrize("erased", [True, False])
+def test_no_vector_is_kept_of_what_was_deleted_while_it_was_made(world: RecallWorld, erased: bool) -> None:
+    """Who made it had read the log before; also where the job has looked for vectors already, and for nothing else."""
+    session, passages = world.user().of_session("s1"), world.inner_embedder.embed_passages
+    world.say("my sister plays", "Noted.")
+    assert world.words(world.dispatch()) == {}
+    queued = world.taken(QueueName.EMBED)
+
+    def deleted_first(texts: Sequence[str]) -> list[bytes]:
+        world.inner_embedder.embed_passages = passages  # type: ignore[method-assign]
+        asked = retract_events(session, Retract(1, 1, "deleted"))
+        if erased:
+            run_retraction(session, message_of_row(world.rows.get(session.keys.job(asked.job_id)) or {}).body)
+        return passages(texts)
+
+    world.inner_embedder.embed_passages = deleted_first  # type: ignore[method-assign]
+    assert world.embed(queued) == {}
+    assert len(list(all_rows(world.rows, session.keys.vectors))) == 1, "of what was answered"

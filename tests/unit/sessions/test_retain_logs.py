@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -24,6 +25,7 @@ from neve.ports.table import Expect, Put, Version
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.store.keys import Keys
+from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.compact.artifacts import path_of, store_artifacts
 from neve.usecases.indexing import index_events
@@ -179,6 +181,34 @@ def test_nor_is_a_vector_lost_by_a_removal_beside_its_making(
     assert world.embed(late) == {}
     near = world.index.search_vector(session.keys.owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 21, 22)}
+
+
+@pytest.mark.parametrize("to_the_end", [True, False])
+def test_no_vector_is_kept_of_what_was_removed_while_it_was_made(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch, to_the_end: bool
+) -> None:
+    """Whoever made it had read the log before, and looks again behind it; also where the removal stands still."""
+    world.say("I moved to Porto.", "Noted.")
+    world.words(world.dispatch())
+    late = world.taken(QueueName.EMBED)
+    world.clock.move(days=40)
+    cover(world, session, 1, 1)
+    passages = world.inner_embedder.embed_passages
+
+    def removed_first(texts: Sequence[str]) -> list[bytes]:
+        world.inner_embedder.embed_passages = passages  # type: ignore[method-assign]
+        if not to_the_end:
+            monkeypatch.setattr(retain_logs, "_remove_images", stands_still)
+        with contextlib.suppress(InterruptedError):
+            retain_log(session, lambda: 900.0)
+        return passages(texts)
+
+    def stands_still(*_: object) -> None:
+        raise InterruptedError
+
+    world.inner_embedder.embed_passages = removed_first  # type: ignore[method-assign]
+    assert world.embed(late) == {}
+    assert len(list(all_rows(world.rows, session.keys.vectors))) == 1, "of what was answered"
 
 
 def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(

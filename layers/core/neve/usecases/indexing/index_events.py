@@ -28,6 +28,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows, all_rows_backwards
 from neve.store.transact import transact
+from neve.usecases.indexing.vectors.forget_vectors import forget_vectors
 from neve.usecases.indexing.vectors.user_vectors import passage_texts, vectors_for, with_known_vectors
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import events_message
@@ -356,6 +357,7 @@ class _Vectors:
     def _write(self, step: _StepPassages) -> _Written | None:
         """None when not one text could be embedded and a later attempt may do better. Raises OutOfTime."""
         found = vectors_for(self.data, self.head, passage_texts(step.new), passage_texts(step.before))
+        forget_vectors(self.data, [p for p in step.new if p.text in found.made])
         if found.late:
             raise OutOfTime
         if step.new and found.failed >= {p.text for p in step.new}:

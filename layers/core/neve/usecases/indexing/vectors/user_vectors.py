@@ -31,13 +31,14 @@ KB at 384 dimensions."""
 class VectorsFound:
     """``vectors`` by text. ``failed``: texts that a later attempt may embed; ``late``: those for which this worker has
     no time left. ``unavailable``: why none can be embedded now, and nobody should try again by itself. ``wanted``
-    False: there is no embedder, by choice."""
+    False: there is no embedder, by choice. ``made``: texts that had no vector before."""
 
     vectors: Mapping[str, bytes]
     failed: frozenset[str]
     unavailable: str | None
     wanted: bool
     late: frozenset[str] = frozenset()
+    made: frozenset[str] = frozenset()
 
 
 def vectors_for(
@@ -67,6 +68,7 @@ def vectors_for(
         unavailable=made.unavailable,
         wanted=True,
         late=frozenset(text for text, one in prints.items() if one in made.late),
+        made=frozenset(text for text, one in prints.items() if one in made.vectors),
     )
 
 
