@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.domain.documents.change import DocumentChange
+from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import EmbeddingState, Kind, Priority, Status
@@ -23,11 +25,13 @@ from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
+from neve.usecases.documents.write_document import write_document
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import requeue_pending
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.retract.erase_revisions import erase_revisions
 from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.recall.test_recall_legs import OtherModel
 from tests.unit.recall_world import RecallWorld
@@ -444,6 +448,22 @@ def test_an_edit_while_a_row_is_embedded_leaves_no_vector_of_the_words_before(wo
     in_between(world, lambda: update_memory(world.user(), tea, MemoryChange({"text": "Mary drinks rum"}), None))
     assert world.embed(messages) == {}
     assert vectors_of(world, "Mary drinks tea") == []
+
+
+def test_a_revision_that_is_erased_while_it_is_embedded_leaves_no_vector(world: RecallWorld) -> None:
+    """As behind a deleted message that a librarian had written it of; others stay, and so do their vectors."""
+    path, ann = "/notes/tea", world.user()
+    first = write_document(ann, path, DocumentChange(text="Mary drinks tea")).document
+    messages = world.dispatch()
+    assert world.words(messages) == {}
+
+    def erased() -> None:
+        write_document(ann, path, DocumentChange(text="Mary drinks rum"))
+        erase_revisions(ann, [(str(first.id), 1)])
+
+    in_between(world, erased)
+    assert world.embed(messages) == {}
+    assert vectors_of(world, *indexed_texts(first)) == []
 
 
 def test_what_says_the_same_as_something_deleted_is_embedded_once_more(world: RecallWorld) -> None:

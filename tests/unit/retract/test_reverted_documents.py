@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from neve.domain.documents.change import DocumentChange
+from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.librarian.filing import Account, Filing
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.jobs import Job
 from neve.domain.records.retractions import RetractReason
 from neve.ports.errors import ModelRefused
 from neve.ports.queue import QueueName
+from neve.ports.table import Put
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
 from neve.store.rows import read_retraction
@@ -32,7 +35,9 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.retract import revert_documents
 from neve.usecases.retract.deleted_before import deleted_before
+from neve.usecases.retract.erase_revisions import erase_revisions
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
@@ -514,6 +519,24 @@ def test_deleted_words_are_in_no_document(world: LibraryWorld) -> None:
     assert "MARKER" not in str(read_pack(world.session).text)
     rows = [item for item in all_rows(world.table, world.user().keys.partition) if "MARKER" in str(item)]
     assert rows == []
+
+
+def test_nor_is_a_vector_left_that_was_kept_before_their_revision_went(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever embeds a revision looks behind it whether it is there."""
+    filed(world, change("create", GOALS, "A MARKER of her own.", seqs=(3,)))
+    keys, [revision] = world.user().keys, world.revisions(GOALS)
+
+    def kept_first(*asked: Any) -> None:
+        for text in indexed_texts(revision):
+            key = keys.vector(fingerprint(text), "fixture")
+            world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
+        erase_revisions(*asked)
+
+    monkeypatch.setattr(revert_documents, "erase_revisions", kept_first)
+    work(world, retract(world, 3, None, "deleted"))
+    assert list(all_rows(world.table, keys.vectors)) == []
 
 
 def test_packs_keep_no_word_of_a_document_that_was_deleted_before(world: LibraryWorld) -> None:

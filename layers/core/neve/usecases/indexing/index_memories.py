@@ -283,7 +283,7 @@ class _Batch(Generic[R]):
         """Of a row that was deleted or edited while it was embedded: whoever did that knew nothing of these vectors."""
         if now is None:
             _forget_written(self.data, row, self.revs)
-        left = self.collection.no_longer_said(passages, now)
+        left = self.collection.no_longer_said(self.data, row, passages, now)
         erase_vectors(self.data.ports.table, self.data.keys, {fingerprint(passage.text) for passage in left})
 
     def _state(self, row: R, passages: list[Passage], found: VectorsFound) -> EmbeddingState:

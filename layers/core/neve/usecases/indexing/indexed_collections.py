@@ -58,8 +58,11 @@ class IndexedCollection(Protocol[R]):
 
     def passages(self, row: R) -> list[Passage]: ...
 
-    def no_longer_said(self, before: Sequence[Passage], now: R | None) -> list[Passage]:
-        """Those that nothing of the row says any more. ``now``: the row of another rev; None when it is gone."""
+    def no_longer_said(
+        self, data: UserData[Stores], before: R, passages: Sequence[Passage], now: R | None
+    ) -> list[Passage]:
+        """Those of the ``passages`` of ``before`` that nothing of the row says any more. ``now``: the row of another
+        rev; None when it is gone."""
 
     def clear_away(self, data: UserData[Stores], gone: str) -> None:
         """What the deletion of a row may have left."""
@@ -95,9 +98,11 @@ class _Memories:
         return memory_passages(row)
 
     @staticmethod
-    def no_longer_said(before: Sequence[Passage], now: Memory | None) -> list[Passage]:
+    def no_longer_said(
+        _data: UserData[Stores], _before: Memory, passages: Sequence[Passage], now: Memory | None
+    ) -> list[Passage]:
         said = {passage.text for passage in memory_passages(now)} if now else set()
-        return [passage for passage in before if passage.text not in said]
+        return [passage for passage in passages if passage.text not in said]
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:
@@ -158,9 +163,13 @@ class _Documents:
         return document_passages(row)
 
     @staticmethod
-    def no_longer_said(before: Sequence[Passage], now: Document | None) -> list[Passage]:
-        """The revisions before stay."""
-        return [] if now else list(before)
+    def no_longer_said(
+        data: UserData[Stores], before: Document, passages: Sequence[Passage], now: Document | None
+    ) -> list[Passage]:
+        """The revisions before stay, unless they hold what was deleted."""
+        revision = data.keys.document_rev(str(before.id), before.rev)
+        stays = now is not None and data.ports.table.get(revision) is not None
+        return [] if stays else list(passages)
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:

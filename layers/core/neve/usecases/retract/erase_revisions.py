@@ -13,17 +13,16 @@ from neve.ports.table import Item, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
-from neve.store.vectors import erase_vectors
 from neve.usecases.retract.still_used import used_elsewhere
 
 READ_BATCH_SIZE = 25
 """Revisions of 300 KB at most."""
 
 
-def erase_vectors_of(
+def texts_of_these_alone(
     scope: SessionScope, retraction: Retraction, revisions: Sequence[tuple[str, int]], memories: Collection[str]
-) -> int:
-    """Of what these revisions, by id and rev, say and nothing else that the user has: how many. ``memories``: ids of
+) -> set[str]:
+    """Fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``memories``: ids of
     those that are about to be erased with them. Raises StoreUnavailable."""
     texts: set[str] = set()
     for revision in map(read_document, stored_revisions(scope, revisions)):
@@ -32,8 +31,7 @@ def erase_vectors_of(
     def leaving(session: str, seq: int) -> bool:
         return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
 
-    unused = texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions))
-    return erase_vectors(scope.ports.table, scope.keys, unused)
+    return texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions))
 
 
 def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:

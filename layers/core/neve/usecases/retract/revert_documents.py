@@ -34,10 +34,11 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import DOCUMENT_REV, PROPOSAL
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
+from neve.store.vectors import erase_vectors
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
-from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
+from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.forget_answers import forget_answers
 from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
 
@@ -159,10 +160,13 @@ class _Reverting:
         if not all(self._put_back(one, spans) for one in plan.documents if one.left):
             return False
         erased = [(str(i), int(rev)) for i, rev in job.state["revisions"]]
-        vectors = erase_vectors_of(self.scope, self.retraction, erased, job.state.get("touched", ())) if erased else 0
+        texts = texts_of_these_alone(self.scope, self.retraction, erased, job.state.get("touched", ()))
+        vectors = erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         if not all(self._delete(one) for one in plan.documents if not one.left):
             return False
         erase_revisions(self.scope, erased)
+        # whoever was embedding a revision takes away what it has kept where it finds the revision gone
+        vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         if erased:
             note(self.scope, self.job_id, partial(_counted, len(erased), vectors))
         return True
