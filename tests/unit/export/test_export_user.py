@@ -34,6 +34,7 @@ from neve.usecases.export.request_export import request_export
 from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
@@ -258,6 +259,22 @@ def in_its_time(world: RecallWorld, body: Mapping[str, Any]) -> None:
         work(MortalPorts(world), body, left)
     finally:
         seconds_left.reset(token)
+
+
+def test_what_is_folded_between_two_workers_is_not_in_it_twice(world: RecallWorld) -> None:
+    """The second one reads on in the generation in which the first one began."""
+    keys = world.user().keys
+    old = [rows.read_memory(world.rows.get(keys.memory(world.remember(f"Part {n}."))) or {}) for n in range(3)]
+    job = request_export(world.user())
+    [message] = waiting(world)
+    work(world, message.body, lambda: 0.0)
+    world.clock.move(seconds=1)
+    whole = replace(old[0], id=f"mem_{world.ids.ulid(world.clock.now())}", text="The whole.", version=0)
+    replace_rows(world.user(), 1, Replacement((whole,), tuple(old), "folded"))
+    deliver(world)
+    found = [(line["text"], line["status"]) for line in of_type(written(world, job), "memory")]
+    assert found == [(f"Part {n}.", "active") for n in range(3)]
+    assert [line["text"] for line in of_type(exported(world), "memory") if line["status"] == "active"] == ["The whole."]
 
 
 @pytest.mark.parametrize("parts", range(1, 9))

@@ -68,17 +68,18 @@ Placed = tuple[Line, Place | None]
 """A line without a place belongs to the next one that has one."""
 
 
-def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Placed]:
+def export_lines(scope: UserScope, behind: Place | None = None, gen: int | None = None) -> Iterator[Placed]:
     """The one that says what this is, then memories, what waits to be made of documents, documents, each session with
-    its log and summaries, and what was put away of it; of an export that goes on, those ``behind`` a place. Raises
-    StoreUnavailable."""
+    its log and summaries, and what was put away of it; of an export that goes on, those ``behind`` a place. ``gen``: of
+    the user as the export began, so that what is replaced meanwhile is not in it beside what takes its place; None: as
+    it is now. Raises StoreUnavailable."""
     if behind is None:
         yield {"type": "export", "format": FORMAT, "user_id": scope.user, "at": iso(scope.ports.clock.now())}, None
     begun = _PARTS.index(behind.part) if behind else 0
     for part in _PARTS[begun:]:
         after = behind if behind and behind.part == part else None
         if part == MEMORIES:
-            yield from _memories(scope, after)
+            yield from _memories(scope, after, gen)
         elif part == SESSIONS:
             yield from _sessions(scope, after)
         elif part == PROPOSALS:
@@ -87,8 +88,8 @@ def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Plac
             yield from _documents(scope, part, after)
 
 
-def _memories(scope: UserScope, after: Place | None) -> Iterator[Placed]:
-    gen = rows.read_head(scope.ports.table.get(scope.keys.head)).gen
+def _memories(scope: UserScope, after: Place | None, begun: int | None) -> Iterator[Placed]:
+    gen = rows.read_head(scope.ports.table.get(scope.keys.head)).gen if begun is None else begun
     bounds = scope.keys.memories_behind(after.at if after else None)
     for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
         memory = rows.read_memory(item)

@@ -52,7 +52,7 @@ class _Overtaken(Exception):
 def _write_parts(scope: UserScope, export: _Export, seconds_left: SecondsLeft) -> None:
     """Raises WorkerReplaced, _Overtaken, StoreUnavailable."""
     export.check()
-    for line, place in export_lines(scope, export.behind):
+    for line, place in export_lines(scope, export.behind, export.state.get("gen")):
         export.add(line)
         out_of_time = seconds_left() < SPARE_S
         if place is None or not (out_of_time or export.size >= PART_BYTES):
@@ -78,7 +78,7 @@ def _take_up(scope: UserScope, job_id: str, token: str) -> Job | None:
     if job.state["due_at"] > iso(now):
         return None
     moved = {"due_at": iso(now + timedelta(seconds=LEASE_S)), "worker": token}
-    begun = {} if job.state.get("parts") else {"deletions": head.deletions}
+    begun = {} if job.state.get("parts") else {"deletions": head.deletions, "gen": head.gen}
     taken = replace(job, status="running", state=begun | job.state | moved)
     scope.ports.table.write([put_due_job(scope.keys, taken)])
     return taken
