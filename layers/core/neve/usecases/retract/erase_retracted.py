@@ -242,10 +242,12 @@ class _Erasing:
     def _erase_memories(self, ids: Sequence[str]) -> None:
         memories = list(self._memories(ids))
         texts = {text for memory in memories for text in texts_of_memory(memory)}
-        used = used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
-        self._erase_vectors(texts - used)
+        alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
+        self._erase_vectors(alone)
         for batch in _batched(memories, DELETED):
             transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
+        # whoever was embedding one takes away what it has kept where it finds the row gone
+        self._erase_vectors(alone)
         self.receipt.memories += len(memories)
 
     def _delete(self, ids: Sequence[str]) -> None:
