@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.table import Expect
+from neve.ports.table import Delete, Expect
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.jobs.run_once import run_once
@@ -99,13 +99,30 @@ def test_two_claims_at_the_same_moment(world: World) -> None:
     assert run_once(world.scope, KEY, lambda: StoredReply(500)).body == {"by": "other"}
 
 
+class Crash(BaseException):
+    """Not an Exception: nothing gets to clean up."""
+
+
+def crash() -> StoredReply:
+    raise Crash
+
+
+def test_a_call_whose_claim_was_taken_away_keeps_no_answer_in_that_of_its_repeat(world: World) -> None:
+    """As behind a deletion of what the first one has read."""
+
+    def first() -> StoredReply:
+        world.table.write([Delete(idempotency.row_key(world.scope.keys, KEY))])
+        world.clock.move(seconds=1)
+        with pytest.raises(Crash):
+            run_once(world.scope, KEY, crash)
+        return StoredReply(200, {"by": "first"})
+
+    assert run_once(world.scope, KEY, first).body == {"by": "first"}
+    world.clock.move(seconds=60)
+    assert run_once(world.scope, KEY, lambda: StoredReply(200, {"by": "third"})).body == {"by": "third"}
+
+
 def test_claim_of_a_crashed_call_ends_after_a_minute(world: World) -> None:
-    class Crash(BaseException):
-        """Not an Exception: nothing gets to clean up."""
-
-    def crash() -> StoredReply:
-        raise Crash
-
     with pytest.raises(Crash):
         run_once(world.scope, KEY, crash)
     world.clock.move(seconds=59)

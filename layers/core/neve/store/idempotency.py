@@ -17,7 +17,7 @@ from neve.domain.times import iso, parse
 from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import Keys, UserKeys
 from neve.store.partitions import all_rows
-from neve.store.rows import live, loaded_json, stored_json
+from neve.store.rows import live, loaded_json, stored_json, version_of
 
 RETENTION_S = 24 * 3600
 CLAIM_S = 60
@@ -75,9 +75,10 @@ def taken_over(item: Item | None) -> Expectation:
 
 
 def claim(keys: Keys, idem: IdempotencyKey, now: datetime, expect: Expectation) -> Put:
-    """``expect``: as ``taken_over`` says."""
+    """``expect``: as ``taken_over`` says. A deletion takes claims away, too, and a repeated call makes another: whoever
+    held the one before does not end that."""
     until = iso(now + timedelta(seconds=CLAIM_S))
-    return Put(_row(keys, idem, now) | {"claimed_until": until}, expect)
+    return Put(_row(keys, idem, now) | {"claimed_until": until}, expect, first=version_of(idem.key, until))
 
 
 def done(keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation) -> Put:

@@ -41,11 +41,12 @@ def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredRep
     if (first := idempotency.replay(item, idem, now)) is not None:
         return first
     try:
-        scope.ports.table.write([idempotency.claim(scope.keys, idem, now, idempotency.taken_over(item))])
+        claim = idempotency.claim(scope.keys, idem, now, idempotency.taken_over(item))
+        scope.ports.table.write([claim])
     except Conflict:
         detail = "Another call with this Idempotency-Key began at the same moment."
         raise NeveError("idempotency_in_progress", detail, retry_after_s=1) from None
-    return Version(item["version"] + 1 if item else 1)
+    return Version(item["version"] + 1 if item else claim.first)
 
 
 def _settle(table: Table, operation: WriteOp) -> None:
