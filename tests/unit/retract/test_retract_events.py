@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 from neve.domain.errors import NeveError
 from neve.domain.records.retractions import RetractReason
 from neve.domain.records.sessions import EventType
+from neve.ports.table import Key
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from tests.unit.world import World
@@ -128,6 +132,23 @@ def test_a_deleted_client_id_tells_nobody_what_it_was(world: World) -> None:
             append_events(scope, [named(text)])
         assert refused.value.code == "retracted"
         assert [error.field for error in refused.value.errors] == ["events[0].client_id"]
+
+
+def test_nor_where_the_session_was_read_before_it_was_deleted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of one read may be of different moments."""
+    scope, get_many = world.user().of_session("s1"), world.table.get_many
+    append_events(scope, [named("seven")])
+
+    def deleted_between(wanted: Sequence[Key]) -> Any:
+        monkeypatch.undo()
+        before = get_many([scope.keys.session_head])
+        answer = retract(world, 7, reason="deleted")
+        run_retraction(scope, message_of_row(world.table.get(scope.keys.job(answer.job_id)) or {}).body)
+        return get_many(wanted) | before
+
+    monkeypatch.setattr(world.table, "get_many", deleted_between)
+    with pytest.raises(NeveError, match="retracted"):
+        append_events(scope, [named("seven")])
 
 
 STEPS = st.lists(

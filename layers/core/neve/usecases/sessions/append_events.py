@@ -161,7 +161,7 @@ class _Append:
             row = event.client_id and found.get(self.scope.keys.client_id(event.client_id))
             if not row or not event.client_id:
                 continue
-            if holds(head.erased, int(row["seq"])):
+            if "sha" not in row or holds(head.erased, int(row["seq"])):  # the head of the same read may be older
                 raise _refused("retracted", position, f"'{event.client_id}' belongs to a deleted event")
             if row["sha"] != _content_sha(event):
                 message = f"'{event.client_id}' was used before for another event (seq {row['seq']})"
