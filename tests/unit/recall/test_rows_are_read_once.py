@@ -29,6 +29,14 @@ def test_a_memory_that_did_not_change_is_not_taken_apart_again() -> None:
     assert read(stored) is first
 
 
+def test_a_memory_that_was_only_answered_with_is_not_taken_apart_again() -> None:
+    """Each answer notes when, and moves the storage version."""
+    item = rows.put_memory(KEYS, memory("User rows a yellow canoe.")).item | {"version": 3}
+    accessed = item | {"last_accessed_at": "2026-01-05T10:00:00.000Z", "version": 4}
+    first = read_row(item, UserHead(gen=1), SearchFilter())
+    assert isinstance(first, RecallRow) and read_row(accessed, UserHead(gen=1), SearchFilter()) is first
+
+
 @pytest.mark.parametrize("change", [{"text": "User rows a red ship."}, {"tags": ("ships",)}, {"importance": 5}])
 def test_a_memory_that_changed_is_read_as_it_is(change: dict[str, Any]) -> None:
     """Whatever its version says."""

@@ -44,6 +44,9 @@ CACHED_ROWS = 2_000
 hundred."""
 CACHED_CHARACTERS = 4_000
 """Of a row that is cached (*chosen*): about twice a passage."""
+_NEVER_ACCESSED: Item = {"last_accessed_at": None, "version": 0}
+"""What an answer changes of the memories that it holds, and no answer depends on: each recall would take apart again
+what the last one answered with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def _read(item: Item, head: UserHead, where: SearchFilter) -> RecallRow | Hidden
     elif len(item["text"]) > CACHED_CHARACTERS:
         row = _row_of_memory(item, head.gen)
     else:
-        row = _cached_row_of_memory(rows.json_bytes(item), head.gen)
+        row = _cached_row_of_memory(rows.json_bytes(item | _NEVER_ACCESSED), head.gen)
     return allowed(row, where)
 
 
@@ -163,7 +166,8 @@ def _row_of_memory(item: Item, gen: int) -> RecallRow | None:
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _cached_row_of_memory(stored: bytes, gen: int) -> RecallRow | None:
-    """By all that is stored: the row was read now, and nothing in it has changed since it was taken apart."""
+    """By all that is stored but ``_NEVER_ACCESSED``: the row was read now, and nothing else in it has changed since it
+    was taken apart."""
     return _row_of_memory(json.loads(stored), gen)
 
 
