@@ -40,8 +40,9 @@ def texts_of_memory(memory: Memory) -> set[str]:
 
 
 def passage_trust(memory: Memory, n: int) -> Trust:
-    """Whose word the ``n``-th passage is."""
-    return passages_of(memory)[n].trust or memory.provenance.trusted
+    """Whose word the ``n``-th passage is: the row's, unless its passages say so themselves."""
+    own = passages_of(memory)[n].trust if memory.passages else None
+    return own or memory.provenance.trusted
 
 
 def _parts_of(memory: Memory) -> list[MemoryPassage]:
