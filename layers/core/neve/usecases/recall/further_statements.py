@@ -33,7 +33,7 @@ def with_further_statements(
         row = rows.get(hit.id)
         also = shown.take(hit, row, asked, min(left, FURTHER_TOKENS)) if row else ()
         left -= sum(estimate(one.text) for one in also)
-        extended.append(replace(hit, also=also))
+        extended.append(replace(hit, also=also) if also else hit)
     return extended
 
 
