@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 PREFIX = "NEVE_"
+DEFAULT_STAGE = "dev"
 V = TypeVar("V")
 
 
@@ -27,7 +28,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    stage: str = "dev"
+    stage: str = DEFAULT_STAGE
     table: str | None = None
     bucket: str | None = None
     index_queue_url: str | None = None
@@ -54,6 +55,11 @@ class Settings(BaseModel):
         except ValidationError as error:
             wrong = ", ".join(f"{variable(str(part['loc'][0]))}: {part['msg']}" for part in error.errors())
             raise SettingsError(wrong) from None
+
+
+def stage_of(environ: Mapping[str, str]) -> str:
+    """The one setting that every call asks for, without the others."""
+    return environ.get(variable("stage")) or DEFAULT_STAGE
 
 
 def variable(field: str) -> str:

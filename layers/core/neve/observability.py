@@ -15,7 +15,7 @@ from typing import Any
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-from neve.config import Settings
+from neve.config import stage_of
 from neve.troubles import Trouble
 
 NAMESPACE = "Neve"
@@ -138,7 +138,7 @@ def emit_metrics(function: str, values: Mapping[str, float]) -> None:
     if not values:
         return
     metrics = EphemeralMetrics(namespace=NAMESPACE, service="")
-    metrics.add_dimension("Stage", Settings.from_environment(os.environ).stage)
+    metrics.add_dimension("Stage", stage_of(os.environ))
     metrics.add_dimension("Function", function)
     for name, value in values.items():
         metrics.add_metric(name, MetricUnit.Seconds if name.endswith("Seconds") else MetricUnit.Count, value)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from neve.config import Settings, SettingsError
+from neve.config import Settings, SettingsError, stage_of
 from neve.ports.engines import Ports
 from neve.ports.errors import EmbeddingUnavailable
 
@@ -43,8 +43,8 @@ def ports() -> Ports:
 
 
 def stage() -> str:
-    """The name of the stage that the process belongs to. Raises SettingsError."""
-    return Settings.from_environment(os.environ).stage
+    """The name of the stage that the process belongs to."""
+    return stage_of(os.environ)
 
 
 def prepare() -> Callable[[], Ports]:

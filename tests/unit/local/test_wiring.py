@@ -9,7 +9,7 @@ import pytest
 from neve import wiring
 from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.aws_ports import AwsPorts
-from neve.config import Settings, SettingsError
+from neve.config import Settings, SettingsError, stage_of
 from neve.ports.errors import EmbeddingUnavailable
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -95,3 +95,8 @@ def test_every_function_makes_its_clients_before_its_first_call() -> None:
     """But the check of a deployment, which has none."""
     folders = {app.parent.name: app.read_text(encoding="utf-8") for app in (ROOT / "functions").glob("*/app.py")}
     assert [name for name, text in folders.items() if "wiring.prepare()" not in text] == ["pre_traffic"]
+
+
+@pytest.mark.parametrize("environ", [{}, {"NEVE_STAGE": ""}, {"NEVE_STAGE": "prod", "NEVE_TABLE": "t"}])
+def test_the_stage_is_that_of_the_settings(environ: dict[str, str]) -> None:
+    assert stage_of(environ) == Settings.from_environment(environ).stage
