@@ -6,7 +6,8 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from datetime import UTC, datetime
 from threading import Lock
@@ -105,14 +106,20 @@ class ThreadTask(Generic[T]):
         if deadline_ms is None:
             self._run()
         else:
-            left_s = max(0.0, deadline_ms - self._clock.monotonic_ms()) / 1000.0
-            if not wait((self._future,), timeout=left_s).done:
-                self._future.cancel()
-                raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
+            self._wait_until(deadline_ms)
         try:
             return self._future.result()
         except CancelledError:
             raise DeadlineExceeded("not begun: the time of somebody who waited for it was over") from None
+
+    def _wait_until(self, deadline_ms: float) -> None:
+        """Raises DeadlineExceeded."""
+        left_s = max(0.0, deadline_ms - self._clock.monotonic_ms()) / 1000.0
+        with suppress(TimeoutError, CancelledError):
+            self._future.exception(left_s)  # returns it, should the work have failed
+        if not self._future.done():
+            self._future.cancel()
+            raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
 
     @property
     def elapsed_ms(self) -> float:
