@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from neve.domain.recall.weighted_counts import SHORT
 
@@ -17,6 +18,8 @@ WITHIN = 20
 MIN_SHARED = 0.5
 """Of the terms of the shorter of two texts: what the other must hold to be about the same. With a fifth of them one
 question in eight had something moved, and first places were lost; with half of them nearly none (docs/retrieval.md)."""
+CACHED_TEXTS = 2_000
+"""Some 1 MB. One message after the other of a conversation finds much the same statements."""
 
 _CUE = re.compile(
     r"\b(?:correction|scratch that|my mistake|i was wrong|i misspoke|no longer|not any ?more|anymore|"
@@ -39,7 +42,12 @@ class Statement:
 
     @property
     def takes_something_back(self) -> bool:
-        return self.length <= SHORT and _CUE.search(self.text) is not None
+        return self.length <= SHORT and _has_cue(self.text)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _has_cue(text: str) -> bool:
+    return _CUE.search(text) is not None
 
 
 def corrections_first(best_first: Sequence[Statement], terms_of: TermsOf) -> list[tuple[str, str]]:
