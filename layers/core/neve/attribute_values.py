@@ -6,7 +6,7 @@ float with an integer value is kept as a set of one number (``{"NS": ["2"]}``), 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -22,7 +22,10 @@ PUT_ID: Final = "~put"
 def typed_item(item: Mapping[str, Any], binary: Callable[[bytes], Any] = bytes) -> dict[str, Any]:
     """``binary`` turns bytes into what stands behind ``B``: bytes for a boto3 client. Raises TypeError for a value
     that no row can hold (None first of all)."""
-    return {name: typed_value(value, binary) for name, value in item.items()}
+    return {
+        name: {"S": value} if isinstance(value, str) else typed_value(value, binary)  # nearly all are text
+        for name, value in item.items()
+    }
 
 
 def typed_value(value: Any, binary: Callable[[bytes], Any] = bytes) -> dict[str, Any]:
@@ -37,9 +40,9 @@ def typed_value(value: Any, binary: Callable[[bytes], Any] = bytes) -> dict[str,
         return {"NS": [repr(value).removesuffix(".0")]} if value.is_integer() else {"N": repr(value)}
     if isinstance(value, bytes):
         return {"B": binary(value)}
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {"M": typed_item(value, binary)}
-    if isinstance(value, Sequence):
+    if isinstance(value, list):
         return {"L": [typed_value(part, binary) for part in value]}
     raise TypeError(f"a row cannot hold a {type(value).__name__}")
 
@@ -47,7 +50,7 @@ def typed_value(value: Any, binary: Callable[[bytes], Any] = bytes) -> dict[str,
 def plain_item(image: TypedItem) -> Item:
     """What ``typed_item`` was given. ``B`` may hold bytes (a boto3 client's answer) or base64 text (an event). Raises
     ValueError for a type that no row holds."""
-    return {name: plain_value(typed) for name, typed in image.items() if name != PUT_ID}
+    return {name: typed["S"] if "S" in typed else plain_value(typed) for name, typed in image.items() if name != PUT_ID}
 
 
 def plain_value(typed: TypedValue) -> Any:
