@@ -3,7 +3,6 @@ it be seen."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -141,7 +140,7 @@ def _read(item: Item, head: UserHead, where: SearchFilter) -> RecallRow | Hidden
     elif len(item["text"]) > CACHED_CHARACTERS:
         row = _row_of_memory(item, head.gen)
     else:
-        row = _cached_row_of_memory(rows.json_bytes(item | _NEVER_ACCESSED), head.gen)
+        row = _cached_row_of_memory(_AsStored(item | _NEVER_ACCESSED), head.gen)
     return allowed(row, where)
 
 
@@ -164,11 +163,24 @@ def _row_of_memory(item: Item, gen: int) -> RecallRow | None:
     return RecallRow(passages, memory=memory) if passages else None
 
 
+class _AsStored:
+    """A row that nobody changes, to be remembered by: another one of the same values is the same."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+
+    def __hash__(self) -> int:
+        return hash(self.item["sk"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _AsStored) and self.item == other.item
+
+
 @lru_cache(maxsize=CACHED_ROWS)
-def _cached_row_of_memory(stored: bytes, gen: int) -> RecallRow | None:
+def _cached_row_of_memory(stored: _AsStored, gen: int) -> RecallRow | None:
     """By all that is stored but ``_NEVER_ACCESSED``: the row was read now, and nothing else in it has changed since it
     was taken apart."""
-    return _row_of_memory(json.loads(stored), gen)
+    return _row_of_memory(stored.item, gen)
 
 
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
