@@ -20,6 +20,8 @@ from tests.simulation.workloads import WORKLOADS
 ROOT = Path(__file__).resolve().parents[2]
 FAILED = json.loads((Path(__file__).parent / "failed_seeds.json").read_text(encoding="utf-8"))
 PART, PARTS, OWN, ROTATED = 50, 10, 50, 5
+SOON = 300
+"""Seeds: a change of the product moves what every seed does, and what took 1,000 seeds to find takes minutes then."""
 OFTEN = (
     *("message postponed", "crash", "worker timed out", "lease lost", "dead letter", "stream gave up"),
     *("pack adopted", "replacement done", "memory changed under If-Match", "epoch without a horizon"),
@@ -64,8 +66,8 @@ def test_what_once_failed_breaks_no_invariant(failed: dict[str, object]) -> None
 
 @pytest.mark.parametrize("turn", range(ROTATED))
 def test_a_missing_safeguard_is_found(turn: int) -> None:
-    names = list(ABLATIONS)
-    ablation = ABLATIONS[names[(_commit() + turn) % len(names)]]
+    soon = [ablation for ablation in ABLATIONS.values() if ablation.within <= SOON]
+    ablation = soon[(_commit() + turn) % len(soon)]
     assert is_found(ablation), ablation.without
 
 
