@@ -263,7 +263,7 @@ ABLATIONS = _by_name(
             "retracted input",
             "looking whether the input of a pass was taken back before it commits",
             "recanted",
-            300,
+            1500,
             lambda: [(commit_pass, "meets", lambda *_: False)],
         ),
         Ablation(
@@ -284,7 +284,7 @@ ABLATIONS = _by_name(
             "retracted sources",
             "judging a reflection by its sources",
             "retractions",
-            600,
+            1500,
             lambda: [(derived._Weighing, "_is_touched", by_its_own_range)],
         ),
         Ablation(
