@@ -49,13 +49,19 @@ class RetainingWorld(RecallWorld):
         return self.scripted
 
 
-@pytest.fixture
-def kept(tmp_path: Path) -> Iterator[RetainingWorld]:
-    """Two compactions with a month between them; nothing is removed yet."""
-    made = RetainingWorld.make(tmp_path)
+def empty(folder: Path) -> RetainingWorld:
+    """An open session, of which nothing covered is kept for more than a month."""
+    made = RetainingWorld.make(folder)
     assert isinstance(made, RetainingWorld)
     made.with_policy(window=2_000, retention_days=30)
     made.open()
+    return made
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[RetainingWorld]:
+    """Two compactions with a month between them; nothing is removed yet."""
+    made = empty(tmp_path)
     compact(made, "The boat is called Zora.")
     made.clock.move(days=40)
     compact(made, "The boat is called Zora. It lies in Hamburg.")
@@ -137,10 +143,7 @@ def test_a_log_that_another_compaction_has_covered_meanwhile_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Retention has removed the first of it before the slower one read it."""
-    world = RetainingWorld.make(tmp_path)
-    assert isinstance(world, RetainingWorld)
-    world.with_policy(window=2_000, retention_days=30)
-    world.open()
+    world = empty(tmp_path)
     for _ in range(12):
         world.say("u" * 320, "a" * 320)
     world.clock.move(days=40)
@@ -164,10 +167,7 @@ def test_what_is_covered_while_the_last_archived_events_go_is_not_kept_for_ever(
 ) -> None:
     """A compaction reads that the session has archived events before retention has removed them, and its epoch behind
     that."""
-    world = RetainingWorld.make(tmp_path)
-    assert isinstance(world, RetainingWorld)
-    world.with_policy(window=2_000, retention_days=30)
-    world.open()
+    world = empty(tmp_path)
     compact(world, "The boat is called Zora.")
     world.clock.move(days=40)
     keys, get_many = session(world).keys, world.rows.get_many
