@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from local.http.message import Request, Response
@@ -91,9 +90,15 @@ class Gateway:
         identity = request.header(self._template.authorizer_header)
         if not identity:
             raise Refused("UNAUTHORIZED")
-        event = authorizer_event(request, match, request_id)
+
+        def asked() -> Mapping[str, Any]:
+            answer: Mapping[str, Any] = self._invoke(
+                self._template.authorizer, authorizer_event(request, match, request_id)
+            )
+            return answer
+
         try:
-            answer = self._authorized.read(identity, partial(self._invoke, self._template.authorizer, event))
+            answer = self._authorized.read(identity, asked)
         except Exception as error:
             _report(request, request_id, error)
             raise Refused("AUTHORIZER_CONFIGURATION_ERROR") from None
