@@ -84,8 +84,9 @@ def file_session(
     except UserErased:
         return None
     except ModelRefused as refusal:
-        told = partial(_refused, body["kind"], refused(refusal))
-        report.failed = refused(refusal)["reason"] != waited_for
+        why = refused(refusal)
+        told = partial(_refused, body["kind"], why)
+        report.failed = why["reason"] != waited_for
         if body["kind"] == KIND and job is not None and job.due_at is not None:
             # nothing else files what is filed again: the sweep sends it until the model answers
             carry_on_job(scope, body["job_id"], body["kind"], told)
