@@ -227,10 +227,12 @@ def _noted(
     data: SessionData[WordsPorts] | SessionData[IndexingPorts],
     incarnation: int,
     written: Sequence[Passage],
+    seen: IndexedRow,
     change: Callable[[IndexedRow], IndexedRow | None],
 ) -> _Noted:
     """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
-    meanwhile. ``change`` returns None where it is to be written again. The user is checked with the first row only: an
+    meanwhile. ``change`` returns None where it is to be written again, and so it is where events were removed since the
+    row was ``seen``, before what was written. The user is checked with the first row only: an
     erasure takes the row away, and then the expected version is not there. Raises UserErased."""
 
     ports, keys = data.ports, data.keys
@@ -246,7 +248,7 @@ def _noted(
             trim_written(data, written)
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
-        changed = change(row)
+        changed = change(row) if row.revs_raised == seen.revs_raised else None
         revs_change = head.takes_back or row.revs_raised
         if changed is None or (revs_change and _overtaken(ports.table, keys, written)):
             return _Noted(row, None)
@@ -285,12 +287,10 @@ def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, se
         search.upsert(data.keys.owner, passages)
     last = span[1]
 
-    def change(row: IndexedRow) -> IndexedRow | None:
-        if row.revs_raised != seen.revs_raised:
-            return None
+    def change(row: IndexedRow) -> IndexedRow:
         return _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row
 
-    noted = _noted(data, incarnation, passages, change)
+    noted = _noted(data, incarnation, passages, seen, change)
     if noted.after is not None and model.dimensions and noted.after.indexed_seq > noted.before.indexed_seq:
         _queue_vectors(data, incarnation, [(noted.before.indexed_seq + 1, noted.after.indexed_seq)])
     return noted
@@ -372,12 +372,11 @@ class _Vectors:
         return _Written(written, again=_seqs(lacking))
 
     def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
-        """``seen``: read before what was written. Nothing is noted where further words came in since, or the first
-        events were removed."""
+        """``seen``: read before what was written. Nothing is noted where further words came in since."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:
-            if (row.indexed_seq, row.revs_raised) != (seen.indexed_seq, seen.revs_raised):
+            if row.indexed_seq != seen.indexed_seq:
                 return None
             if not self.in_use:
                 return row
@@ -386,7 +385,7 @@ class _Vectors:
                 moved = moved.with_vectors(part, written.lacking_from)
             return moved
 
-        return _noted(self.data, self.head.incarnation, written.passages, noted)
+        return _noted(self.data, self.head.incarnation, written.passages, seen, noted)
 
 
 def _seqs(passages: Iterable[Passage]) -> frozenset[int]:
