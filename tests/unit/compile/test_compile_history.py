@@ -144,7 +144,7 @@ def test_at_its_floor_a_history_keeps_the_first_two_and_the_last_three(count: in
 @settings(max_examples=60, deadline=None)
 @given(drawn_logs(most_turns=14), st.integers(0, 3_000), st.one_of(st.none(), st.integers(1, 5)))
 def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], grant: int, window: int | None) -> None:
-    past = log[: answered_to(log)]
+    past = log[: answered_to(log, None)]
     state = Shown((), units_of(past))
     cut = plan_cut(state, grant, target=700, window=window)
     if cut is None:
@@ -161,10 +161,10 @@ def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], gra
 
 
 def test_what_waits_for_an_answer_is_not_history() -> None:
-    assert answered_to([user_message(1), answered(2), user_message(3)]) == 2
-    assert answered_to([user_message(1), call(2), result(3)]) == 1
-    assert answered_to([user_message(1), answered(2)]) == 2
-    assert answered_to([user_message(1), call(2, "a"), call(3, "b"), result(4, "a")]) == 1
+    assert answered_to([user_message(1), answered(2), user_message(3)], None) == 2
+    assert answered_to([user_message(1), call(2), result(3)], None) == 1
+    assert answered_to([user_message(1), answered(2)], None) == 2
+    assert answered_to([user_message(1), call(2, "a"), call(3, "b"), result(4, "a")], None) == 1
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def test_what_waits_for_an_answer_is_not_history() -> None:
 def test_what_closes_no_round_parts_none(between: Event) -> None:
     """Two calls that stand in one message are answered, shown and hidden together."""
     log = [user_message(1), call(2, "a"), between, call(4, "b"), result(5, "a"), result(6, "b")]
-    assert answered_to(log) == 1
-    assert answered_to([*log[:5], answered(6, " "), result(7, "b")]) == 1
+    assert answered_to(log, None) == 1
+    assert answered_to([*log[:5], answered(6, " "), result(7, "b")], None) == 1
     later = [call(7, "c"), result(8, "c")]
     if between.event_type is not EventType.USER_MESSAGE:
         assert [(unit.first, unit.last) for unit in units_of([*log, *later], goes_on=True)] == [(2, 6), (7, 8)]
@@ -189,6 +189,6 @@ def test_what_closes_no_round_parts_none(between: Event) -> None:
 
 def test_a_round_begins_where_the_one_before_has_results() -> None:
     log = [user_message(1), call(2, "a"), call(3, "b"), result(4, "a"), call(5, "c"), result(6, "c")]
-    assert answered_to(log) == 4
-    assert answered_to([user_message(1), call(2, "a"), answered(3), result(4, "a")]) == 3
-    assert answered_to([user_message(1), call(2, "a"), call(3, "a"), result(4, "a")]) == 2
+    assert answered_to(log, None) == 4
+    assert answered_to([user_message(1), call(2, "a"), answered(3), result(4, "a")], None) == 3
+    assert answered_to([user_message(1), call(2, "a"), call(3, "a"), result(4, "a")], None) == 2

@@ -58,7 +58,7 @@ def test_stored_images_are_shown_up_to_a_limit_and_stay(world: RecallWorld) -> N
     """Which are shown follows from those before: a later one never takes the place of an earlier one."""
     log = [picture(world, 1, HALF), picture(world, 2, HALF + 1), picture(world, 3, 100)]
     answer = event(9, EventType.ASSISTANT_RESPONSE, "I see.")
-    found = [load_images(session(world), [*log[:n], answer]) for n in (1, 2, 3)]
+    found = [load_images(session(world), [*log[:n], answer], None) for n in (1, 2, 3)]
     assert [names(images.history) for images in found] == [["1"], ["1"], ["1", "3"]]
     counted = [(images.history_shown, images.history_left_out, images.dropped_to) for images in found]
     assert counted == [(1, 0, None), (1, 1, None), (2, 1, None)]
@@ -75,7 +75,7 @@ def test_images_behind_many_without_room_are_not_read(world: RecallWorld, monkey
         return get(name)
 
     monkeypatch.setattr(world.objects, "get", counted)
-    found = load_images(session(world), log)
+    found = load_images(session(world), log, None)
     assert (names(found.history), names(found.last), found.history_left_out) == (["1", "2", "3"], ["41"], 36)
     assert len(read) == 3 + MISFITS + 1
 
@@ -83,13 +83,13 @@ def test_images_behind_many_without_room_are_not_read(world: RecallWorld, monkey
 def test_the_message_has_room_before_the_history(world: RecallWorld) -> None:
     """The history's images stay where both fit; else all of them go, and stay away."""
     log = [picture(world, 1, HALF), event(2, EventType.ASSISTANT_RESPONSE, "I see."), picture(world, 3, HALF)]
-    beside = load_images(session(world), log)
+    beside = load_images(session(world), log, None)
     assert (names(beside.history), names(beside.last), beside.dropped_to) == (["1"], ["3"], None)
     log[2] = picture(world, 3, IMAGE_BYTES)
-    alone = load_images(session(world), log)
+    alone = load_images(session(world), log, None)
     assert (names(alone.history), names(alone.last), alone.dropped_to) == ([], ["3"], 2)
     assert (alone.history_left_out, alone.last_left_out) == (1, 0)
-    then = load_images(session(world), [*log, event(4, EventType.ASSISTANT_RESPONSE, "Nice.")], after=2)
+    then = load_images(session(world), [*log, event(4, EventType.ASSISTANT_RESPONSE, "Nice.")], None, after=2)
     assert (names(then.history), then.history_left_out, then.dropped_to) == (["3"], 1, None)
 
 
@@ -97,9 +97,9 @@ def test_long_texts_take_the_room_of_images(world: RecallWorld) -> None:
     """The answer of a function holds both."""
     largest = picture(world, 2, IMAGE_BYTES)
     short, long = (event(1, EventType.USER_MESSAGE, text) for text in ("\U0001f6b2", "\U0001f6b2" * 200_000))
-    assert load_images(session(world), [short, largest]).last_left_out == 0
-    assert load_images(session(world), [long, largest]).last_left_out == 1
-    assert load_images(session(world), [short, largest], beside=800_000).last_left_out == 1
+    assert load_images(session(world), [short, largest], None).last_left_out == 0
+    assert load_images(session(world), [long, largest], None).last_left_out == 1
+    assert load_images(session(world), [short, largest], None, beside=800_000).last_left_out == 1
 
 
 def test_a_pack_of_a_wide_script_takes_the_room_of_images(world: RecallWorld) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neve.domain.compact.headings import SummaryText
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Conversation, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
@@ -226,6 +227,22 @@ def test_a_message_behind_an_open_round_leaves_the_one_that_it_goes_on_from() ->
         assert sum(estimate(b.text) for b in blocks if isinstance(b, Text)) <= plan.used <= tokens
 
 
+def test_before_the_hidden_part_nothing_waits_for_an_answer() -> None:
+    """Also where everything behind it was taken back: what stood before the summary stays there when the conversation
+    goes on."""
+    before = [*turns(1), user_message(3, "Look it up."), call(4, "a"), result(5, "a", "r")]
+    then = [*before, user_message(10, "Where were we?"), answered(11, "You moved.")]
+    now = PromptInput(
+        hidden=HistoryCut(1, 6, 9), summary=SummaryText(("They moved.",)), message=[Text("?")], session=SESSION
+    )
+    first, second = (make_plan(replace(now, events=log), Limits(budget(10_000))) for log in (before, then))
+    shown = [block for message in first.prompt.history for block in message.blocks] + list(first.prompt.last)
+    assert shown[-4] == ToolResult("a", (Text("r"),))
+    assert "They moved." in str(shown[-3])
+    again = [block for message in second.prompt.history for block in message.blocks]
+    assert again[: len(shown) - 2] == shown[:-2]
+
+
 def test_an_image_beside_an_output_that_was_put_away_counts() -> None:
     """A compaction takes the text of a tool's result away, and not its screenshot."""
     shot = {"type": "image", "media_type": "image/png", "url": "https://example.com/shot.png"}
@@ -415,7 +432,7 @@ def test_a_history_of_more_bytes_than_an_answer_may_have_is_cut() -> None:
 @given(drawn_logs(), st.integers(0, 20_000))
 def test_no_history_has_more_bytes_than_there_is_room_for(events: list[Event], room: int) -> None:
     plan = make_plan(of_a_log(events), Limits(budget(1_000_000), log_bytes=room))
-    at = answered_to(events)
+    at = answered_to(events, None)
     asked = message_of(events[:at])
     always = bytes_of([*([asked] if asked else []), *events[at:]])
     assert shown_bytes(plan, events) <= max(room, always)

@@ -91,16 +91,18 @@ def hidden(epoch: SessionEpoch) -> HistoryCut | None:
     return HistoryCut(epoch.epoch, epoch.covers_from, epoch.covers_to)
 
 
-def answered_to(events: Sequence[Event]) -> int:
+def answered_to(events: Sequence[Event], cut: HistoryCut | None) -> int:
     """How many of the events are history: behind them is what the model has to answer now, messages without an answer,
-    or the last round of tool calls with its results."""
+    or the last round of tool calls with its results. What stands before the hidden part is history also where
+    everything behind that was taken back: the part itself has the answer."""
+    least = sum(1 for event in events if cut is not None and event.seq < cut.seq_from)
     at = len(events)
-    while at and (events[at - 1].event_type in _FROM_THE_USER or says_nothing(events[at - 1])):
+    while at > least and (events[at - 1].event_type in _FROM_THE_USER or says_nothing(events[at - 1])):
         at -= 1
     if not any(event.event_type is EventType.TOOL_RESULT for event in events[at:]):
         return at
     first = at
-    while first and (events[first - 1].event_type in _OF_A_TOOL or says_nothing(events[first - 1])):
+    while first > least and (events[first - 1].event_type in _OF_A_TOOL or says_nothing(events[first - 1])):
         first -= 1
     goes_on = _Round()
     for n in range(first, at):

@@ -139,7 +139,7 @@ class _History:
 
     @classmethod
     def of(cls, prompt_input: PromptInput) -> _History:
-        at = answered_to(prompt_input.events)
+        at = answered_to(prompt_input.events, prompt_input.hidden)
         past, now = tuple(prompt_input.events[:at]), tuple(prompt_input.events[at:])
         goes_on = any(event.event_type is EventType.TOOL_RESULT for event in now)
         still_on = goes_on and now[0].event_type is not EventType.USER_MESSAGE
@@ -306,6 +306,7 @@ class _Fitted:
         sections = self.sections()
         used = sum(section.used for section in sections)
         prompt, prompt_input = self.prompt(), self.prompt_input
+        hidden = prompt_input.hidden
         stable = (
             _tools_tokens(prompt_input) + estimate(prompt_input.static) + prompt_input.pack_tokens + self.history.tokens
         )
@@ -316,7 +317,7 @@ class _Fitted:
             shown_hits=tuple(prompt_input.hits[: self.hits]),
             cut=self.history.new,
             summary=self.history.summary,
-            events=len(self.history.events) + len(self.prompt_input.events[answered_to(self.prompt_input.events) :]),
+            events=len(self.history.events) + len(prompt_input.events) - answered_to(prompt_input.events, hidden),
             turns=self.history.turns,
             newest_tokens=self.history.newest_tokens,
             stable_tokens=stable + estimate(_joined(self.instructions)),
@@ -326,7 +327,7 @@ class _Fitted:
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
         conversation = self.history.conversation(prompt_input.images)
-        at = answered_to(prompt_input.events)
+        at = answered_to(prompt_input.events, prompt_input.hidden)
         conversation.images = prompt_input.last_images
         for event in prompt_input.events[at:]:
             conversation.add(event)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
+from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports.errors import StoreUnavailable
@@ -39,14 +40,16 @@ class Images:
     missing: bool = False
 
 
-def load_images(scope: SessionScope, events: Sequence[Event], after: int = 0, beside: int = 0) -> Images:
+def load_images(
+    scope: SessionScope, events: Sequence[Event], cut: HistoryCut | None, after: int = 0, beside: int = 0
+) -> Images:
     """What waits for an answer comes first, then the history: those that fit together, in the order of the log, so that
     a later turn never changes what was shown of an earlier one. Where both together have no room, the history's go,
     all of them. One whose bytes are gone is left out.
 
-    ``events``: in the order of their seqs. ``after``: of the history up to this seq none is shown. ``beside``: bytes
-    that the call brings into the answer."""
-    at = answered_to(events)
+    ``events``: in the order of their seqs. ``cut``: what of the log is hidden. ``after``: of the history up to this seq
+    none is shown. ``beside``: bytes that the call brings into the answer."""
+    at = answered_to(events, cut)
     past, now = events[:at], events[at:]
     in_past, in_now = list(_objects(past, after)), list(_objects(now))
     if not in_past and not in_now:

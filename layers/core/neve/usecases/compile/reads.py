@@ -184,7 +184,7 @@ def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> 
 def _images(scope: SessionScope, session_state: SessionState, events: list[Event], beside: Callable[[], int]) -> Images:
     """``beside``: as ``load_images`` takes it; of a log without images nobody asks for it."""
     taken = beside() if any(map(images_of, events)) else 0
-    return load_images(scope, events, session_state.epoch.images_dropped_to, taken)
+    return load_images(scope, events, session_state.hidden, session_state.epoch.images_dropped_to, taken)
 
 
 def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:
