@@ -22,11 +22,13 @@ VERDICT_S = 60.0
 def nothing_is_left_of_an_erased_user(run: Run) -> Found:
     """No row, passage, object or message from before, nor what a worker made of one afterwards."""
     for keys, (_, done_s) in run.erased.items():
+        own = [did for did in run.history.done if (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)]
+        # the last try of these came behind the erasure, to whom started over
+        afterwards = [did.given for did in own if did.ok and did.ended_s > done_s]
         before = {
             label
-            for did in run.history.done
-            if did.keys.user == keys.user and did.keys.tenant == keys.tenant and did.began_s <= done_s
-            if not (did.ok and did.ended_s > done_s)  # its last try came behind the erasure, to whom started over
+            for did in own
+            if did.began_s <= done_s and not any(did.given is given for given in afterwards)
             for label in LABEL.findall(str(did.given))
         }
         for where, text in _everything_of(run, keys):

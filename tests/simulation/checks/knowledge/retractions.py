@@ -71,7 +71,7 @@ def a_repeat_is_answered_the_same(run: Run) -> Found:
 
 def what_still_stands_holds(run: Run) -> Found:
     """When calm: a fact that a message states which nobody has taken back is there, or something that corrected it is,
-    or a person put it away, whichever of its messages it was kept by."""
+    or a person corrected it or put it away, whichever of its messages it was kept by."""
     for keys in run.history.users():
         if keys in run.erased:
             continue
@@ -109,7 +109,12 @@ class _Stated:
         if memory_id in self.put_away or status is not Status.SUPERSEDED:
             return True
         named = [one.id for one in self.last.values() if memory_id in one.supersedes]
-        return any(self.holds(i, seen) for i in (*named, fact.superseded_by or ""))
+        return any(self.holds(i, seen) or self._said_by_a_person(i) for i in (*named, fact.superseded_by or ""))
+
+    def _said_by_a_person(self, memory_id: str) -> bool:
+        """What a person's correction had replaced stays replaced, also where the correction is taken back."""
+        fact = self.last.get(memory_id)
+        return fact is not None and fact.provenance.by in ("human_edit", "user_confirmed")
 
 
 def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:
