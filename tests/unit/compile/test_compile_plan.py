@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neve.domain.compact.headings import SummaryText
+from neve.domain.compact.headings import FourHeadings, SummaryText
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Conversation, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
@@ -339,13 +339,27 @@ def asked_now(log: list[Event]) -> tuple[list[Event], Sequence[Text | Image] | N
 
 
 @settings(max_examples=100, deadline=None)
-@given(drawn_logs(most_turns=8), st.integers(200, 3_000) | st.just(100_000), st.none() | st.integers(1, 4))
-def test_within_an_epoch_a_prompt_begins_with_the_one_before(log: list[Event], tokens: int, window: int | None) -> None:
+@given(
+    drawn_logs(most_turns=8),
+    st.integers(200, 3_000) | st.just(100_000),
+    st.none() | st.integers(1, 4),
+    st.none() | st.integers(1, 12),
+)
+def test_within_an_epoch_a_prompt_begins_with_the_one_before(
+    log: list[Event], tokens: int, window: int | None, covered_at: int | None
+) -> None:
     """However the log grows, and whatever else is in the prompt: until a cut. And a cut makes no orphan of a
-    result: what is shown of it stands behind its call, as it does where nothing is cut."""
+    result: what is shown of it stands behind its call, as it does where nothing is cut. ``covered_at``: how many events
+    stand before a part that is covered, all of which behind was taken back when the epoch began."""
     log = [replace(e, content=f"r{e.seq}") if e.event_type is EventType.TOOL_RESULT else e for e in log]
-    hidden, summary, before = None, None, None
-    ends = [n for n in range(1, len(log) + 1) if log[n - 1].event_type is not EventType.TASK_BOUNDARY]
+    hidden: HistoryCut | None = None
+    summary: FourHeadings | None = None
+    before = None
+    if covered_at is not None and covered_at < len(log):
+        hidden, summary = HistoryCut(0, covered_at + 1, covered_at + 9), SummaryText(("They moved.",))
+        log = [*log[:covered_at], *(replace(event, seq=event.seq + 9) for event in log[covered_at:])]
+    first = covered_at if hidden and covered_at else 1
+    ends = [n for n in range(first, len(log) + 1) if log[n - 1].event_type is not EventType.TASK_BOUNDARY]
     for end in ends:
         events, message = asked_now(log[:end])
         prompt_input = PromptInput(
