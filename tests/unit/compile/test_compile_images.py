@@ -17,9 +17,11 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.scope import Tenant
+from neve.store import rows
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.images import IMAGE_BYTES, MISFITS, load_images
 from neve.usecases.pack import build_pack
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, talk
 from tests.unit.compile.logs import event
@@ -169,6 +171,20 @@ def test_an_image_of_the_message_that_has_no_room_is_told(world: RecallWorld) ->
     counted = ContextOut.of(made, world.tenant.policy).report.images
     assert (counted.shown, counted.left_out) == (1, 1)
     assert made.plan.prompt.last.count(Text(GONE)) == 1
+
+
+def test_an_image_before_the_hidden_part_is_shown_when_it_is_asked_about_again(world: RecallWorld) -> None:
+    """All behind it was taken back, and the caller has it answered anew."""
+    talk(world, 1)
+    send(world, a=100)
+    talk(world, 2)
+    retract_events(session(world), Retract(4, None, "regenerated"))
+    covered = replace(epoch(world), covers_from=4, covers_to=7)
+    world.table.write([rows.put_epoch(session(world).keys, covered, world.clock.now())])
+    made = compiled(world, None)
+    session_state = made.material.session_state
+    assert session_state is not None and session_state.hidden is not None
+    assert images_asked_about(made) == [base64.b64encode(PNG.ljust(100, b"a")).decode()]
 
 
 def test_an_image_of_the_log_is_in_the_prompt(world: RecallWorld) -> None:

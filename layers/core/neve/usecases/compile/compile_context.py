@@ -345,10 +345,11 @@ def _goes_on(events: Sequence[Event]) -> bool:
 
 
 def _message(asked: Content | None, material: Material) -> list[Any] | None:
-    """Nothing in it can open or close an element of Neve's."""
+    """Nothing in it can open or close an element of Neve's. A message that stands before the hidden part is asked again
+    where all behind it was taken back: its images are the history's."""
     if asked is None:
         return None
-    blocks = content_blocks(asked, material.images.last)
+    blocks = content_blocks(asked, {**material.images.history, **material.images.last})
     return [Text(escape(block.text)) if isinstance(block, Text) else block for block in blocks]
 
 
