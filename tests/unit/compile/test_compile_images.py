@@ -178,7 +178,7 @@ def test_an_image_before_the_hidden_part_is_shown_when_it_is_asked_about_again(w
     talk(world, 1)
     send(world, a=100)
     talk(world, 2)
-    retract_events(session(world), Retract(4, None, "regenerated"))
+    retract_events(session(world), Retract(4, None, "branched"))
     covered = replace(epoch(world), covers_from=4, covers_to=7)
     world.table.write([rows.put_epoch(session(world).keys, covered, world.clock.now())])
     made = compiled(world, None)
