@@ -1,7 +1,7 @@
 """Rebuild a session's pack: gather, render, store one immutable object, move the pointer.
 
-Called on exactly three triggers (docs/rules/pack.md#rebuilds): the first read of a session, an in-session reflection, a
-horizon."""
+Called on exactly three triggers (docs/rules/pack.md#rebuilds): ``initial``, the first read of a session or behind a
+purge; ``reflection``, an in-session one or a retraction; ``horizon``."""
 
 from __future__ import annotations
 
