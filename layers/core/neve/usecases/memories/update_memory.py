@@ -1,5 +1,5 @@
 """E9 PATCH: change one memory in place. ``rev`` moves with what is searched and filtered by: text, status, category,
-group, tags and scope. Priority, importance, label, confidence and what a session's summary says beside its text leave
+group and tags. Priority, importance, label, confidence and what a session's summary says beside its text leave
 it."""
 
 from __future__ import annotations
