@@ -146,6 +146,7 @@ def _errors() -> str:
         "",
         *(f"* {who}: {', '.join(f'`{code}`' for code in codes)}" for who, codes in shapes.items()),
         "* a path that no call has: `route_not_found`",
+        "* what is no HTTP, before it is a call: `malformed_http`",
         "",
         "| code | status | meaning |",
         "| --- | --- | --- |",
