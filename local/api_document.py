@@ -74,9 +74,9 @@ The calls, with the short codes that code and tests use for them. Parameters, bo
 [openapi.json](openapi.json), what holds for all of them in [rules/http.md](rules/http.md). `python -m local.openapi`
 writes this page from the code, and `tests/unit/project/test_documents.py` compares the two.
 
-The base path is `/v1`. Scopes are those of the [API key](rules/tenants.md#keys). "Key" says that the call takes an
-[`Idempotency-Key`](rules/http.md#idempotency). Codes that are missing between the others belong to calls that are not
-here yet.
+The base path is `/v1`. The [API key](rules/tenants.md#keys) is sent as `Authorization: Bearer <key>`; a call needs the
+scope that is named. "Key" says that the call takes an [`Idempotency-Key`](rules/http.md#idempotency). Codes that are
+missing between the others belong to calls that are not here yet.
 """
 
 
