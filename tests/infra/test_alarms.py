@@ -154,8 +154,15 @@ def test_no_queue_waits_unnoticed() -> None:
 def test_one_refusal_of_the_language_model_is_enough(logical_id: str) -> None:
     """Nothing is delivered again, nothing is a dead letter, and a quiet stage has few passes to count."""
     alarm = WATCHED[logical_id]["Properties"]
-    assert (alarm["Statistic"], alarm["Period"], alarm["EvaluationPeriods"], alarm["Threshold"]) == ("Sum", 3600, 1, 1)
+    added = [it["MetricStat"] for it in alarm.get("Metrics", ()) if "MetricStat" in it]
+    counted = {(it["Stat"], it["Period"]) for it in added} or {(alarm["Statistic"], alarm["Period"])}
+    assert (counted, alarm["EvaluationPeriods"], alarm["Threshold"]) == ({("Sum", 3600)}, 1, 1)
     assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+
+
+def test_no_refused_pass_is_left_out_of_the_count() -> None:
+    """A compaction observes the tail, and a retraction reads again: on a stage with a wrong key these may be all."""
+    assert watched_by("PassesRefused", "Function") == watched_by("PassesFailed", "Function") == {"extract", "compact"}
 
 
 def test_a_change_stream_that_nobody_reads_is_noticed() -> None:
@@ -195,6 +202,14 @@ def test_saved_queries_read_log_groups_that_exist() -> None:
     assert len({it["Name"]["Fn::Sub"] for it in queries}) == len(queries) > 5
     for query in queries:
         assert {group["Fn::Sub"] for group in query["LogGroupNames"]} <= groups
+    every = {group for group in groups if group.startswith("/aws/lambda/")}
+    fed = {f"/aws/lambda/${{Service}}-{source.function}" for source in read_template().queue_sources}
+    assert _groups_of("FailuresByPlace") == every
+    assert _groups_of("PostponedMessages") == fed
+
+
+def _groups_of(query: str) -> set[str]:
+    return {group["Fn::Sub"] for group in WATCHED[query]["Properties"]["LogGroupNames"]}
 
 
 def test_the_nested_stack_is_given_its_parameters() -> None:
