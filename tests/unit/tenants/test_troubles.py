@@ -149,6 +149,26 @@ def test_a_leg_that_fails_again_and_again_is_said_by_health_of_every_process(wor
     assert service_health(world).status == "ok"
 
 
+@pytest.mark.parametrize(
+    ("fault", "leg", "why"),
+    [
+        ("lexical=error", "lexical", "search: "),
+        ("vector=error", "vector", "search: "),
+        ("embed=status:403", "vector", "vector:embed_error, EmbeddingUnavailable"),
+    ],
+)
+def test_why_a_leg_fails_is_said_by_health(world: RecallWorld, fault: str, leg: str, why: str) -> None:
+    world.remember("User's sister is named Mary")
+    world.pump()
+    world.broken(fault)
+    for n in range(REPEATEDLY):
+        answer = world.ask(f"Mary sister {n}")
+        assert answer.legs[leg].status == "error"
+        note_legs(world, answer.legs)
+    [trouble] = service_health(world).troubles
+    assert trouble.reason.startswith(f"{leg} leg of recall: {why}")
+
+
 def test_a_leg_that_works_again_is_taken_back_and_a_timeout_is_no_failure(world: RecallWorld) -> None:
     for _ in range(REPEATEDLY):
         note_legs(world, {"lexical": LegReport("error"), "vector": LegReport("error", late=True)})

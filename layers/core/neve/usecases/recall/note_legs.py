@@ -15,7 +15,7 @@ def note_legs(ports: Ports, legs: Mapping[str, LegReport]) -> None:
     """Costs a write when that changes, and none otherwise. A leg without time is the caller's budget, not a failure."""
     troubles = ports.caches.troubles
     for leg, report in legs.items():
-        reason = f"{leg} leg of recall: error"
+        reason = f"{leg} leg of recall: {report.why or 'error'}"
         with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
             if report.status == "error" and not report.late and troubles.failed(leg, reason):
                 ports.table.write([put_leg_trouble(leg, reason, ports.clock.now())])

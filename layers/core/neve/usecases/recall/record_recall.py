@@ -7,7 +7,7 @@ import hmac
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -68,7 +68,8 @@ def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[
 
 
 def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]:
-    return {name: _given(report) for name, report in reports.items()}
+    """As a reader of the ledger sees them: why a leg failed is an operator's affair."""
+    return {name: _given(replace(report, why=None)) for name, report in reports.items()}
 
 
 # --- rows ---------------------------------------------------------------------------------------

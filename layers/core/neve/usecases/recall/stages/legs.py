@@ -36,7 +36,7 @@ OTHER_MODEL = "vector:dimension_mismatch"
 class LegReport:
     """``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query, ``embed_ms`` is its
     part. ``embed_cache``: whether the query's vector was remembered. ``late``: its error is that it had no more
-    time."""
+    time. ``why``: of another error, for the log and health."""
 
     status: Status = "skipped"
     depth: int = 0
@@ -45,6 +45,7 @@ class LegReport:
     embed_cache: Literal["hit", "miss"] | None = None
     embed_ms: float | None = None
     late: Literal[True] | None = None
+    why: str | None = None
 
 
 class _OtherModel(Exception):
@@ -199,11 +200,14 @@ class Legs:
         except DeadlineExceeded:
             report.late = True
             self._fail(leg, DEADLINE if leg == "lexical" or self._embedded_in_time() else EMBED_TIMEOUT)
-        except (EmbeddingUnavailable, EmbeddingRetryable):
+        except (EmbeddingUnavailable, EmbeddingRetryable) as error:
+            report.why = f"{EMBED_ERROR}, {type(error).__name__}"  # its text may quote the query
             self._fail(leg, EMBED_ERROR)
-        except StoreUnavailable:
+        except StoreUnavailable as error:
+            report.why = str(error)
             self._fail(leg, flag)
         except _OtherModel:
+            report.why = OTHER_MODEL
             self._fail(leg, OTHER_MODEL)
         else:
             report.status = "complete"
