@@ -182,9 +182,11 @@ class PackDiffQuery(Parameters):
     to: PackVersion
 
 
-_ETAG = {
+_HEADERS = {
     "ETag": 'Strong; `"<sha256>"` of the text, `"<sha256>-j"` as JSON. Absent for a preview and a degraded pack '
-    "without a version."
+    "without a version.",
+    "X-Neve-Memory-Lag": "How far memory is behind, such as `events=10, unindexed=10, unembedded=12, unobserved=0,"
+    " seconds=3`. Absent where that could not be read.",
 }
 
 READ_PACK = Operation(
@@ -197,10 +199,10 @@ READ_PACK = Operation(
     query=PackQuery,
     body=Nothing,
     responses={
-        200: Response("The pack.", PackOut, text="text/plain", headers=_ETAG),
-        304: Response("The caller's copy is current.", headers=_ETAG),
+        200: Response("The pack.", PackOut, text="text/plain", headers=_HEADERS),
+        304: Response("The caller's copy is current.", headers=_HEADERS),
     },
-    codes=("session_not_found", "pack_version_not_found", "user_closed"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed", "conflict"),
     if_none_match=True,
     answers_without_stores=True,
 )
@@ -228,5 +230,5 @@ PACK_DIFF = Operation(
     query=PackDiffQuery,
     body=Nothing,
     responses={200: Response("The difference.", PackDiffOut)},
-    codes=("session_not_found", "pack_version_not_found", "user_closed"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed", "conflict"),
 )

@@ -51,7 +51,8 @@ class LanguagesOut(View):
 
 class TroubleOut(View):
     what: str = Field(
-        description="A store (`table`, `queue`, `search`, `objects`) a leg (`lexical`, `vector`) or the `observer`."
+        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`, `late`), or the"
+        " `observer`."
     )
     kind: Literal["failing", "full", "damaged"]
     reason: str
