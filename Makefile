@@ -22,8 +22,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := .venv/bin
 PORT ?= 8787
 STACK ?= embedded
-# Processes that run tests beside each other: they wait for servers much of their time.
-WORKERS ?= 4
+# Processes that run tests beside each other: they wait for servers much of their time, and each imports and starts its own.
+WORKERS ?= 3
 # What `make test` has to have, and how many processes it takes. `make test ARGS=tests/...` waits for no more than the tests
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
