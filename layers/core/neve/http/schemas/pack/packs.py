@@ -230,5 +230,5 @@ PACK_DIFF = Operation(
     query=PackDiffQuery,
     body=Nothing,
     responses={200: Response("The difference.", PackDiffOut)},
-    codes=("session_not_found", "pack_version_not_found", "user_closed", "conflict"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed"),
 )
