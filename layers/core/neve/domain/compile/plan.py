@@ -122,7 +122,9 @@ def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
     spare = grants.history + spare - fitted.tokens
     updates, hits, retrieved = _memories(prompt_input, updates, grants.memories + spare)
     instructions = _instructions(prompt_input.instructions, grants.instructions)
-    return _Fitted(prompt_input, needs, grants, task, fitted, updates, hits, retrieved, instructions).plan()
+    return _Fitted(
+        prompt_input, needs, grants, task, fitted, history.now, updates, hits, retrieved, instructions
+    ).plan()
 
 
 # --- history --------------------------------------------------------------------------------------
@@ -297,6 +299,7 @@ class _Fitted:
     grants: Grants
     task: FittedTask
     history: _FittedHistory
+    now: tuple[Event, ...]
     updates: FittedUpdates
     hits: int
     retrieved: str
@@ -306,7 +309,6 @@ class _Fitted:
         sections = self.sections()
         used = sum(section.used for section in sections)
         prompt, prompt_input = self.prompt(), self.prompt_input
-        hidden = prompt_input.hidden
         stable = (
             _tools_tokens(prompt_input) + estimate(prompt_input.static) + prompt_input.pack_tokens + self.history.tokens
         )
@@ -317,7 +319,7 @@ class _Fitted:
             shown_hits=tuple(prompt_input.hits[: self.hits]),
             cut=self.history.new,
             summary=self.history.summary,
-            events=len(self.history.events) + len(prompt_input.events) - answered_to(prompt_input.events, hidden),
+            events=len(self.history.events) + len(self.now),
             turns=self.history.turns,
             newest_tokens=self.history.newest_tokens,
             stable_tokens=stable + estimate(_joined(self.instructions)),
@@ -327,9 +329,8 @@ class _Fitted:
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
         conversation = self.history.conversation(prompt_input.images)
-        at = answered_to(prompt_input.events, prompt_input.hidden)
         conversation.images = prompt_input.last_images
-        for event in prompt_input.events[at:]:
+        for event in self.now:
             conversation.add(event)
         history, last = conversation.parts()
         elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, prompt_input.session)
