@@ -12,7 +12,7 @@ from neve.domain.memories.fact_statements import MAX_STATEMENTS, is_retracted, r
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.records.jobs import Job
-from neve.domain.records.memories import Kind, Memory, Statement, Status
+from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Statement, Status
 from neve.domain.records.sessions import Spans
 from neve.domain.sessions.spans import holds, joined, without
 from neve.ports.search import Owner
@@ -114,7 +114,7 @@ class _Stated:
     def _said_by_a_person(self, memory_id: str) -> bool:
         """What a person's correction had replaced stays replaced, also where the correction is taken back."""
         fact = self.last.get(memory_id)
-        return fact is not None and fact.provenance.by in ("human_edit", "user_confirmed")
+        return fact is not None and fact.provenance.by in BY_A_PERSON
 
 
 def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:

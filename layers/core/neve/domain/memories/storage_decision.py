@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neve.domain.records.memories import (
+    BY_A_PERSON,
     By,
     Category,
     Criteria,
@@ -81,7 +82,7 @@ class FactCandidate:
     @property
     def by_a_person(self) -> bool:
         """In a call, and not in a conversation."""
-        return self.origin.by in ("human_edit", "user_confirmed")
+        return self.origin.by in BY_A_PERSON
 
     @property
     def corrects(self) -> bool:
@@ -209,7 +210,7 @@ def _last_said(fact: Memory) -> str:
 
 def _authority(by: By, confidence: float, *, corrects: bool) -> int:
     """A person's correction, then what was said in a session, then a confident memory, then what was inferred."""
-    if by in ("human_edit", "user_confirmed") or (by == "user_stated" and corrects):
+    if by in BY_A_PERSON or (by == "user_stated" and corrects):
         return 3
     if by == "user_stated":
         return 2

@@ -66,6 +66,8 @@ Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
 
 By = Literal["user_stated", "user_confirmed", "assistant", "tool", "import", "human_edit"]
 """Who said what a memory says."""
+BY_A_PERSON: frozenset[By] = frozenset({"user_confirmed", "human_edit"})
+"""Said in a call, and not in a conversation."""
 
 
 Relation = Literal["not_checked", "new", "reinforces", "updates", "contradicts"]

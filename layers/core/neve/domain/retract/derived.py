@@ -19,11 +19,10 @@ from neve.domain.memories.fact_statements import (
 )
 from neve.domain.memories.made_of import Sources, meets_any, ranges_of
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records.memories import Kind, Memory, Statement, Status
+from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Statement, Status
 from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import meets, without
 
-_BY_A_PERSON = ("human_edit", "user_confirmed")
 _SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 MAX_FACTS = 40
 """Facts that come back together (*follows*: their places move with the flip, whose transaction has 100 actions, and one
@@ -208,7 +207,7 @@ class _Weighing:
         """What a memory that leaves had replaced, through others that are touched themselves."""
         if memory.kind is Kind.REFLECTION:
             replaced = [self.memories[i] for i in memory.supersedes if i in self.memories]
-        elif memory.kind is Kind.FACT and memory.provenance.by not in _BY_A_PERSON:
+        elif memory.kind is Kind.FACT and memory.provenance.by not in BY_A_PERSON:
             replaced = [one for one in self._replaced_by(memory) if one.kind is Kind.FACT]
         else:
             replaced = []
