@@ -233,6 +233,27 @@ def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld
     assert next(moves, None) is None
 
 
+def test_what_was_read_before_it_was_replaced_is_not_found(world: RecallWorld) -> None:
+    """Memories are read ahead, too; one that was read before the replacement does not know of it."""
+    mary = world.remember(TEXT)
+    world.pump()
+    read, key = world.rows.get_many, world.user().keys.memory(mary)
+    moves = iter((2, 3, 4))
+
+    def replaced_behind_what_is_read_ahead(keys: Any) -> Any:
+        found = read(keys)
+        if list(keys) == [key]:
+            gen = next(moves)
+            if gen == 4:
+                world.store(replace(rows.read_memory(found[key]), died_gen=gen))
+            at_generation(world, gen)
+        return found
+
+    world.rows.get_many = replaced_behind_what_is_read_ahead  # type: ignore[method-assign]
+    assert world.found("sister Mary") == []
+    assert next(moves, None) is None
+
+
 def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way(world: RecallWorld) -> None:
     """Until then nobody asks the user's sessions what they have taken back."""
     world.open()

@@ -4,7 +4,7 @@
 2. the search by vector, once the query has one; BM25; the pack's manifest, unless this process knows it
 3. hydrate: every candidate's row and the user row again
 
-The utterances that BM25 found are read at once, while the query is still being embedded; step 3 reads the others.
+What BM25 found is read at once, while the query is still being embedded; step 3 reads the others.
 
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
 as the pack may hold, so that what the pack repeats is dropped, and said to be dropped, without another reading. Should
@@ -40,8 +40,8 @@ from neve.usecases.recall.stages.hydrate import (
     Hydrated,
     Hydration,
     UnderWay,
+    read_by_id,
     shown,
-    utterances_among,
 )
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
@@ -147,11 +147,11 @@ class _Search:
         return self._ranked(_Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped)))
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
-        """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
+        """The rows that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
         were started before it."""
         out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
         found = gated_words(self.request, out, self.legs.by_words())
-        ahead = hydration.read_ahead(utterances_among(candidate.item_id for candidate in found))
+        ahead = hydration.read_ahead(read_by_id(candidate.item_id for candidate in found))
         self.scores.look_ahead(found, ahead.rows)
         return ahead
 
@@ -201,8 +201,8 @@ class _Search:
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
         self.late.read(list(wanted))
-        utterances = frozenset(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
-        fresh = read.hydration.read(wanted, UnderWay(utterances, ahead) if ahead and utterances else None)
+        by_words = frozenset(read_by_id(candidate.item_id for candidate in gated.lexical or ()))
+        fresh = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
         ranking = fuse(self.request, self.scores, replace(reading, late=late), gated, known, list(new))

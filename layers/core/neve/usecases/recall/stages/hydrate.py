@@ -30,8 +30,9 @@ class GenerationMoved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Utterances, read while the query is still being embedded. ``rows``: ``items`` as the user's row has them that was
-    read before. A memory is read together with the user's row: which ones hold, the generation there says."""
+    """Utterances and memories, read while the query is still being embedded. ``rows``: ``items`` as the user's row has
+    them that was read before. Where its generation is the same behind them, what was read between the two is of that
+    generation, too."""
 
     items: Mapping[str, Item | None]
     rows: Hydrated
@@ -39,14 +40,15 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """``task`` reads the utterances ``ids``, or as many of them as it can."""
+    """``task`` reads the rows ``ids``, or as many of them as it can."""
 
     ids: frozenset[str]
     task: Task[Ahead]
 
 
-def utterances_among(ids: Iterable[str]) -> list[str]:
-    return [identifier for identifier in ids if is_event_id(identifier)]
+def read_by_id(ids: Iterable[str]) -> list[str]:
+    """All but documents: where the revision of one is kept, and whether it is the current one, two rows say."""
+    return [identifier for identifier in ids if not is_document_id(identifier)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Hydration:
     whatever_moved: bool
 
     def read_ahead(self, ids: Iterable[str]) -> Ahead:
-        """The utterances ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
+        """The utterances and memories ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
         places = self._places(ids)
         found = self.scope.ports.table.get_many([key for key in places.values() if key]) if places else {}
         items = _at(places, found)
@@ -86,8 +88,11 @@ class Hydration:
         hydrated = self._judged(_at(places, found), now)
         if under_way:
             ahead = self._read_by(under_way)
-            hydrated |= self._judged(ahead.items, now) if moved else ahead.rows
-            hydrated |= self.read({i: rev for i, rev in wanted.items() if i in under_way.ids - ahead.items.keys()})
+            if moved:
+                ahead = self._moved(ahead, now)
+            lacking = under_way.ids - ahead.items.keys()
+            hydrated |= ahead.rows
+            hydrated |= self.read({i: rev for i, rev in wanted.items() if i in lacking})
         retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
         if any(retracted.values()):
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
@@ -99,6 +104,12 @@ class Hydration:
             return under_way.task.result(self.ends_ms)
         except StoreUnavailable:
             return Ahead({}, {})
+
+    def _moved(self, ahead: Ahead, now: UserHead) -> Ahead:
+        """What still says the truth where a replacement came behind it: a memory may not know yet that it was
+        replaced."""
+        utterances = {i: item for i, item in ahead.items.items() if is_event_id(i)}
+        return Ahead(utterances, self._judged(utterances, now))
 
     def _places(self, ids: Iterable[str]) -> dict[str, Key | None]:
         """Where the rows of all but documents are; None: there can be none of that id."""
