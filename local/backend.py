@@ -12,13 +12,14 @@ from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
 from local.engine.file_objects import FileObjects
+from local.engine.near_tasks import NearTasks
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from local.recovery.search_swap import remove_unfinished
 from local.recovery.take_over import take_over
 from local.template import ROOT, Template
-from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
+from neve.adapters.clock import SystemClock, SystemIds
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.adapters.embedders.no_embedder import NoEmbedder
@@ -58,7 +59,7 @@ class EmbeddedPorts:
         self.template = template
         self.clock = SystemClock()
         self.ids = SystemIds()
-        self.tasks = ThreadTasks(self.clock)
+        self.tasks = NearTasks(self.clock)
         self.caches = Caches(self.clock.now)
         self.counter = token_counter
         self.table = SqliteTable(folder / TABLE, self.caches.troubles)

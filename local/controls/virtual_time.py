@@ -119,6 +119,8 @@ class VirtualTasks:
     def start(self, work: Callable[[], T]) -> VirtualTask[T]:
         return VirtualTask(work)
 
+    start_read = start
+
 
 def _move_to(ms: float) -> None:
     _monotonic_ms.set(max(_monotonic_ms.get(), ms))

@@ -99,3 +99,5 @@ class SimTasks:
 
     def start(self, work: Callable[[], T]) -> SimTask[T]:
         return SimTask(self._process, work)
+
+    start_read = start

@@ -17,7 +17,7 @@ from ulid import RandomnessSource, ULIDGenerator
 from ulid.constants import RANDOMNESS_LEN
 
 from neve.ports.errors import DeadlineExceeded
-from neve.ports.runtime import Clock
+from neve.ports.runtime import Clock, Task
 
 T = TypeVar("T")
 
@@ -138,3 +138,7 @@ class ThreadTasks:
 
     def start(self, work: Callable[[], T]) -> ThreadTask[T]:
         return ThreadTask(self._clock, self._pool, work)
+
+    def start_read(self, work: Callable[[], T]) -> Task[T]:
+        """See ``ports.Tasks``. This one asks a store over a network."""
+        return self.start(work)

@@ -41,3 +41,7 @@ class Tasks(Protocol):
     """Runs work beside the caller. The context variables of the caller are visible to the work."""
 
     def start(self, work: Callable[[], T]) -> Task[T]: ...
+
+    def start_read(self, work: Callable[[], T]) -> Task[T]:
+        """The same for work that only reads some rows: where the store is in the same process, it is done before this
+        returns, and never late."""

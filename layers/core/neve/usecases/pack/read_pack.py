@@ -68,7 +68,7 @@ def read_pack(
     wanted = [keys.head, keys.session_head]
     if version is not None:
         wanted.append(keys.pack(version))
-    state = scope.ports.tasks.start(lambda: read_state(table, keys))
+    state = scope.ports.tasks.start_read(lambda: read_state(table, keys))
     try:
         found = {**table.get_many(wanted), **state.result()}
     except StoreUnavailable:

@@ -107,7 +107,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
 
     def attempt() -> tuple[SessionView, bool]:
         now = ports.clock.now()
-        state = ports.tasks.start(lambda: read_state(ports.table, keys))
+        state = ports.tasks.start_read(lambda: read_state(ports.table, keys))
         found = {**ports.table.get_many([keys.head, keys.session_head, keys.newest_session]), **state.result()}
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)

@@ -79,7 +79,7 @@ class Hydration:
         sessions = _sessions(self.scope, wanted) if self.seen.takes_back else {}
         beside = [*sessions.values(), *(key for pair in documents.values() for key in pair)]
         to_read = dict.fromkeys([keys.head, *filter(None, places.values()), *beside])
-        task = self.scope.ports.tasks.start(lambda: table.get_many(list(to_read)))
+        task = self.scope.ports.tasks.start_read(lambda: table.get_many(list(to_read)))
         found: dict[Key, Item] = task.result(self.ends_ms)
         now = rows.read_head(found.get(keys.head))
         moved = _state(now) != _state(self.seen)

@@ -151,9 +151,9 @@ def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
     return Reads(
         scope,
         request,
-        scope.ports.tasks.start(lambda: _user_state(scope, request)),
-        scope.ports.tasks.start(lambda: _new_rows(scope)),
-        scope.ports.tasks.start(lambda: _missed_elsewhere(scope, request)),
+        scope.ports.tasks.start_read(lambda: _user_state(scope, request)),
+        scope.ports.tasks.start_read(lambda: _new_rows(scope)),
+        scope.ports.tasks.start_read(lambda: _missed_elsewhere(scope, request)),
     )
 
 
@@ -192,7 +192,7 @@ def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointe
         except NOT_READ as error:
             raise StoreUnavailable("table", f"a manifest that this version cannot read: {error!r}") from error
 
-    return scope.ports.tasks.start(read)
+    return scope.ports.tasks.start_read(read)
 
 
 def _new_rows(scope: UserScope) -> Page:

@@ -1,0 +1,58 @@
+"""Tasks of a process that has its row store in itself."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from local.engine.near_tasks import NearTasks
+from neve.adapters.clock import SystemClock
+from neve.ports.runtime import Tasks
+
+caller: ContextVar[str] = ContextVar("caller", default="nobody")
+CLOCK = SystemClock()
+
+
+@pytest.fixture
+def tasks() -> Tasks:
+    return NearTasks(CLOCK)
+
+
+def test_a_read_is_done_by_the_caller_before_anybody_waits_for_it(tasks: Tasks) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def read() -> int:
+        seen.append((threading.current_thread().name, caller.get()))
+        caller.set("the read")
+        return 7
+
+    token = caller.set("the request")
+    task = tasks.start_read(read)
+    assert seen == [(threading.current_thread().name, "the request")]
+    assert caller.get() == "the request"
+    assert task.result() == 7
+    assert 0 <= task.elapsed_ms < 10_000
+    caller.reset(token)
+
+
+def test_a_read_is_never_late(tasks: Tasks) -> None:
+    assert tasks.start_read(lambda: 7).result(CLOCK.monotonic_ms() - 1_000) == 7
+
+
+def test_the_error_of_a_read_is_raised_to_who_asks_for_it(tasks: Tasks) -> None:
+    def fail() -> None:
+        raise ValueError("own")
+
+    task = tasks.start_read(fail)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="own"):
+            task.result(CLOCK.monotonic_ms() + 1_000)
+
+
+def test_anything_else_runs_beside_the_caller(tasks: Tasks) -> None:
+    meeting = threading.Barrier(2, timeout=30)
+    task = tasks.start(meeting.wait)
+    meeting.wait()
+    task.result()
