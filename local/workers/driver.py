@@ -15,7 +15,7 @@ from local.engine.sqlite_queue import Counts
 from local.template import Schedule
 from local.workers.failure_log import report
 from local.workers.queue_worker import QueueWorker
-from local.workers.requests_first import RequestsFirst
+from local.workers.requests_first import RequestsFirst, give_way
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import schedule_event
 from neve.ports.runtime import Clock
@@ -220,7 +220,9 @@ class Driver:
         return True
 
     def _step(self, worker: Worker, *, hurry: bool) -> bool:
-        """One batch, unless the worker is paused."""
+        """One batch, unless the worker is paused. What a request has just written is not looked at before that is
+        answered."""
+        give_way()
         return self._guarded(worker.name, lambda: worker.step(hurry=hurry))
 
     def _guarded(self, name: str, work: Callable[[], bool]) -> bool:

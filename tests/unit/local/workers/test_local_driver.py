@@ -22,6 +22,7 @@ from local.template import read_template
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
 from local.workers.queue_worker import QueueWorker
+from local.workers.requests_first import RequestsFirst
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import sequence_number
 from neve.adapters.clock import SystemClock
@@ -89,10 +90,10 @@ class Machine:
         remember = self.deliveries.remember
         return QueueWorker(SOURCES[queue], TEMPLATE.queues[queue], self.queue, self.clock, self.invoke, remember)
 
-    def driver(self, *queues: str) -> Driver:
+    def driver(self, *queues: str, requests: RequestsFirst | None = None) -> Driver:
         workers = [self.worker(queue) for queue in queues]
         sources = Sources([self.stream()], workers, TEMPLATE.schedules)
-        return Driver(sources, self.invoke, self.clock, self.held.__getitem__, self.expired.append)
+        return Driver(sources, self.invoke, self.clock, self.held.__getitem__, self.expired.append, requests)
 
     def put(self, *names: str) -> None:
         for name in names:
@@ -508,6 +509,20 @@ def test_stop_waits_for_what_is_in_flight(machine: Machine) -> None:
     assert finished == [True]
     machine.send("embed", 2)
     assert machine.delivered("embed") == [[1]]
+
+
+def test_what_a_request_wrote_is_looked_at_behind_its_answer(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.workers.requests_first.MAX_YIELD_S", PATIENCE_S)
+    delivered = threading.Event()
+    machine.answers["outbox"] = lambda _: delivered.set()
+    requests = RequestsFirst(lambda: 0.0)
+    driver = machine.driver(requests=requests)
+    with requests.one():
+        driver.start(schedules=False)
+        machine.put("a")
+        assert not delivered.wait(0.05)
+    assert delivered.wait(PATIENCE_S)
+    driver.stop()
 
 
 def test_a_failing_engine_does_not_end_a_worker(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
