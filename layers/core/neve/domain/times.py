@@ -21,7 +21,7 @@ def parse(text: str) -> datetime:
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         raise ValueError(f"time without an offset: {text}")
-    return at.astimezone(UTC)
+    return at if at.tzinfo is UTC else at.astimezone(UTC)
 
 
 def epoch_ms(text: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from neve.http.operations import B, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
@@ -62,10 +63,17 @@ class Answer:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The body as it is sent."""
+        """The body, to be kept."""
         if isinstance(self.body, BaseModel):
             return self.body.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dict(self.body or {})
+
+    @property
+    def content(self) -> str:
+        """The body as it is sent: the text of ``json``, without a copy of the body in between."""
+        if isinstance(self.body, BaseModel):
+            return self.body.model_dump_json(by_alias=True, exclude_none=True)
+        return to_json(self.json).decode()
 
 
 def once(

@@ -126,7 +126,7 @@ def _reply(answer: Answer, request_id: str) -> dict[str, Any]:
     if answer.text is not None:
         headers["Content-Type"], text = TEXT, answer.text
     elif answer.body is not None:
-        headers["Content-Type"], text = JSON, _compact(answer.json)
+        headers["Content-Type"], text = JSON, answer.content
     if answer.degraded:
         headers[DEGRADED] = ", ".join(answer.degraded)
     return _proxy(answer.status, headers | dict(answer.headers), text)
