@@ -93,6 +93,15 @@ class PricedTable:
                 self._price_change(old, new)
         self._table.write(ops)
 
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        """One plain write each, side by side."""
+        spend(WAIT_MS["write"])
+        for put in puts:
+            old = self._table.get(key_of(put.item))
+            self._bill.add("write unit", _write_units(max(_size(old), _size(put.item))))
+            self._price_change(old, put.item)
+        return self._table.write_each(puts)
+
     def _price_change(self, old: Item | None, new: Item | None) -> None:
         self._bill.stored += _stored(new) - _stored(old)
         for index in (Index.RANK, Index.DUE, Index.RECENT):

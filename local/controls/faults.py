@@ -150,6 +150,13 @@ class FaultyTable:
         self._inner.write(ops)
         self._faults.wrote(ops)
 
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        self._faults.strike_store("table", "table")
+        self._faults.last_write.writes(puts)
+        failed = self._inner.write_each(puts)
+        self._faults.wrote(puts)
+        return failed
+
 
 class FaultyObjects:
     """Whoever writes an object that must not be there yet can be held before it."""

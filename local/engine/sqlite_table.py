@@ -14,7 +14,7 @@ from local.engine.gathered_rows import COLUMNS, StoredRow, gathered
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key, version_after
+from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, operation_key, version_after
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports.errors import Conflict
 from neve.ports.table import (
@@ -125,22 +125,28 @@ class SqliteTable:
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         check_write(ops)
-        keys = [operation_key(op) for op in ops]
-        images = [_new_image(op) for op in ops]
+        self._write(_Writes.of(ops), whole=True)
+
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        """In one transaction of the file: whoever reads it sees all of them or none."""
+        check_each(puts)
+        return self._write(_Writes.of(puts), whole=False) if puts else []
+
+    def _write(self, writes: _Writes, *, whole: bool) -> list[int]:
+        """The places of those whose expectation does not hold. ``whole``: then nothing is written. Raises Conflict."""
         newest = None
-        durable = not all(isinstance(op, Put) and not op.durable for op in ops)
-        with self._file.writing(durable=durable) as connection:
-            stored = _stored(connection, keys)
-            failed = [at for at, op in enumerate(ops) if not _holds(op.expect, stored.get(keys[at]))]
-            if failed:
+        with self._file.writing(durable=writes.durable) as connection:
+            stored = _stored(connection, writes.keys)
+            failed = [at for at, op in enumerate(writes.ops) if not _holds(op.expect, stored.get(writes.keys[at]))]
+            if failed and whole:
                 raise Conflict(failed)
-            changed = _apply(connection, ops, keys, images, stored)
-            if changed:
+            if _apply(connection, writes.without(failed), stored):
                 newest = connection.execute("SELECT last_insert_rowid()").fetchone()[0]
         if newest is not None:
             with self._changed:
                 self._newest_seq = max(self._newest_seq, newest)
                 self._changed.notify_all()
+        return failed
 
     # --- time to live ---------------------------------------------------------------------------
 
@@ -289,6 +295,28 @@ def _projected(item: Item, index: Index) -> Item:
 # --- writing ------------------------------------------------------------------------------------
 
 
+class _Writes(NamedTuple):
+    """Operations, the rows that they are about, and how they will leave these."""
+
+    ops: Sequence[WriteOp]
+    keys: Sequence[Key]
+    images: Sequence[StoredRow | None]
+
+    @classmethod
+    def of(cls, ops: Sequence[WriteOp]) -> _Writes:
+        return cls(ops, [operation_key(op) for op in ops], [_new_image(op) for op in ops])
+
+    @property
+    def durable(self) -> bool:
+        return not all(isinstance(op, Put) and not op.durable for op in self.ops)
+
+    def without(self, places: Sequence[int]) -> _Writes:
+        if not places:
+            return self
+        left = [one for at, one in enumerate(zip(*self, strict=True)) if at not in places]
+        return _Writes([op for op, _, _ in left], [key for _, key, _ in left], [image for _, _, image in left])
+
+
 def _new_image(op: WriteOp) -> StoredRow | None:
     """The row as ``op`` will leave it; the expectation settles its version before the row has been read."""
     if not isinstance(op, Put):
@@ -303,19 +331,13 @@ def _holds(expect: Expectation, stored: StoredRow | None) -> bool:
     return expect is Expect.ANY or stored is None
 
 
-def _apply(
-    connection: Connection,
-    ops: Sequence[WriteOp],
-    keys: Sequence[Key],
-    images: Sequence[StoredRow | None],
-    stored: dict[Key, StoredRow],
-) -> int:
+def _apply(connection: Connection, writes: _Writes, stored: dict[Key, StoredRow]) -> int:
     """Writes the rows, then the outbox; returns how many rows changed. Like a stream of the cloud it is silent about a
     write that changed nothing."""
     upserts: list[tuple[Any, ...]] = []
     deletes: list[Key] = []
     outbox: list[tuple[Any, ...]] = []
-    for op, key, new in zip(ops, keys, images, strict=True):
+    for op, key, new in zip(*writes, strict=True):
         old = stored.get(key)
         if isinstance(op, Put) and new is not None and new != old:
             upserts.append((*key, new.version, *_index_values(op.item), op.item.get("expires_at"), new.body, new.raw))

@@ -271,6 +271,49 @@ def test_the_largest_item_and_the_largest_transaction_fit(table: Table) -> None:
     assert len(sort_keys(table)) == 11
 
 
+def test_each_row_is_written_whose_expectation_holds(table: Table) -> None:
+    fill(table, row("ANY", n=0))
+    table.write([Put(row("MOVED", n=0), ABSENT), Put(row("READ", n=0), ABSENT)])
+    table.write([Put(row("MOVED", n=1), Version(1))])
+    puts = [
+        Put(row("READ", n=2), Version(1)),
+        Put(row("MOVED", n=2), Version(1)),
+        Put(row("ANY", n=2)),
+        Put(row("GONE", n=2), Version(1)),
+        Put(row("NEW", n=2), ABSENT),
+        Put(row("READ", "Q", n=2), ABSENT),
+    ]
+    assert table.write_each(puts) == [1, 3]
+    assert {item["sk"]: (item["n"], item["version"]) for item in table.query("P", limit=10).items} == {
+        "ANY": (2, 0),
+        "MOVED": (1, 2),
+        "NEW": (2, 1),
+        "READ": (2, 2),
+    }
+    assert table.get(Key("Q", "READ")) is not None
+    assert table.write_each([]) == []
+
+
+def test_rows_that_are_written_each_may_be_larger_than_a_transaction(table: Table) -> None:
+    text = "x" * 390_000
+    assert table.write_each([Put(row(f"{n:02d}", text=text), ABSENT) for n in range(12)]) == []
+    assert len(table.get_many([Key("P", f"{n:02d}") for n in range(12)])) == 12
+
+
+@pytest.mark.parametrize(
+    ("puts", "reason"),
+    [
+        ([Put(row("A")), Put(row("A"), Version(1))], "twice"),
+        ([Put(row(f"{n}")) for n in range(101)], "101"),
+        ([Put(row("B")), Put(row("A", text=None))], "cannot be stored"),
+    ],
+)
+def test_malformed_rows_are_a_value_error_and_none_is_written(table: Table, puts: list[Put], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        table.write_each(puts)
+    assert table.query("P", limit=10).items == []
+
+
 @pytest.mark.parametrize(
     ("query", "reason"),
     [

@@ -41,7 +41,7 @@ from neve.ports.errors import Conflict
 from neve.ports.models import Embedder, TokenEncoder
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchIndex
-from neve.ports.table import WriteOp
+from neve.ports.table import Put, WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import leg_health
@@ -102,14 +102,22 @@ class CountedTable(SqliteTable):
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         self.calls["write"] += 1
-        meddle, self.before_write = self.before_write, None
-        if meddle:
-            meddle()
+        self._meddle()
         super().write(ops)
         if self.lose_response:
             # what an adapter does whose answer was lost: it sends the same transaction again, and it fails
             self.lose_response = False
             raise Conflict
+
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        self.calls["write_each"] += 1
+        self._meddle()
+        return super().write_each(puts)
+
+    def _meddle(self) -> None:
+        meddle, self.before_write = self.before_write, None
+        if meddle:
+            meddle()
 
 
 class ListQueue:

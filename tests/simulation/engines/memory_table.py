@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple, cast
 
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_write, version_after
+from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, version_after
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports.errors import Conflict
 from neve.ports.table import (
@@ -248,6 +248,16 @@ class MemoryTable:
             for op in ops:
                 if not isinstance(op, Check):
                     self._apply(op, by)
+
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        check_each(puts)
+        failed = []
+        for place, put in enumerate(puts):
+            try:
+                self.write([put])
+            except Conflict:
+                failed.append(place)
+        return failed
 
     # --- parts ----------------------------------------------------------------------------------
 

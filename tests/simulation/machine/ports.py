@@ -17,7 +17,7 @@ from neve.ports.models import TokenEncoder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
-from neve.ports.table import Check, Item, Key, Page, WriteOp
+from neve.ports.table import Check, Item, Key, Page, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written
 from tests.simulation.machine.process import Process
@@ -49,6 +49,16 @@ class SimTable:
             if failed:
                 process.tell(what, "sent twice")
                 raise Conflict(failed)
+
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        """One after the other; a crash, or a table that does not answer, may come between two of them."""
+        failed = []
+        for place, put in enumerate(puts):
+            try:
+                self.write([put])
+            except Conflict:
+                failed.append(place)
+        return failed
 
     def _apply(self, ops: Sequence[WriteOp]) -> None:
         before = len(self._table.log)

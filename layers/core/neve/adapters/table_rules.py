@@ -55,6 +55,16 @@ def check_write(ops: Sequence[WriteOp]) -> None:
         raise ValueError(f"a write of {total} bytes, at most {MAX_TRANSACTION_BYTES} are possible")
 
 
+def check_each(puts: Sequence[Put]) -> None:
+    """Raises ValueError for what ``write_each`` does not take: together they may be larger than a transaction."""
+    if len(puts) > MAX_WRITE_OPS:
+        raise ValueError(f"{len(puts)} rows in one call, at most {MAX_WRITE_OPS} are possible")
+    for put in puts:
+        check_write([put])
+    if len({key_of(put.item) for put in puts}) < len(puts):
+        raise ValueError("a row is written twice")
+
+
 def version_after(put: Put) -> int:
     """Of the row as the put leaves it."""
     if isinstance(put.expect, Version):

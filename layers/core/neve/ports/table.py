@@ -126,3 +126,8 @@ class Table(Protocol):
     def write(self, ops: Sequence[WriteOp]) -> None:
         """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed
         call."""
+
+    def write_each(self, puts: Sequence[Put]) -> list[int]:
+        """Each by itself and beside the others, at half the price of a transaction: at most 100, of distinct keys. The
+        places of those whose expectation did not hold. Raises ValueError for a malformed call, and StoreUnavailable,
+        behind which any of them may have been written."""
