@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.domain.records.packs import PackManifest
-from neve.ports.errors import StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
@@ -253,6 +253,20 @@ def test_without_objects_a_cached_pack_is_stale_and_none_is_partial(
     assert (view.state, view.text, view.manifest, view.degraded) == ("partial", "", None, ("pack:partial",))
     versions, _ = pack_versions(world.user("ann").of_session("s2"), 10, None)
     assert versions == []
+
+
+def test_a_first_pack_that_lost_every_round_is_partial(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt gets what there is, and no 409."""
+
+    def lost(_: object) -> None:
+        raise Conflict
+
+    world.open(session="s2")
+    with monkeypatch.context() as busy:
+        busy.setattr(world.table, "write", lost)
+        view = pack(world, "s2")
+    assert (view.state, view.text, view.manifest, view.degraded) == ("partial", "", None, ("pack:partial",))
+    assert (pack(world, "s2").state, pack(world, "s2").degraded) == ("ready", ())
 
 
 def test_without_the_table_there_is_no_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from neve.caching import CacheSpec
-from neve.domain.errors import not_found
+from neve.domain.errors import NeveError, not_found
 from neve.domain.pack.render import render
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.packs import PackEntry, PackManifest
@@ -141,6 +141,10 @@ def _first_read(scope: SessionScope) -> PackView:
         pack = build_pack(scope, "initial")
     except StoreUnavailable as error:
         return _partial(scope) if error.store == "objects" else PackView("unavailable", degraded=(UNAVAILABLE,))
+    except NeveError as refused:
+        if refused.code != "conflict":
+            raise
+        return _partial(scope)  # others were quicker each time: no prompt waits for them
     return _ready(scope.ports.caches.of(PACKS).put(scope.keys, pack), ())
 
 

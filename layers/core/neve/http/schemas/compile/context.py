@@ -359,6 +359,6 @@ COMPILE = Operation(
     query=Nothing,
     body=CompileBody,
     responses={200: Response("The request for the provider, and the report.", ContextOut)},
-    codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch", "conflict"),
+    codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch"),
     answers_without_stores=True,
 )

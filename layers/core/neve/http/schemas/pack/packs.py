@@ -202,7 +202,7 @@ READ_PACK = Operation(
         200: Response("The pack.", PackOut, text="text/plain", headers=_HEADERS),
         304: Response("The caller's copy is current.", headers=_HEADERS),
     },
-    codes=("session_not_found", "pack_version_not_found", "user_closed", "conflict"),
+    codes=("session_not_found", "pack_version_not_found", "user_closed"),
     if_none_match=True,
     answers_without_stores=True,
 )
