@@ -46,8 +46,9 @@ def test_a_time_word_helps_only_a_question_for_a_time() -> None:
     assert order("Whenever did we talk?", PLAIN, dated) == "ab"
 
 
-def test_a_short_question_is_no_answer() -> None:
-    assert order("q", PLAIN._replace(text="did we talk?"), OTHER) == "ba"
+@pytest.mark.parametrize("text", ["did we talk?", "我们谈过吗？", "هل تحدثنا؟ "])
+def test_a_short_question_is_no_answer(text: str) -> None:
+    assert order("q", PLAIN._replace(text=text), OTHER) == "ba"
 
 
 def test_what_answers_a_good_match_is_lifted() -> None:

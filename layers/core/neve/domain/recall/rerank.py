@@ -186,7 +186,7 @@ class _Candidates:
             session=short * session,
             speaker=self._speaker(one),
             time=short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
-            question=short * one.text.rstrip().endswith("?"),
+            question=short * one.text.rstrip().endswith(_QUESTION_MARKS),
         )
 
     def _surroundings(self, utterances: Mapping[str, Place]) -> tuple[dict[str, float], ...]:
