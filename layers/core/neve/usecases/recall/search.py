@@ -4,7 +4,7 @@
 2. the search by vector, once the query has one; BM25; the pack's manifest, unless this process knows it
 3. hydrate: every candidate's row and the user row again
 
-What BM25 found is read at once, while the query is still being embedded; step 3 reads the others.
+What BM25 found is read at once, but for documents, while the query is still being embedded; step 3 reads the others.
 
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
 as the pack may hold, so that what the pack repeats is dropped, and said to be dropped, without another reading. Should
@@ -20,7 +20,6 @@ from neve.domain.pack.fit import candidate_limit
 from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.users import UserHead
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
-from neve.ports.runtime import Task
 from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
 from neve.usecases.lag.memory_lag import MemoryLag
@@ -39,6 +38,7 @@ from neve.usecases.recall.stages.hydrate import (
     GenerationMoved,
     Hydrated,
     Hydration,
+    ReadAhead,
     UnderWay,
     read_by_id,
     shown,
@@ -108,7 +108,7 @@ class _Read:
 
     index_lag: IndexLag | None
     hydration: Hydration
-    ahead: Task[Ahead]
+    ahead: ReadAhead
     out: LeftOut
     pack_version: int | None
     reading: Reading
@@ -136,7 +136,7 @@ class _Search:
             return self._found([], (), user_state.head)
         self.legs.start_words(self.request.where, depth)
         hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
-        ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, user_state, aside))
+        ahead = hydration.start_ahead(lambda: self._read_ahead(hydration, user_state, aside))
         reading = self.legs.read(depth)
         pack, new_items = aside.collect(self.budget.legs_end_ms, Collector(self.legs.degraded))
         out = _left_out(user_state, pack, self.request)
@@ -147,8 +147,8 @@ class _Search:
         return self._ranked(_Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped)))
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
-        """The rows that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
-        were started before it."""
+        """The utterances and memories that BM25 finds, while the query is still being embedded. In a task: it waits for
+        tasks that were started before it."""
         out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
         found = gated_words(self.request, out, self.legs.by_words())
         ahead = hydration.read_ahead(read_by_id(candidate.item_id for candidate in found))
@@ -193,7 +193,7 @@ class _Search:
         return replace(found, lag=lag, history=read.out.history, pack_version=read.pack_version)
 
     def _rank(
-        self, read: _Read, reading: Reading, known: Hydrated, ahead: Task[Ahead] | None = None
+        self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None
     ) -> tuple[Ranking, Hydrated]:
         """``known``: rows of an earlier reading; with those that were read now they are returned. ``ahead``: of the
         first reading."""

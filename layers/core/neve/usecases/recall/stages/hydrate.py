@@ -1,9 +1,9 @@
-"""Every hit is read again from the row store, in one read together with the user's head, before anybody sees it
-(docs/rules/recall.md#hydration)."""
+"""Every hit is read again from the row store before anybody sees it: what the words found while the query is embedded,
+the others in one read together with the user's head (docs/rules/recall.md#hydration)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import event_place, is_document_id, is_event_id
@@ -28,22 +28,35 @@ class GenerationMoved(Exception):
     """A replacement became visible while the rows were read, or the user took something back for the first time."""
 
 
+MEMORIES_HOLD_MS = 300.0
+"""*Chosen*, a prompt's budget. A memory that was deleted or changed since it was read moves no generation: behind an
+embedding that takes longer it is read once more. What was taken back of a log, the session's row says at the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ahead:
     """Utterances and memories, read while the query is still being embedded. ``rows``: ``items`` as the user's row has
-    them that was read before. Where its generation is the same behind them, what was read between the two is of that
-    generation, too."""
+    them that was read before. A row says by itself which generations see it: where the last read of the user's row
+    gives the same one, these stand."""
 
     items: Mapping[str, Item | None]
     rows: Hydrated
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """``since_ms``: when it was started."""
+
+    task: Task[Ahead]
+    since_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class UnderWay:
-    """``task`` reads the rows ``ids``, or as many of them as it can."""
+    """Of the rows ``ids``, ``ahead`` reads as many as it can."""
 
     ids: frozenset[str]
-    task: Task[Ahead]
+    ahead: ReadAhead
 
 
 def read_by_id(ids: Iterable[str]) -> list[str]:
@@ -62,6 +75,10 @@ class Hydration:
     ends_ms: float
     whatever_moved: bool
 
+    def start_ahead(self, work: Callable[[], Ahead]) -> ReadAhead:
+        since_ms = self.scope.ports.clock.monotonic_ms()
+        return ReadAhead(self.scope.ports.tasks.start(work), since_ms)
+
     def read_ahead(self, ids: Iterable[str]) -> Ahead:
         """The utterances and memories ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
         places = self._places(ids)
@@ -74,7 +91,8 @@ class Hydration:
         if not wanted:
             return {}
         table, keys = self.scope.ports.table, self.scope.keys
-        places = self._places(i for i in wanted if under_way is None or i not in under_way.ids)
+        read_ahead = self._still_good(under_way)
+        places = self._places(i for i in wanted if i not in read_ahead)
         documents = document_places(keys, wanted)
         sessions = _sessions(self.scope, wanted) if self.seen.takes_back else {}
         beside = [*sessions.values(), *(key for pair in documents.values() for key in pair)]
@@ -86,22 +104,39 @@ class Hydration:
         if moved and not self.whatever_moved:
             raise GenerationMoved
         hydrated = self._judged(_at(places, found), now)
-        if under_way:
+        if under_way and read_ahead:
             ahead = self._read_by(under_way)
             if moved:
                 ahead = self._moved(ahead, now)
-            lacking = under_way.ids - ahead.items.keys()
-            hydrated |= ahead.rows
-            hydrated |= self.read({i: rev for i, rev in wanted.items() if i in lacking})
+            hydrated |= {i: row for i, row in ahead.rows.items() if i in read_ahead}
+            hydrated |= self._read_again([i for i in wanted if i in read_ahead - ahead.rows.keys()], now)
         retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
         if any(retracted.values()):
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
         return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
 
+    def _still_good(self, under_way: UnderWay | None) -> frozenset[str]:
+        """What need not be read with the rest."""
+        if under_way is None:
+            return frozenset()
+        if self.scope.ports.clock.monotonic_ms() - under_way.ahead.since_ms <= MEMORIES_HOLD_MS:
+            return under_way.ids
+        return frozenset(filter(is_event_id, under_way.ids))
+
+    def _read_again(self, ids: Sequence[str], head: UserHead) -> Hydrated:
+        """What could not be read ahead, as the generation of ``head`` sees it. Raises StoreUnavailable,
+        DeadlineExceeded."""
+        places, table = self._places(ids), self.scope.ports.table
+        to_read = [key for key in places.values() if key]
+        if not to_read:
+            return {}
+        found = self.scope.ports.tasks.start_read(lambda: table.get_many(to_read)).result(self.ends_ms)
+        return self._judged(_at(places, found), head)
+
     def _read_by(self, under_way: UnderWay) -> Ahead:
         """Nothing where it failed: it is read again then. Raises DeadlineExceeded."""
         try:
-            return under_way.task.result(self.ends_ms)
+            return under_way.ahead.task.result(self.ends_ms)
         except StoreUnavailable:
             return Ahead({}, {})
 
