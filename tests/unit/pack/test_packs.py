@@ -17,6 +17,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.domain.records.packs import PackManifest
 from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
@@ -24,7 +25,7 @@ from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
-from neve.usecases.pack.read_pack import PackView, preview_pack, read_pack
+from neve.usecases.pack.read_pack import PackView, preview_of_session, preview_pack, read_pack
 from neve.usecases.pack.versions import pack_diff, pack_versions
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World
@@ -267,6 +268,36 @@ def test_a_first_pack_that_lost_every_round_is_partial(world: World, monkeypatch
         view = pack(world, "s2")
     assert (view.state, view.text, view.manifest, view.degraded) == ("partial", "", None, ("pack:partial",))
     assert (pack(world, "s2").state, pack(world, "s2").degraded) == ("ready", ())
+
+
+def test_a_preview_under_which_replacements_go_on_is_partial(world: World) -> None:
+    keys, read = world.user("ann").keys, world.table.get
+    remember(world, "likes tea")
+
+    def another_generation(key: Key) -> Item | None:
+        item: Item | None = read(key)
+        if key == keys.head and item is not None:
+            world.table.write([rows.put_head(keys, replace(rows.read_head(item), gen=item["gen"] + 1))])
+        return item
+
+    world.table.get = another_generation  # type: ignore[method-assign]
+    view = preview_pack(world.user("ann"))
+    assert (view.state, view.text, view.degraded) == ("partial", "", ("pack:partial",))
+
+
+def test_a_sessions_preview_under_which_replacements_go_on_is_partial(world: World) -> None:
+    session, read = world.user("ann").of_session("s1"), world.table.get_many
+    remember(world, "likes tea")
+
+    def another_generation(keys: list[Key]) -> dict[Key, Item]:
+        found: dict[Key, Item] = read(keys)
+        if item := found.get(session.keys.head):
+            world.table.write([rows.put_head(session.keys, replace(rows.read_head(item), gen=item["gen"] + 1))])
+        return found
+
+    world.table.get_many = another_generation  # type: ignore[method-assign]
+    view = preview_of_session(session)
+    assert (view.state, view.text, view.degraded) == ("partial", "", ("pack:partial",))
 
 
 def test_without_the_table_there_is_no_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

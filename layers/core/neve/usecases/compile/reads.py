@@ -33,8 +33,7 @@ from neve.usecases.compile.images import Images, load_images
 from neve.usecases.compile.updates import updates_since
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.observe.model_down import queued
-from neve.usecases.pack.gather_pack import gather_pack
-from neve.usecases.pack.read_pack import PackView, pack_of
+from neve.usecases.pack.read_pack import PackView, pack_of, preview_of_session
 from neve.usecases.recall.collector import Collector
 
 T = TypeVar("T")
@@ -177,7 +176,7 @@ def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> 
     if session_state.head.state != "active":
         return PackView("partial", text="")
     if read_only and session_state.epoch.pack is None:
-        return PackView("preview", text=gather_pack(scope)[0].text())
+        return preview_of_session(scope)
     return pack_of(scope, session_state.epoch)
 
 

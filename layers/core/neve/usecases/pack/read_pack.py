@@ -23,7 +23,7 @@ from neve.store.keys import SessionKeys
 from neve.store.session_state import read_state
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress, user_lag
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
-from neve.usecases.pack.gather_pack import gather_documents, gather_preview
+from neve.usecases.pack.gather_pack import gather_documents, gather_pack, gather_preview
 
 Holds = Callable[[str], bool]
 
@@ -142,9 +142,7 @@ def _first_read(scope: SessionScope) -> PackView:
     except StoreUnavailable as error:
         return _partial(scope) if error.store == "objects" else PackView("unavailable", degraded=(UNAVAILABLE,))
     except NeveError as refused:
-        if refused.code != "conflict":
-            raise
-        return _partial(scope)  # others were quicker each time: no prompt waits for them
+        return _partial_where_lost(scope, refused)
     return _ready(scope.ports.caches.of(PACKS).put(scope.keys, pack), ())
 
 
@@ -167,15 +165,34 @@ def preview_pack(scope: UserScope) -> PackView:
         inputs, lag = gather_preview(scope), user_lag(scope)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
+    except NeveError as refused:
+        return _partial_where_lost(scope, refused)
     documents = inputs.documents
     entries = documents.layers()["always"]
     return PackView("preview", text=inputs.text(), always=entries, left_out=documents.left_out, lag=lag)
+
+
+def preview_of_session(scope: SessionScope) -> PackView:
+    """What the session's first pack would hold now. Raises session_not_found, StoreUnavailable."""
+    try:
+        inputs, _, _ = gather_pack(scope)
+    except NeveError as refused:
+        return _partial_where_lost(scope, refused)
+    return PackView("preview", text=inputs.text())
 
 
 def _ready(pack: BuiltPack, degraded: tuple[str, ...]) -> PackView:
     manifest = pack.manifest
     always = tuple(manifest.layers.get("always", ()))
     return PackView("ready", pack.text, manifest, manifest.sha256, degraded, always, manifest.left_out)
+
+
+def _partial_where_lost(scope: UserScope, refused: NeveError) -> PackView:
+    """Where other writers won every round: a prompt needs a pack, and does not ask again. Raises what else was
+    refused."""
+    if refused.code != "conflict":
+        raise refused
+    return _partial(scope)
 
 
 def _partial(scope: UserScope) -> PackView:
