@@ -12,6 +12,7 @@ from typing import Any
 from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
 from local.engines import Engines
 from local.functions import current_function
+from neve.adapters.dynamodb.table import PUTS_AT_ONCE
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.caching import Caches
 from neve.ports.queue import Message, QueueName
@@ -94,8 +95,8 @@ class PricedTable:
         self._table.write(ops)
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
-        """One plain write each, side by side."""
-        spend(WAIT_MS["write"])
+        """One plain write each, ``PUTS_AT_ONCE`` side by side."""
+        spend(WAIT_MS["write"] * -(-len(puts) // PUTS_AT_ONCE))
         for put in puts:
             old = self._table.get(key_of(put.item))
             self._bill.add("write unit", _write_units(max(_size(old), _size(put.item))))

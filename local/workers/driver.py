@@ -220,8 +220,8 @@ class Driver:
         return True
 
     def _step(self, worker: Worker, *, hurry: bool) -> bool:
-        """One batch, unless the worker is paused. What a request has just written is not looked at before that is
-        answered."""
+        """One batch, unless the worker is paused. What a request has just written is looked at behind its answer, as a
+        rule."""
         give_way()
         return self._guarded(worker.name, lambda: worker.step(hurry=hurry))
 

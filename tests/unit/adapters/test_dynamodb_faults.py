@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -58,6 +59,7 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "query": (lambda table: table.query("P", limit=1), {"Items": [STORED], "Count": 1}),
     "index query": (lambda table: table.query("P", index=Index.RANK, limit=1), {"Items": [STORED], "Count": 1}),
     "put": (lambda table: table.write([Put(ROW, ABSENT)]), {}),
+    "each put": (lambda table: table.write_each([Put(ROW, ABSENT)]), {}),
     "delete": (lambda table: table.write([Delete(K)]), {}),
     "transaction": (lambda table: table.write(TWO), {}),
 }
@@ -277,6 +279,42 @@ def test_a_single_write_waits_for_a_transaction_on_its_row(
     assert conflict.value.failed == ()
 
 
+def test_a_row_on_which_a_transaction_stays_is_named_and_the_others_are_written(
+    table: DynamoDbTable, proxy: DynamoDbProxy
+) -> None:
+    busy = refusal("TransactionConflictException")
+    proxy.script.extend([busy] * ATTEMPTS)
+    assert table.write_each([Put(ROW, ABSENT)]) == [0]
+    proxy.script.extend([Answer(200, {})] * 3)
+    assert table.write_each([Put({**ROW, "sk": sk}) for sk in "ABC"]) == []
+
+
+def test_each_row_is_tried_though_the_store_refuses_one(table: DynamoDbTable, proxy: DynamoDbProxy) -> None:
+    proxy.script.extend([refusal("AccessDeniedException"), Answer(200, {}), Answer(200, {})])
+    with pytest.raises(StoreUnavailable):
+        table.write_each([Put({**ROW, "sk": sk}) for sk in "ABC"])
+    assert len(proxy.requests) == 3
+
+
+def test_each_row_is_written_with_what_the_caller_is_known_by(
+    table: DynamoDbTable, proxy: DynamoDbProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log line, or a recorder of calls, beside each request."""
+    caller: ContextVar[str] = ContextVar("caller", default="nobody")
+    seen: list[str] = []
+    put = table._put
+
+    def noting(one: Put) -> None:
+        seen.append(caller.get())
+        put(one)
+
+    monkeypatch.setattr(table, "_put", noting)
+    proxy.script.extend([Answer(200, {})] * 2)
+    caller.set("the outbox")
+    table.write_each([Put({**ROW, "sk": sk}) for sk in "AB"])
+    assert seen == ["the outbox"] * 2
+
+
 # --- unprocessed keys ---------------------------------------------------------------------------
 
 
@@ -367,6 +405,14 @@ def test_a_single_put_knows_its_own_row(proxied: DynamoDbTable, direct: Table, r
     with pytest.raises(Conflict) as conflict:
         proxied.write([Put({**ROW, "n": 2}, Version(1))])
     assert conflict.value.failed == (0,)
+
+
+def test_each_of_several_puts_knows_its_own_row(proxied: DynamoDbTable, direct: Table, real: DynamoDbProxy) -> None:
+    direct.write([Put({**ROW, "sk": "C"}, ABSENT)])
+    real.script.extend([LoseAnswer(), LoseAnswer()])
+    assert proxied.write_each([Put({**ROW, "sk": sk, "n": 1}, ABSENT) for sk in "ABC"]) == [2]
+    found = direct.get_many([Key("P", sk) for sk in "ABC"])
+    assert {key.sk: item.get("n") for key, item in found.items()} == {"A": 1, "B": 1, "C": None}
 
 
 def test_a_twin_of_a_put_that_never_arrived_is_a_conflict(

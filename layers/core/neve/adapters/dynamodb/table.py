@@ -6,6 +6,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -36,7 +37,7 @@ KEYS_A_BATCH = 100
 """The most that one BatchGetItem takes."""
 PUT_ID_BYTES = 8
 PUTS_AT_ONCE = 10
-"""Of ``write_each`` (*chosen*): a third of the client's connections. A recall's memories are two rounds at most."""
+"""Of ``write_each`` (*chosen*): a third of the client's connections."""
 
 
 class ConditionFailed(Exception):
@@ -136,8 +137,8 @@ class DynamoDbTable:
         if not puts:
             return []
         with ThreadPoolExecutor(min(len(puts), PUTS_AT_ONCE)) as pool:
-            done = list(pool.map(self._done, puts))
-        return [place for place, written in enumerate(done) if not written]
+            begun = [pool.submit(copy_context().run, self._done, put) for put in puts]
+        return [place for place, one in enumerate(begun) if not one.result()]
 
     # --- reading --------------------------------------------------------------------------------
 
