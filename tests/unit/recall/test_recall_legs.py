@@ -10,6 +10,7 @@ import pytest
 from local.controls.fixture_embedder import FixtureEmbedder, similar_pair
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
+from neve.domain.indexing.passage import Source
 from neve.ports.search import IndexModel
 from neve.usecases.recall.stages.legs import QUERY_VECTORS
 from tests.unit.recall_world import RecallWorld
@@ -276,3 +277,25 @@ def test_the_session_scope_needs_a_session(world: RecallWorld) -> None:
     with pytest.raises(NeveError) as refused:
         world.ask("anything", scope="session")
     assert (refused.value.code, refused.value.errors[0].field) == ("validation_failed", "session_id")
+
+
+def test_memories_among_which_no_utterance_is_are_ranked_as_by_themselves(world: RecallWorld) -> None:
+    """There is nothing to re-order, so that each leg goes as deep as it does for memories."""
+    for number in range(45):
+        world.remember(f"Mary drinks tea number {number} of {'many ' * (number % 7)}")
+    world.pump()
+    asked, alone = world.ask("Mary tea", k=10), world.ask("Mary tea", k=10, sources=(Source.MEMORY,))
+    assert [(hit.id, hit.score) for hit in asked.hits] == [(hit.id, hit.score) for hit in alone.hits]
+    assert {name: leg.depth for name, leg in asked.legs.items()} == {"lexical": 30, "vector": 30}
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_one_utterance_among_what_was_found_makes_both_legs_deeper(world: RecallWorld, *, indexed: bool) -> None:
+    world.open()
+    world.remember("Mary drinks tea")
+    world.pump()
+    world.say("Mary has some tea")
+    if indexed:
+        world.pump()
+    legs = world.ask("Mary tea", session_id="s1", k=10).legs
+    assert {name: leg.depth for name, leg in legs.items()} == {"lexical": 60, "vector": 60}

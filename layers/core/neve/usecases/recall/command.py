@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from neve.domain.errors import invalid
@@ -21,7 +21,7 @@ MAX_K = 50
 MIN_DEPTH = 30
 """Items of a leg: max(30, 2k), utterances counted by themselves (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
-"""The same where utterances are searched, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
+"""The same where utterances are among what was found, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,10 @@ class ResolvedRequest:
         stands beside these."""
         beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
         return 2 * self.depth if beside else self.depth
+
+    def without_rerank(self) -> ResolvedRequest:
+        """Where no utterance was found there is nothing to re-order."""
+        return replace(self, rerank="off", depth=max(MIN_DEPTH, 2 * self.k))
 
     @property
     def small_talk(self) -> bool:

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
+from neve.domain.ids import is_event_id
 from neve.domain.pack.fit import candidate_limit
 from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.users import UserHead
@@ -144,7 +146,18 @@ class _Search:
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
         version = pack.version if pack else None
-        return self._ranked(_Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped)))
+        read = _Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped))
+        return self._fitted(read)._ranked(read)
+
+    def _fitted(self, read: _Read) -> _Search:
+        """As deep as what was found needs."""
+        legs = (read.reading.lexical or (), read.reading.vector or ())
+        found = chain(read.new, (candidate.item_id for leg in legs for candidate in leg))
+        if self.request.rerank == "off" or any(map(is_event_id, found)):
+            return self
+        request = self.request.without_rerank()
+        self.legs.take(request.depth)
+        return replace(self, request=request)
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances and memories that BM25 finds, while the query is still being embedded. In a task: it waits for
@@ -200,12 +213,14 @@ class _Search:
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
-        self.late.read(list(wanted))
+        late = self.late if self.request.rerank == "late" else None
+        if late:
+            late.read(list(wanted))
         by_words = frozenset(read_by_id(candidate.item_id for candidate in gated.lexical or ()))
         fresh = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None)
         known = {**known, **shown(fresh, read.out)}
-        late = self.late.similarities(known)
-        ranking = fuse(self.request, self.scores, replace(reading, late=late), gated, known, list(new))
+        reading = replace(reading, late=late.similarities(known) if late else {})
+        ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
         starved = _starved(self.request, reading, gated, ranking.dropped)
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped), starved=starved), known
 

@@ -137,6 +137,11 @@ class Legs:
         vector = self._result("vector", self._neighbours, VECTOR_ERROR) if self._neighbours is not None else None
         return Reading(lexical, vector, depth, self._query.calibration if self._query else None)
 
+    def take(self, depth: int) -> None:
+        """How many of each leg go on, as its report says."""
+        for report in self.reports.values():
+            report.depth = min(report.depth, depth)
+
     @property
     def searched(self) -> bool:
         """False when something was to be searched and no leg completed, or one that had to be read again did not."""
