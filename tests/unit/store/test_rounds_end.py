@@ -254,5 +254,6 @@ def test_a_pack_under_which_replacements_follow_each_other(world: World, monkeyp
         return gathered(*given)
 
     monkeypatch.setattr(gather_pack, "_gathered", slowly)
-    loses(lambda: preview_pack(world.user()))
+    loses(lambda: gather_pack.gather_preview(world.user()))
     assert len(times) == ATTEMPTS
+    assert preview_pack(world.user()).degraded == ("pack:partial",)
