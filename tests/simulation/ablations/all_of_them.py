@@ -144,7 +144,7 @@ ABLATIONS = _by_name(
             100,
             lambda: [(Passage, "document_version", 0)],
         ),
-        Ablation("put new", "the one winner of a pack version's object", "records", 400, overwrites),
+        Ablation("put new", "the one winner of a pack version's object", "records", 1_000, overwrites),
         Ablation(
             "pointer",
             "the expected version of a pack's pointer",
