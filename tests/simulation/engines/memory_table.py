@@ -251,13 +251,7 @@ class MemoryTable:
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
         check_each(puts)
-        failed = []
-        for place, put in enumerate(puts):
-            try:
-                self.write([put])
-            except Conflict:
-                failed.append(place)
-        return failed
+        return refused(self.write, puts)
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -313,6 +307,17 @@ def _selected(places: list[Place], prefix: str | None, between: tuple[str, str] 
         low, high = between
         return places[bisect_left(places, (low,)) : bisect_right(places, (high, _LAST, _LAST + _LAST))]
     return places
+
+
+def refused(write: Callable[[Sequence[WriteOp]], None], puts: Sequence[Put]) -> list[int]:
+    """The places of those that ``write`` does not take, each by itself."""
+    failed = []
+    for place, put in enumerate(puts):
+        try:
+            write([put])
+        except Conflict:
+            failed.append(place)
+    return failed
 
 
 def key_written(op: WriteOp) -> Key:

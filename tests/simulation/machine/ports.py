@@ -19,7 +19,7 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from neve.ports.table import Check, Item, Key, Page, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
-from tests.simulation.engines.memory_table import key_written
+from tests.simulation.engines.memory_table import key_written, refused
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver, ScriptedTokenEncoder
 from tests.simulation.machine.tasks import SimTasks
@@ -52,13 +52,7 @@ class SimTable:
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
         """One after the other; a crash, or a table that does not answer, may come between two of them."""
-        failed = []
-        for place, put in enumerate(puts):
-            try:
-                self.write([put])
-            except Conflict:
-                failed.append(place)
-        return failed
+        return refused(self.write, puts)
 
     def _apply(self, ops: Sequence[WriteOp]) -> None:
         before = len(self._table.log)
