@@ -1,5 +1,6 @@
 """Tasks beside a row store in the same process: it answers a read in a tenth of a millisecond, which is less than a
-thread of the pool takes to begin. A recall has five of them (*measured*, two cores: 8 % of its median)."""
+thread of the pool takes to begin. A recall has five of them (*measured* with what it reads ahead, two
+cores: 9 % of its median)."""
 
 from __future__ import annotations
 

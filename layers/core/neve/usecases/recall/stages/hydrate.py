@@ -109,7 +109,8 @@ class Hydration:
             if moved:
                 ahead = self._moved(ahead, now)
             hydrated |= {i: row for i, row in ahead.rows.items() if i in read_ahead}
-            hydrated |= self._read_again([i for i in wanted if i in read_ahead - ahead.rows.keys()], now)
+            lacking = read_ahead - ahead.rows.keys()
+            hydrated |= self._read_again([i for i in wanted if i in lacking], now)
         retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
         if any(retracted.values()):
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
