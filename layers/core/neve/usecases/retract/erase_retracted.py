@@ -145,7 +145,7 @@ class _Erasing:
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
         self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope)) + sum(1 for _ in self._summaries())
         self.receipt.left += len(packs_with(self.scope, self.made.is_in))
-        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
+        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, sorted(self.made.revisions)))
         self.receipt.left += parts_to_withdraw(self.scope)
 
     def _need_time(self) -> None:

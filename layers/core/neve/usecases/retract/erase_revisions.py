@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from neve.domain.indexing.document_passages import indexed_texts
@@ -47,7 +47,7 @@ def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> N
         delete_rows(scope.ports.table, [key_of(item)])
 
 
-def stored_revisions(scope: UserScope, revisions: Iterable[tuple[str, int]]) -> Iterator[Item]:
+def stored_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> Iterator[Item]:
     keys = [scope.keys.document_rev(document_id, rev) for document_id, rev in revisions]
     for start in range(0, len(keys), READ_BATCH_SIZE):
         yield from scope.ports.table.get_many(keys[start : start + READ_BATCH_SIZE]).values()
