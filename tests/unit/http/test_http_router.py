@@ -470,7 +470,7 @@ def test_no_json_value_is_a_server_error(value: object) -> None:
     ("error", "code", "retry"),
     [
         (StoreUnavailable("table", "secret path"), "store_unavailable", "2"),
-        (Conflict([1]), "conflict", None),
+        (Conflict([1]), "conflict", "1"),
         (InvalidCursor("x"), "validation_failed", None),
         (ValueError("secret value"), "internal", None),
         (NeveError("erasing", "Later.", retry_after_s=30), "erasing", "30"),
