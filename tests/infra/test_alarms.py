@@ -115,13 +115,16 @@ def test_no_function_is_throttled_unnoticed() -> None:
 
 
 def test_no_call_is_refused_by_the_gateway_unnoticed() -> None:
-    """The stage's rate: API Gateway counts what it refuses among all other 4xx, and only its log says which."""
+    """The stage's rate: API Gateway counts what it refuses among all other 4xx, and only its log says which. What needs
+    no key is not among them: anybody could set the alarm off."""
     [(_, refused)] = of_type(WATCHED, "AWS::Logs::MetricFilter")
     [counted] = refused["MetricTransformations"]
     watched = {(namespace, metric) for namespace, metric, _ in metrics(WATCHED["CallsThrottled"]["Properties"])}
     assert watched == {(text(counted["MetricNamespace"]), counted["MetricName"]), ("AWS/ApiGateway", "Count")}
     log = written(SERVICE)["Resources"]["Api"]["Properties"]["AccessLogSetting"]["Format"]
-    assert '"gateway_answer":"$context.error.responseType"' in log and "$.gateway_answer" in refused["FilterPattern"]
+    assert '"gateway_answer":"$context.error.responseType"' in log and '"route":"$context.resourcePath"' in log
+    [public] = {route.path for route in read_template().routes if route.public}
+    assert refused["FilterPattern"] == f'{{ ($.gateway_answer = "THROTTLED") && ($.route != "{public}") }}'
     assert expanded()["Observability"]["Properties"]["Parameters"]["ApiLogGroup"] == {"Ref": "ApiLogs"}
 
 
