@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.simulation.ablations.all_of_them import ABLATIONS
-from tests.simulation.ablations.finding import FOUND_LAST, found_at, keep
+from tests.simulation.ablations.finding import FOUND_LAST, first_found, found_again, keep
 from tests.simulation.machine.chaos import FAULTS
 from tests.simulation.many import OtherReport, as_report, lacking, play_many, processes
 from tests.simulation.seeds import Options, play
@@ -40,7 +40,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--report", type=Path, help="the report as JSON; seeds that it holds are not run again")
     parser.add_argument("--ablations", nargs="*", metavar="NAME", help="all, or some by name")
     parser.add_argument(
-        "--keep", action="store_true", help="note the seeds that found ablations, to look at them first"
+        "--keep", action="store_true", help="note the first seeds that find ablations, for others to look at first"
     )
     return parser.parse_args()
 
@@ -81,10 +81,10 @@ def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int
 
 
 def _ablations(names: list[str], jobs: int, keeps: bool) -> int:
-    """Each with the first seed that found it."""
+    """Each with a seed that found it; to note them, with the first."""
     lost, seeds = [], dict(FOUND_LAST)
     with processes(jobs) as pool:
-        for name, found in zip(names, pool.map(found_at, names), strict=True):
+        for name, found in zip(names, pool.map(first_found if keeps else found_again, names), strict=True):
             within = ABLATIONS[name].within
             print(f"{name}: {'NOT FOUND' if found is None else f'seed {found}'} within {within}", flush=True)
             if found is None:

@@ -16,23 +16,19 @@ FOUND_LAST: dict[str, int] = json.loads(FOUND_AT.read_text(encoding="utf-8"))
 """The first seed that found each ablation when all of them were looked for last."""
 
 
-def found_at(name: str) -> int | None:
-    """``seeds_until_found`` of the ablation of that name, in whatever process."""
-    return seeds_until_found(ABLATIONS[name])
-
-
-def seeds_until_found(ablation: Ablation) -> int | None:
-    """The first seed, from 0, that breaks an invariant without the safeguard; None when no seed does."""
+def first_found(name: str) -> int | None:
+    """The first seed, from 0, that breaks an invariant without the safeguard of that name; None when no seed does.
+    In whatever process, as ``found_again``."""
+    ablation = ABLATIONS[name]
     return _first_broken(ablation, range(ablation.within))
 
 
-def is_found(ablation: Ablation) -> bool:
-    """Whether a seed breaks an invariant without the safeguard: the one that did when all of them were looked for last,
-    or else any of those within which it has to be found."""
-    last = FOUND_LAST.get(ablation.name)
-    if last is not None and _first_broken(ablation, [last]) is not None:
-        return True
-    return seeds_until_found(ablation) is not None
+def found_again(name: str) -> int | None:
+    """The same, but first the seed that found it when all of them were looked for last: it is mostly the only one."""
+    last = FOUND_LAST.get(name)
+    if last is not None and _first_broken(ABLATIONS[name], [last]) is not None:
+        return last
+    return first_found(name)
 
 
 def _first_broken(ablation: Ablation, seeds: Iterable[int]) -> int | None:
@@ -42,5 +38,5 @@ def _first_broken(ablation: Ablation, seeds: Iterable[int]) -> int | None:
 
 
 def keep(found: Mapping[str, int]) -> None:
-    """For ``is_found``."""
+    """For ``found_again``."""
     FOUND_AT.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")
