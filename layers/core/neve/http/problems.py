@@ -11,14 +11,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from neve.domain.cursors import InvalidCursor
-from neve.domain.errors import FieldError, NeveError, invalid
+from neve.domain.errors import FieldError, NeveError, invalid, lost_to_writer
 from neve.ports.errors import Conflict, StoreUnavailable
 
 CONTENT_TYPE = "application/problem+json"
 STORE_RETRY_S = 2
 """``Retry-After`` of a 503: a failover of the row store takes a few seconds."""
-CONFLICT_RETRY_S = 1
-"""``Retry-After`` of a 409 ``conflict``: the other writer is done by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +139,7 @@ def as_refusal(error: Exception) -> NeveError:
         detail = "A store did not answer; try again shortly."
         return NeveError("store_unavailable", detail, retry_after_s=STORE_RETRY_S)
     if isinstance(error, Conflict):
-        detail = "A concurrent write changed the same rows; read again and repeat."
-        return NeveError("conflict", detail, retry_after_s=CONFLICT_RETRY_S)
+        return lost_to_writer("A concurrent write changed the same rows; read again and repeat.")
     if isinstance(error, InvalidCursor):
         return invalid("query.cursor", "is not a cursor of this list")
     return NeveError("internal", "Internal error; the failure was logged under this request id.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import lost_to_writer
 from neve.ports.errors import Conflict
 from neve.ports.runtime import Clock, Ids
 from neve.ports.table import Item
@@ -63,7 +63,7 @@ class Rounds:
     def begin(self) -> None:
         """Pauses before the third round and each later one. Raises 409 ``conflict`` instead of a round too many."""
         if self.begun >= self.most:
-            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+            raise lost_to_writer(TOO_MANY_WRITERS)
         if self.begun > 1:
             longest = min(FIRST_PAUSE_S * 2 ** (self.begun - 2), MAX_PAUSE_S)
             self.ports.clock.sleep(_random_share(self.ports.ids) * longest)

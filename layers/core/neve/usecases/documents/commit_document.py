@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import NeveError, lost_to_writer
 from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import idempotency, rows
@@ -98,7 +98,7 @@ class _Attempts:
         rev = self.tried.written.document.rev
         further = place is not None and place["rev"] > rev
         if self.commit.conditional and (further or (left is not None and left["rev"] >= rev)):
-            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+            raise lost_to_writer(TOO_MANY_WRITERS)
         return None
 
 

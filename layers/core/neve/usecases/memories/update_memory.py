@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.errors import NeveError, invalid
+from neve.domain.errors import NeveError, invalid, lost_to_writer
 from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
@@ -131,7 +131,7 @@ class _Update:
             return memory
         further = memory.rev > tried.rev if memory else rows.deleted_rev(found.get(deleted)) >= tried.rev
         if further and self.if_match is not None:
-            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+            raise lost_to_writer(TOO_MANY_WRITERS)
         return None
 
 
