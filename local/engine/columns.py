@@ -69,6 +69,10 @@ class Names(Generic[V]):
         """The codes of those values that have one."""
         return [code for value in values if (code := self._codes.get(value)) is not None]
 
+    def are_among(self, values: Iterable[V]) -> bool:
+        """Whether there are no values but these."""
+        return len(self.known(set(values))) == len(self._values)
+
     def values(self, codes: Iterable[int]) -> list[V]:
         return list(map(self._values.__getitem__, codes))
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from local.engine.search.analysis import Term
 from local.engine.search.postings import Held
+from local.engine.search.quantised import may_be_near
 from local.engine.search.segment import Mask, Rows, Snapshot
 from neve.domain.indexing.passage import Source, rev_of
 from neve.domain.recall.weighted_counts import K1
@@ -24,6 +25,9 @@ from neve.ports.search import Candidate
 _FIRST_BLOCK = 256
 _BATCH_POSTINGS = 65_536
 """What is held beside the postings themselves: 1.5 MB."""
+MANY = 16_384
+"""Vectors from which a first look at their bytes pays (*measured* with 384 dimensions, against comparing all: 0.7 and
+0.7 ms of 8,000, 1.0 and 1.3 of 16,000, 4 and 18 of 100,000)."""
 _SPARSE = 4
 """A filter that leaves less than 1 / _SPARSE of the passages is applied before the vectors are compared, not after."""
 
@@ -68,13 +72,25 @@ def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) ->
 
 
 def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, depth: int) -> list[Candidate]:
-    """Every admitted vector is compared. Rows are summed one by one, so equal vectors have equal scores."""
+    """As if every admitted vector were compared."""
     rows = np.flatnonzero(mask & snapshot.has_vector).astype(np.int32)
+    wanted = max(_FIRST_BLOCK, 2 * depth)
+    if len(rows) >= max(MANY, 2 * wanted, len(mask) // _SPARSE):
+        near, floor = may_be_near(snapshot.quantised, vector, rows, wanted)
+        found = _best_passages(snapshot, near, _cosines(snapshot.vectors[near], vector), depth, _any_row)
+        if len(found) == depth and found[-1].score >= floor:
+            return found
     if len(rows) * _SPARSE < len(mask):
-        cosines = np.einsum("ij,j->i", snapshot.vectors[rows], vector)
+        cosines = _cosines(snapshot.vectors[rows], vector)
     else:
-        cosines = np.einsum("ij,j->i", snapshot.vectors, vector)[rows]
-    return _best_passages(snapshot, rows, np.clip(cosines, -1.0, 1.0).astype(np.float64), depth, _any_row)
+        cosines = _cosines(snapshot.vectors, vector)[rows]
+    return _best_passages(snapshot, rows, cosines, depth, _any_row)
+
+
+def _cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> Scores:
+    """Rows are summed one by one, so equal vectors have equal scores, whatever stands beside them."""
+    cosines: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return np.clip(cosines, -1.0, 1.0).astype(np.float64)
 
 
 def _any_row(_row: int) -> bool:
@@ -153,12 +169,12 @@ def _best_passages(
 
 def _candidates(snapshot: Snapshot, best: Sequence[tuple[int, float]]) -> list[Candidate]:
     rows = np.array([row for row, _ in best], np.int32)
-    numbers = (snapshot.columns[name][rows].tolist() for name in ("n", "version", "length"))
-    names = (snapshot.names_of(name, rows) for name in ("item_id", "fingerprint", "source"))
-    return [
-        Candidate(item_id, n, score, rev_of(version), fingerprint, _SOURCES[source], length)
-        for (_, score), n, version, length, item_id, fingerprint, source in zip(best, *numbers, *names, strict=True)
-    ]
+    n, version, length = (snapshot.columns[name][rows].tolist() for name in ("n", "version", "length"))
+    item_id, fingerprint, source = (snapshot.names_of(name, rows) for name in ("item_id", "fingerprint", "source"))
+    scores = [score for _, score in best]
+    sources = map(_SOURCES.__getitem__, source)
+    fields = zip(item_id, n, scores, map(rev_of, version), fingerprint, sources, length, strict=True)
+    return list(map(Candidate._make, fields))  # in half the time of a call each
 
 
 def _blocks(rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[Rows, NDArray[Any]]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from local.engine.columns import Column, Names
 from local.engine.search.postings import Postings, PostingsView
+from local.engine.search.quantised import Quantised, QuantisedColumns
 
 MAX_DEAD_ROWS = 4_096
 MIN_BYTES = 8_192
@@ -79,12 +80,17 @@ class Snapshot:
     columns: Mapping[str, NDArray[Any]]
     names: Mapping[str, Names[str | None]]
     vectors: NDArray[np.float32]
+    quantised: Quantised
     has_vector: Mask
     postings: PostingsView
 
     def among(self, name: str, values: Iterable[str | None]) -> Mask:
         """The passages whose attribute is one of the values."""
         return self._with_codes(name, self.names[name].known(values))
+
+    def has_only(self, name: str, values: Iterable[str | None]) -> bool:
+        """Whether the attribute of every passage is one of the values, as far as that can be said without looking."""
+        return self.names[name].are_among(values)
 
     def where(self, name: str, accepts: Callable[[str | None], bool]) -> Mask:
         """The passages whose attribute is accepted; asked once for each distinct value."""
@@ -95,7 +101,7 @@ class Snapshot:
         values = self.names[name].values(self.columns[name][rows].tolist())
         if None in values:
             raise ValueError(f"a passage without {name}")
-        return [value for value in values if value is not None]
+        return cast("list[str]", values)
 
     def _with_codes(self, name: str, codes: Sequence[int]) -> Mask:
         column = self.columns[name]
@@ -113,6 +119,7 @@ class Segment:
         self._columns |= {name: Column(dtype, room=spare) for name, dtype in _NUMBERS.items()}
         self._names: dict[str, Names[str | None]] = {name: Names() for name in NAMED}
         self._vectors = Column(np.float32, dimensions, room=spare)
+        self._quantised = QuantisedColumns(dimensions, room=spare)
         self._has_vector = Column(np.bool_, room=spare)
         self._postings = Postings()
         self._no_vector = bytes(4 * dimensions)
@@ -122,7 +129,7 @@ class Segment:
     def nbytes(self) -> int:
         columns = (*self._columns.values(), self._vectors, self._has_vector)
         held = sum(column.nbytes for column in columns) + sum(names.nbytes for names in self._names.values())
-        return held + self._postings.nbytes + MIN_BYTES
+        return held + self._quantised.nbytes + self._postings.nbytes + MIN_BYTES
 
     @property
     def mostly_dead(self) -> bool:
@@ -157,7 +164,9 @@ class Segment:
         vectors = by_name["vector"]
         if self._no_vector:
             packed = b"".join([self._no_vector if vector is None else vector for vector in vectors])
-            self._vectors.extend(np.frombuffer(packed, "<f4"))
+            unit = np.frombuffer(packed, "<f4").reshape(len(added), -1)
+            self._vectors.extend(unit)
+            self._quantised.extend(unit)
         self._has_vector.extend([vector is not None for vector in vectors])
         self._postings.append(first, by_name["terms"])
 
@@ -168,6 +177,7 @@ class Segment:
             columns={name: column.view() for name, column in self._columns.items()},
             names=self._names,
             vectors=self._vectors.view(),
+            quantised=self._quantised.view(),
             has_vector=self._has_vector.view(),
             postings=self._postings.view(),
         )

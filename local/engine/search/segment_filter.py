@@ -15,7 +15,8 @@ def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:
     """True for every live passage that a leg may return."""
     mask = snapshot.alive.copy()
     for name, values in _allowed(where).items():
-        mask &= snapshot.among(name, values)
+        if not snapshot.has_only(name, values):
+            mask &= snapshot.among(name, values)
     for name, refused in _refused(where).items():
         mask &= ~snapshot.among(name, refused)
     if where.tags:

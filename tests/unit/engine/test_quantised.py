@@ -1,0 +1,146 @@
+"""A first look at vectors in bytes changes no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pytest import MonkeyPatch
+
+from local.engine.search import search_legs
+from local.engine.search.quantised import QuantisedColumns, Vectors, may_be_near, quantised
+from local.engine.search.search_legs import vector_leg
+from local.engine.search.segment import Segment, Snapshot, StoredPassage
+
+DIMENSIONS = st.integers(1, 48)
+SPREADS = st.sampled_from([0.0, 1e-6, 1e-3, 0.05, 1.0, 100.0])
+"""How far the vectors are from one that they are all near to: 0 makes them equal, 100 hides it."""
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def unit(vectors: NDArray[np.float64]) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / lengths, np.float32)
+
+
+def spread_vectors(seed: int, count: int, dimensions: int, spread: float) -> Vectors:
+    """The last one is asked for. One of three is a single axis, whose bytes are exact."""
+    drawn = np.random.default_rng(seed)
+    vectors = drawn.standard_normal(dimensions) + spread * drawn.standard_normal((count + 1, dimensions))
+    vectors[::3] = np.eye(dimensions)[drawn.integers(0, dimensions, len(vectors[::3]))]
+    return unit(vectors)
+
+
+@given(SEEDS, DIMENSIONS, SPREADS, st.integers(1, 60), st.data())
+def test_whatever_is_among_the_nearest_is_kept(
+    seed: int, dimensions: int, spread: float, count: int, data: st.DataObject
+) -> None:
+    *stored, asked = spread_vectors(seed, count, dimensions, spread)
+    columns = QuantisedColumns(dimensions)
+    columns.extend(np.array(stored))
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=1))), np.int32)
+    wanted = data.draw(st.integers(1, len(rows)))
+    near, floor = may_be_near(columns.view(), asked, rows, wanted)
+    cosines = np.array(stored, np.float64) @ asked.astype(np.float64)
+    assert floor <= sorted(cosines[rows])[-wanted]
+    assert set(near) <= set(rows)
+    assert all(cosines[row] < floor for row in set(rows) - set(near))
+
+
+@given(SEEDS, DIMENSIONS, SPREADS)
+def test_bytes_and_what_they_lack_make_the_vector(seed: int, dimensions: int, spread: float) -> None:
+    vectors = spread_vectors(seed, 20, dimensions, spread)
+    made = quantised(vectors)
+    lacks = np.linalg.norm(vectors - made.numbers * made.steps[:, None], axis=1)
+    assert made.errors == pytest.approx(lacks, abs=1e-6)
+    assert (made.errors <= made.steps / 2 * dimensions**0.5 + 1e-6).all()
+
+
+def test_a_row_without_a_vector_has_no_error() -> None:
+    made = quantised(np.zeros((1, 4), np.float32))
+    assert made.numbers.tolist() == [[0, 0, 0, 0]]
+    assert made.errors.tolist() == [0.0]
+
+
+# --- the leg --------------------------------------------------------------------------------------
+
+
+def stored(row: int, item: int, n: int, vector: Vectors | None) -> StoredPassage:
+    """Of a memory that says nothing."""
+    return StoredPassage(
+        *(row, f"i{item:03}", n, 6, 0, "memory", "note", "active", "working", None, None, None, None, "[]", f"{item}"),
+        observed_ms=0,
+        vector=None if vector is None else vector.tobytes(),
+        terms=b"",
+    )
+
+
+def snapshot_of(vectors: Vectors, items: Sequence[int], without: frozenset[int], removed: Sequence[int]) -> Snapshot:
+    segment = Segment(vectors.shape[1])
+    passages = [
+        stored(row, item, list(items[:row]).count(item), None if row in without else vector)
+        for row, (item, vector) in enumerate(zip(items, vectors, strict=True))
+    ]
+    segment.load([passages])
+    segment.apply(removed, [])
+    return segment.snapshot
+
+
+@given(SEEDS, st.integers(2, 24), SPREADS, st.integers(1, 40), st.integers(1, 12), st.data())
+def test_the_leg_answers_as_if_all_were_compared(
+    seed: int, dimensions: int, spread: float, items: int, depth: int, data: st.DataObject
+) -> None:
+    """Also where the passages of one item take the places of others."""
+    drawn = np.random.default_rng(seed)
+    count = data.draw(st.integers(20, 120))
+    *vectors, asked = spread_vectors(seed, count, dimensions, spread)
+    snapshot = snapshot_of(
+        np.array(vectors),
+        drawn.integers(0, items, count).tolist(),
+        without=frozenset(np.flatnonzero(drawn.random(count) < 0.1).tolist()),
+        removed=np.flatnonzero(drawn.random(count) < 0.1).tolist(),
+    )
+    mask = snapshot.alive & (drawn.random(count) < data.draw(st.sampled_from([0.1, 0.7, 1.0])))
+    everything = vector_leg(snapshot, asked, mask, depth)
+    with MonkeyPatch.context() as patch:
+        patch.setattr(search_legs, "MANY", 1)
+        patch.setattr(search_legs, "_FIRST_BLOCK", 4)
+        assert vector_leg(snapshot, asked, mask, depth) == everything
+
+
+def test_the_first_look_leaves_most_of_many_out(monkeypatch: MonkeyPatch) -> None:
+    drawn = np.random.default_rng(1)
+    vectors = unit(drawn.standard_normal((2_000, 64)))
+    snapshot = snapshot_of(vectors, range(2_000), frozenset(), [])
+    compared: list[int] = []
+    cosines = search_legs._cosines
+
+    def counted(those: Vectors, vector: Vectors) -> NDArray[np.float64]:
+        compared.append(len(those))
+        return cosines(those, vector)
+
+    monkeypatch.setattr(search_legs, "MANY", 1_000)
+    monkeypatch.setattr(search_legs, "_cosines", counted)
+    found = vector_leg(snapshot, vectors[7], snapshot.alive, 10)
+    assert found[0].item_id == "i007"
+    assert found[0].score == pytest.approx(1.0, abs=1e-6)
+    assert len(compared) == 1
+    assert 256 <= compared[0] < 500
+
+
+def test_what_only_may_be_near_does_not_take_the_place_of_what_is(monkeypatch: MonkeyPatch) -> None:
+    """Four passages of one item are the four nearest. The bytes are exact of all vectors but the third item's, half a
+    step beside them, so that it goes on, and the second, which is nearer, does not."""
+    steps = np.array([12, 12, 12, 12, 13, 13.5, 60, 60, 60, 60])
+    vectors = unit(np.stack([np.full(len(steps), 127.0), steps], axis=1))
+    snapshot = snapshot_of(vectors, [0, 0, 0, 0, 1, 2, 3, 4, 5, 6], frozenset(), [])
+    monkeypatch.setattr(search_legs, "MANY", 1)
+    monkeypatch.setattr(search_legs, "_FIRST_BLOCK", 4)
+    asked = np.array([1, 0], np.float32)
+    near, _ = may_be_near(snapshot.quantised, asked, np.arange(len(steps), dtype=np.int32), 4)
+    assert near.tolist() == [0, 1, 2, 3, 5]
+    assert [one.item_id for one in vector_leg(snapshot, asked, snapshot.alive, 2)] == ["i000", "i001"]
