@@ -13,7 +13,7 @@ from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
 from neve.usecases.documents.read_document import read_document
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
-from neve.usecases.recall.recall import recall
+from neve.usecases.recall.recall import recall_and_record
 
 router = Router("recall", wiring.prepare())
 handler = router.handle
@@ -27,7 +27,7 @@ def _ready(call: Call[Any, Any]) -> float | None:
 
 def _search(call: Call[Any, Any]) -> Answer:
     cold_start_ms = _ready(call)
-    return recall_answer(call.ports, recall(call.user, call.body.command()), cold_start_ms)
+    return recall_answer(call.ports, recall_and_record(call.user, call.body.command()), cold_start_ms)
 
 
 router.on(r.RECALL)(_search)
@@ -38,7 +38,9 @@ router.on(t.SEARCH_CONVERSATION)(_search)
 @router.on(t.SEARCH_KNOWLEDGE)
 def search_knowledge(call: Call[Nothing, t.SearchKnowledgeBody]) -> Answer:
     cold_start_ms = _ready(call)
-    return recall_answer(call.ports, recall(call.user, call.body.command()), cold_start_ms, t.SearchKnowledgeView.of)
+    return recall_answer(
+        call.ports, recall_and_record(call.user, call.body.command()), cold_start_ms, t.SearchKnowledgeView.of
+    )
 
 
 @router.on(c.COMPILE)

@@ -14,19 +14,26 @@ from neve.ports.engines import Ports
 from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.note_legs import note_legs
+from neve.usecases.recall.recall import Recording
 
 
 def recall_answer(
     ports: Ports,
-    found: RecallAnswer,
+    recording: Recording,
     cold_start_ms: float | None,
     shown: Callable[[RecallAnswer], View] | None = None,
 ) -> Answer:
-    """``shown``: what of it the answer's body is; None: all of it."""
+    """``shown``: what of it the answer's body is; None: all of it. The body is made while the ledger row is being
+    written, and once more where there is none."""
+
+    def body(found: RecallAnswer) -> View:
+        return shown(found) if shown else RecallView.of(found, cold_start_ms)
+
+    made = body(recording.answer)
+    found = recording.recorded()
     note_legs(ports, found.legs)
     observability.emit_metrics("recall", found.metrics() | _started(cold_start_ms))
-    body = shown(found) if shown else RecallView.of(found, cold_start_ms)
-    return Answer(body=body, degraded=found.degraded)
+    return Answer(body=made if found is recording.answer else body(found), degraded=found.degraded)
 
 
 def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None) -> Answer:

@@ -36,7 +36,7 @@ class Recalls:
 
     @property
     def answer(self) -> RecallAnswer | None:
-        """Without the id of its ledger row."""
+        """While its ledger row is being written."""
         return self.last.answer if self.last else None
 
     def recorded(self) -> RecallAnswer | None:

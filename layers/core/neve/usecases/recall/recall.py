@@ -37,24 +37,24 @@ somebody will want to look up."""
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """An answer, while its ledger row is being written. ``row``: its id; None of a user who is being erased. No task
-    for a recall that is not recorded."""
+    """An answer, while its ledger row is being written. ``answer`` has the id that the row will have. ``written``:
+    False of a user who is being erased. No task for a recall that is not recorded."""
 
     answer: RecallAnswer
-    row: Task[str | None] | None = None
+    written: Task[bool] | None = None
     deadline_ms: float | None = None
 
     def recorded(self) -> RecallAnswer:
-        """With the id of its ledger row, or with the flag that there is none. A user who is being erased has
-        neither."""
+        """``answer`` itself where it has its row; else without the id, and with the flag that there is none. A user who
+        is being erased has neither."""
         answer = self.answer
-        if self.row is None:
-            return answer
         try:
-            return replace(answer, recall_id=self.row.result(self.deadline_ms))
+            if self.written is None or self.written.result(self.deadline_ms):
+                return answer
         except (StoreUnavailable, NeveError, DeadlineExceeded):
             degraded, lines = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
-            return replace(answer, degraded=degraded, transparency=lines)
+            return replace(answer, recall_id=None, degraded=degraded, transparency=lines)
+        return replace(answer, recall_id=None)
 
 
 def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
@@ -108,7 +108,7 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
     now = scope.ports.clock.now()
     recall_id = f"rcl_{scope.ports.ids.ulid(now)}"
 
-    def write() -> str | None:
+    def write() -> bool:
         record = RecallRecord(
             id=recall_id,
             at=iso(now),
@@ -124,10 +124,10 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
         )
-        return recall_id if record_recall(scope, found.head, record) else None
+        return record_recall(scope, found.head, record)
 
     deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
-    return Recording(answer, scope.ports.tasks.start(write), deadline_ms)
+    return Recording(replace(answer, recall_id=recall_id), scope.ports.tasks.start(write), deadline_ms)
 
 
 def _debug(model: IndexModel, request: ResolvedRequest, found: Found, *, was_warm: bool) -> Mapping[str, Any]:
