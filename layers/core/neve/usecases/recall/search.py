@@ -13,7 +13,7 @@ was dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -151,11 +151,9 @@ class _Search:
 
     def _fitted(self, read: _Read) -> _Search:
         """As deep as what was found needs."""
-        legs = (read.reading.lexical or (), read.reading.vector or ())
-        found = chain(read.new, (candidate.item_id for leg in legs for candidate in leg))
-        if self.request.rerank == "off" or any(map(is_event_id, found)):
+        request = _fitting(self.request, chain(read.new, _ids(read.reading.lexical), _ids(read.reading.vector)))
+        if request is self.request:
             return self
-        request = self.request.without_rerank()
         self.legs.take(request.depth)
         return replace(self, request=request)
 
@@ -163,10 +161,15 @@ class _Search:
         """The utterances and memories that BM25 finds, while the query is still being embedded. In a task: it waits for
         tasks that were started before it."""
         out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
-        found = gated_words(self.request, out, self.legs.by_words())
-        ahead = hydration.read_ahead(read_by_id(candidate.item_id for candidate in found))
+        found = self._found_ahead(out, self.legs.by_words())
+        ahead = hydration.read_ahead(read_by_id(_ids(found)))
         self.scores.look_ahead(found, ahead.rows)
         return ahead
+
+    def _found_ahead(self, out: LeftOut, words: Sequence[Candidate]) -> list[Candidate]:
+        """As if the other leg found no utterance where this one found none: what lies deeper is read with what that
+        found."""
+        return gated_words(_fitting(self.request, _ids(words)), out, words)
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -216,7 +219,7 @@ class _Search:
         late = self.late if self.request.rerank == "late" else None
         if late:
             late.read(list(wanted))
-        by_words = frozenset(read_by_id(candidate.item_id for candidate in gated.lexical or ()))
+        by_words = frozenset(read_by_id(_ids(self._found_ahead(read.out, reading.lexical or ()))))
         fresh = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None)
         known = {**known, **shown(fresh, read.out)}
         reading = replace(reading, late=late.similarities(known) if late else {})
@@ -230,6 +233,17 @@ class _Search:
         reasons = {one.reason for one in log}
         degraded = [*self.legs.degraded, *(flag for reason, flag in _FLAGS.items() if reason in reasons)]
         return Found(ranked, log, self.legs.reports, degraded, self.legs.searched, head)
+
+
+def _ids(candidates: Iterable[Candidate] | None) -> Iterator[str]:
+    return (candidate.item_id for candidate in candidates or ())
+
+
+def _fitting(request: ResolvedRequest, found: Iterable[str]) -> ResolvedRequest:
+    """``found``: the ids of the candidates."""
+    if request.rerank == "off" or any(map(is_event_id, found)):
+        return request
+    return request.without_rerank()
 
 
 def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
