@@ -13,6 +13,9 @@ from neve.domain.times import parse
 
 RRF_K = 60
 SCORE_DIGITS = 12
+MEASURED_DIGITS = 6
+"""Of what an engine measured in single precision, where it is shown: further digits are noise, and a ledger row of a
+hundred candidates would be half as large again."""
 CACHED_SUMS = 10_000
 """All pairs of ranks of two legs of 100; exact arithmetic takes 10 µs a sum."""
 RECENT = timedelta(days=7)

@@ -9,9 +9,11 @@ from functools import lru_cache
 from neve.domain.compile.history import is_hidden
 from neve.domain.documents.chunks import CONVERSATION
 from neve.domain.ids import event_ids_of
+from neve.domain.recall.fusion import MEASURED_DIGITS
 from neve.domain.recall.small_talk import has_content
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.words import chunks, fold, whole
+from neve.ports.search import Candidate
 from neve.usecases.pack.served_pack import PackContents
 from neve.usecases.recall.recall_rows import CACHED_ROWS, RecallRow
 
@@ -43,6 +45,11 @@ class Dropped:
     id: str
     reason: str
     found: Mapping[str, float] = field(default_factory=dict)
+
+
+def dropped_by(leg: str, candidate: Candidate, reason: str) -> Dropped:
+    """What a leg found and does not go on with."""
+    return Dropped(candidate.item_id, reason, {leg: round(candidate.score, MEASURED_DIGITS)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ from neve.usecases.recall.stages.legs import LegReport
 
 RETENTION = timedelta(days=90)
 RETURNED = "returned"
+COMPRESSION = 3
+"""Of zlib: a fifth of the text, as with its default, in a third of the time (*measured*, 62 candidates of 17 KB), for
+which the answer waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     key = keys.recall(record.id)
     attributes = _given(record)
     texts = {name: json_bytes(attributes[name]) for name in _AS_TEXT}
-    attributes |= {name: text.decode() for name, text in texts.items()} | {"hits": zlib.compress(texts["hits"])}
+    hits = zlib.compress(texts["hits"], COMPRESSION)
+    attributes |= {name: text.decode() for name, text in texts.items()} | {"hits": hits}
     item: Item = {
         "pk": key.pk,
         "sk": key.sk,

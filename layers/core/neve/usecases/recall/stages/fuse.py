@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import event_id
+from neve.domain.recall.fusion import MEASURED_DIGITS
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.leg_places import within_depth
 from neve.domain.recall.query_terms import REFUSALS
@@ -14,7 +15,7 @@ from neve.domain.terms import count_of_terms
 from neve.ports.search import Candidate
 from neve.ports.table import Item
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
+from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut, dropped_by
 from neve.usecases.recall.recall_rows import UNREADABLE, Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.corrections import with_corrections_first
@@ -151,11 +152,11 @@ def _matches(
         if isinstance(row, RecallRow) and reason is None:
             reason = scores.terms.refusal(row.passages[candidate.n].text)
             if reason is None:
-                calibrated = similarity(candidate) if similarity else None
-                share = scores.share_of(row, candidate.n)
-                matches[candidate.item_id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
+                calibrated = round(similarity(candidate), MEASURED_DIGITS) if similarity else None
+                share, score = scores.share_of(row, candidate.n), round(candidate.score, MEASURED_DIGITS)
+                matches[candidate.item_id] = Match(candidate.n, share, candidate.length, score, calibrated)
         if reason is not None:
-            dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
+            dropped.append(dropped_by(leg, candidate, reason))
     return matches, dropped
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neve.domain.recall.leg_places import within_depth
 from neve.ports.search import Candidate
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut
+from neve.usecases.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut, dropped_by
 from neve.usecases.recall.stages.legs import Reading
 
 
@@ -45,7 +45,7 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
         if reading.similarity(candidate) >= request.threshold:
             vector.append(candidate)
         else:
-            below.append(Dropped(candidate.item_id, BELOW_THRESHOLD, {"vector": candidate.score}))
+            below.append(dropped_by("vector", candidate, BELOW_THRESHOLD))
     return Gated(lexical, near, vector, (*not_lexical, *not_near, *below))
 
 
@@ -68,7 +68,7 @@ def _gated_leg(
                 admitted[identifier] = candidate
                 yield identifier
             else:
-                dropped[identifier] = Dropped(identifier, reason, {leg: candidate.score})
+                dropped[identifier] = dropped_by(leg, candidate, reason)
 
     within = [admitted[identifier] for identifier in within_depth(judged(), request.depth)]
     if not dropped:
