@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from neve.ports.table import Item, Key
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.recall.command import MIN_DEPTH
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10
@@ -36,6 +38,19 @@ def steps(world: RecallWorld, query: str) -> float:
     answer = world.ask(query, session_id="s1")
     assert len(answer.hits) == 3 and answer.degraded == []
     return answer.elapsed_ms / STEP_MS
+
+
+def noted_batches(world: RecallWorld) -> list[list[Key]]:
+    """What is read together, from now on."""
+    read, batches = world.rows.get_many, list[list[Key]]()
+
+    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
+        batches.append(list(keys))
+        found: dict[Key, Item] = read(keys)
+        return found
+
+    world.rows.get_many = noting  # type: ignore[method-assign]
+    return batches
 
 
 def test_three_steps_and_the_ledger_write(world: RecallWorld) -> None:
@@ -67,20 +82,44 @@ def test_a_log_that_the_index_has_is_not_read(world: RecallWorld) -> None:
 def test_what_the_words_found_is_read_while_the_query_is_embedded(world: RecallWorld) -> None:
     steps(world, "tea")
     world.broken(*SLOW[:-1], f"embed=slow:{5 * STEP_MS}")
-    read, batches = world.rows.get_many, list[list[Key]]()
-
-    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
-        batches.append(list(keys))
-        found: dict[Key, Item] = read(keys)
-        return found
-
-    world.rows.get_many = noting  # type: ignore[method-assign]
+    batches = noted_batches(world)
     assert steps(world, "some tea") == 5 + 2
     keys = world.user().keys
     _, by_words, others = batches
     assert len(by_words) == 2, "an utterance and the memory"
     assert others[0] == keys.head and len(others) == 2, "and the utterance that is too new for the index"
     assert set(others).isdisjoint(by_words)
+
+
+def test_memories_alone_are_read_ahead_as_deep_as_they_go_on(tmp_path: Path) -> None:
+    with closing(RecallWorld.make(tmp_path)) as world:
+        for n in range(2 * MIN_DEPTH):
+            world.remember(f"tea number {n}")
+        world.pump()
+        batches = noted_batches(world)
+        world.broken(f"embed=slow:{5 * STEP_MS}")
+        assert len(world.ask("tea").hits) == 5
+        assert [len(batch) for batch in batches[:2]] == [1, MIN_DEPTH]
+
+
+def test_memories_that_an_utterance_joins_late_are_read_with_it(tmp_path: Path) -> None:
+    """Only the vector leg finds what was said: what the words found deeper than memories alone go on takes no further
+    step, and nothing is read twice."""
+    with closing(RecallWorld.make(tmp_path)) as world:
+        world.open()
+        world.say("User's sister is named Mary")
+        for n in range(MIN_DEPTH + 10):
+            world.remember(f"a sibling, number {n}")
+        world.pump()
+        batches = noted_batches(world)
+        world.broken(*SLOW[:-1], f"embed=slow:{5 * STEP_MS}")
+        answer = world.ask("what is my sibling called?", mode="tool", k=15)
+        assert answer.elapsed_ms == (5 + 2) * STEP_MS
+        assert "event" in {hit.source for hit in answer.hits}
+        by_words, others = batches[-2:]
+        assert len(by_words) == MIN_DEPTH
+        assert set(others).isdisjoint(by_words)
+        assert len(others) == 1 + 10 + 1, "the user's row, the memories behind, the utterance"
 
 
 def test_a_process_that_knows_the_pack_reads_less(world: RecallWorld) -> None:
