@@ -44,7 +44,7 @@ def imported(call: Call[Nothing, ImportText]) -> Answer:
     def answer() -> Answer:
         report = import_memories(call.user, read.rows)
         if report.left:
-            observability.emit_metrics("import", {"ImportLinesDeferred": len(report.left)})
+            observability.emit_metrics("records", {"ImportLinesDeferred": len(report.left)})
         return Answer(body=ImportView.of(report, read))
 
     return once(call, answer)
