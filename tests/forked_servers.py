@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -94,7 +94,7 @@ class ForkedServers:
         ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
         ready.unlink(missing_ok=True)
         arguments = ["--data", str(data), "--port", "0", "--stack", stack, "--embedder", embedder, "--test-controls"]
-        pid = self._fork([*arguments, "--ready-file", str(ready)], output, env or {})
+        pid = self.begin([*arguments, "--ready-file", str(ready)], output, env=env)
         end = time.monotonic() + START_S
         while not ready.exists():
             if not is_alive(pid) or time.monotonic() > end:
@@ -103,6 +103,18 @@ class ForkedServers:
             time.sleep(LOOK_S)
         known = json.loads(ready.read_bytes())
         return ForkedServer(known["url"], known["api_key"], pid, output, self)
+
+    def begin(
+        self,
+        arguments: Sequence[str],
+        output: Path,
+        *,
+        errors: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> int:
+        """``python -m local`` with these; its process id. ``errors``: where it does not print them among the rest."""
+        files = {"output": str(output), "errors": str(errors or output)}
+        return int(self._ask({"arguments": list(arguments), "env": dict(env or {}), **files}))
 
     def exit_code(self, pid: int) -> int | None:
         """None: it runs."""
@@ -114,9 +126,6 @@ class ForkedServers:
         self._forking.stdin.close()
         self._forking.wait()
         self._forking.stdout.close()
-
-    def _fork(self, arguments: list[str], output: Path, env: Mapping[str, str]) -> int:
-        return int(self._ask({"arguments": arguments, "output": str(output), "env": dict(env)}))
 
     def _ask(self, what: dict[str, Any]) -> Any:
         assert self._forking.stdin is not None and self._forking.stdout is not None
@@ -196,14 +205,16 @@ def _reap(options: int) -> None:
 
 def _serve(given: dict[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    output = os.open(given["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    for stream, file in zip(STANDARD_STREAMS, (os.open(os.devnull, os.O_RDONLY), output, output), strict=True):
+    files = (os.open(given[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in ("output", "errors"))
+    for stream, file in zip(STANDARD_STREAMS, (os.open(os.devnull, os.O_RDONLY), *files), strict=True):
         os.dup2(file, stream)
     os.environ.update(given["env"])
     sys.argv[1:] = given["arguments"]
     code = 1
     try:
         code = service.main()
+    except SystemExit as refused:  # what it was started with
+        code = int(refused.code or 0)
     finally:
         sys.stdout.flush()
         os._exit(code)

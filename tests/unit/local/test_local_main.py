@@ -1,8 +1,10 @@
-"""``python -m local`` as a process of its own: it starts, keeps its data and its key, and stops cleanly."""
+"""``python -m local`` as a process of its own: it starts, keeps its data and its key, and stops cleanly. The process is
+forked, except where what it loads, logs or leaves at its end matters."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import sqlite3
@@ -10,7 +12,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -20,44 +22,46 @@ import pytest
 from local.api_client import ApiClient
 from local.template import ROOT
 from tests.encoder import need_encoder
+from tests.forked_servers import forked_servers
 
 PATIENCE_S = 60.0
+LOOK_S = 0.02
 
 
 class Server:
-    """Started on a free port with the fixture embedder."""
+    """Started on a free port with the fixture embedder, by ``tests.forked_servers``."""
 
-    def __init__(self, folder: Path, *options: str, stderr: int | IO[str] = subprocess.STDOUT) -> None:
-        self.ready_file = folder / "ready.json"
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.ready_file, self.printed = folder / "ready.json", folder / "printed"
         self.ready_file.unlink(missing_ok=True)
+        self.printed.unlink(missing_ok=True)
         self.data = folder / "data"
-        command = [sys.executable, "-m", "local", "--port", "0", "--embedder", "fixture", "--data", str(self.data)]
-        self.process = subprocess.Popen(
-            [*command, "--ready-file", str(self.ready_file), *options],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-        )
+        arguments = ["--port", "0", "--embedder", "fixture", "--data", str(self.data)]
+        self.pid = self._begin([*arguments, "--ready-file", str(self.ready_file), *options])
         self.ready: dict[str, Any] = self._wait_until_ready()
         self.api = ApiClient(self.ready["url"], self.ready["api_key"])
+
+    def _begin(self, arguments: list[str]) -> int:
+        return forked_servers().begin(arguments, self.printed)
+
+    def exit_code(self) -> int | None:
+        return forked_servers().exit_code(self.pid)
 
     def _wait_until_ready(self) -> dict[str, Any]:
         end = time.monotonic() + PATIENCE_S
         while not self.ready_file.exists():
-            if self.process.poll() is not None or time.monotonic() > end:
-                pytest.fail(f"the server did not start: {self.process.communicate()[0]}")
-            time.sleep(0.02)
+            if self.exit_code() is not None or time.monotonic() > end:
+                pytest.fail(f"the server did not start: {self.printed.read_text()}")
+            time.sleep(LOOK_S)
         ready: dict[str, Any] = json.loads(self.ready_file.read_text())
         return ready
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
         """What it printed."""
         self.api.close()
-        self.process.send_signal(number)
-        output = self.process.communicate(timeout=PATIENCE_S)[0]
-        assert self.process.returncode == 0, output
-        return output
+        os.kill(self.pid, number)
+        assert ended(self.exit_code) == 0, self.printed.read_text()
+        return self.printed.read_text()
 
     def control(self, name: str, body: Any = None) -> Any:
         reply = self.api.call("POST" if body is not None else "GET", f"/__test/{name}", body)
@@ -65,17 +69,53 @@ class Server:
         return reply.json()
 
 
+class FreshServer(Server):
+    """In a process that loads everything itself, and ends as Python does. ``stdout``, ``stderr``: where other than to
+    what it printed."""
+
+    def __init__(
+        self, folder: Path, *options: str, stdout: IO[str] | None = None, stderr: IO[str] | None = None
+    ) -> None:
+        self._streams = (stdout, stderr)
+        super().__init__(folder, *options)
+
+    def _begin(self, arguments: list[str]) -> int:
+        stdout, stderr = self._streams
+        with self.printed.open("w") as printed:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "local", *arguments],
+                cwd=ROOT,
+                stdout=stdout or printed,
+                stderr=stderr or printed,
+            )
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
+
+def ended(exit_code: Callable[[], int | None]) -> int:
+    end = time.monotonic() + PATIENCE_S
+    while (code := exit_code()) is None:
+        assert time.monotonic() < end, "it did not end"
+        time.sleep(LOOK_S)
+    return code
+
+
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """A start that is expected to fail."""
-    command = [sys.executable, "-m", "local", "--data", str(folder), "--embedder", "none", *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    arguments = ["--data", str(folder), "--embedder", "none", *options]
+    output, errors = (folder.with_name(f"{folder.name}.{name}") for name in ("output", "errors"))
+    pid = forked_servers().begin(arguments, output, errors=errors)
+    code = ended(lambda: forked_servers().exit_code(pid))
+    return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
 
 
 # --- starting and stopping ----------------------------------------------------------------------
 
 
 def test_a_second_start_finds_the_same_data_and_key(tmp_path: Path) -> None:
-    first = Server(tmp_path)
+    first = FreshServer(tmp_path)
     first.api.expect(200, "POST", "/v1/users/u1/sessions", {"session_id": "s1", "title": "Kept"})
     output = first.stop(signal.SIGINT)
     assert first.ready["api_key"] in output
@@ -91,7 +131,7 @@ def test_a_second_start_finds_the_same_data_and_key(tmp_path: Path) -> None:
 def test_the_log_is_on_stderr_and_the_banner_on_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", "INFO")
     with (tmp_path / "log").open("w") as log:
-        server = Server(tmp_path, stderr=log)
+        server = FreshServer(tmp_path, stderr=log)
         server.api.expect(200, "GET", "/v1/health")
         output = server.stop()
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
@@ -117,7 +157,7 @@ def test_a_folder_in_use_a_taken_port_and_a_foreign_folder_are_said_plainly(tmp_
     server = Server(tmp_path)
     refused = run(server.data, "--port", "0")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert f"in use by process {server.process.pid}" in refused.stderr
+    assert f"in use by process {server.pid}" in refused.stderr
     server.stop()
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
@@ -142,7 +182,7 @@ def test_a_port_that_cannot_be_is_named(tmp_path: Path, port: str) -> None:
 
 @pytest.mark.parametrize("after_s", [0.0, 0.1, 0.25])
 def test_a_stop_while_functions_and_encoder_are_still_being_loaded_is_orderly(tmp_path: Path, after_s: float) -> None:
-    server = Server(tmp_path, "--embedder", "bge-small")
+    server = FreshServer(tmp_path, "--embedder", "bge-small")
     time.sleep(after_s)
     assert server.stop().rstrip().endswith("Stopped.")
     assert (server.data / "CLEAN").exists()
@@ -154,7 +194,7 @@ def test_the_first_recall_of_a_fresh_process_waits_for_the_encoder_outside_its_b
     first.api.expect(201, "POST", "/v1/users/u/memories", {"text": "User keeps bees in Porto."})
     assert first.control("drain", {})["done"]
     first.stop()
-    again = Server(tmp_path, "--embedder", "bge-small", "--test-controls")
+    again = FreshServer(tmp_path, "--embedder", "bge-small", "--test-controls")
     asked = {"query": "Where are the bees?", "mode": "prompt"}
     found = again.api.expect(200, "POST", "/v1/users/u/recall", asked)
     assert (found["degraded"], found["budget_ms"]) == ([], 300)
@@ -193,13 +233,12 @@ def test_a_store_that_cannot_be_opened_is_said_plainly(tmp_path: Path) -> None:
 
 def test_a_stop_is_orderly_though_nobody_reads_what_it_says(tmp_path: Path) -> None:
     """Of ``make run | tee log`` a Ctrl-C ends both."""
+    reading, writing = os.pipe()
     with (tmp_path / "log").open("w") as log:
-        server = Server(tmp_path, stderr=log)
-        server.api.close()
-        assert server.process.stdout is not None
-        server.process.stdout.close()
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(PATIENCE_S) == 0
+        with os.fdopen(writing, "w") as pipe:
+            server = FreshServer(tmp_path, stdout=pipe, stderr=log)
+        os.close(reading)
+        server.stop(signal.SIGINT)
     assert (tmp_path / "log").read_text() == ""
     assert (server.data / "CLEAN").exists()
 
