@@ -1,9 +1,12 @@
-"""Each function in a process that has its layers, the standard library, and no other package."""
+"""Each function in a process that has its layers, the standard library, and no other package. It is loaded once; a fork
+of that process answers each question about it, so that no answer depends on another."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,33 @@ from infra.packaging.functions import DeployedFunction, deployed_functions
 FUNCTIONS = deployed_functions()
 SandboxOf = Callable[[DeployedFunction], Sandbox]
 
-IMPORTED = """
-import importlib, json, os
+ASKED = """
+import importlib, json, os, traceback
 module = importlib.import_module({module!r})
 assert callable(module.{handler})
 files = {{name: getattr(module, "__file__", None) for name, module in sys.modules.items()}}
-print(json.dumps({{name: os.path.realpath(file) for name, file in files.items() if file}}))
+files = {{name: os.path.realpath(file) for name, file in files.items() if file}}
+
+def answer(program, environment):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.environ.update(environment)
+        known = {{}}
+        try:
+            exec(program, known)
+            said = {{"answer": known["answer"]}}
+        except BaseException:
+            said = {{"failure": traceback.format_exc()}}
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(said, pipe)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        said = pipe.read()
+    ended = os.wait()[1]
+    return json.loads(said) if ended == 0 else {{"failure": f"it ended with {{ended}}"}}
+
+print(json.dumps([files, {{about: answer(*asked) for about, asked in {questions!r}.items()}}]))
 """
 LATER = {
     *("anthropic", "httpx2", "tiktoken", "regex", "opensearchpy", "requests"),
@@ -51,26 +75,68 @@ ENCODED = """ports.token_encoder.similarities(
     [[codes] for codes in ports.token_encoder.encode_passages(["Ann has the telescope.", "It rained all day."])],
 )"""
 COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
-ASKED = """
+CLIENT = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 model = AnthropicWhenAsked(lambda: "key")._model("key")
 model.close()
-print(json.dumps(type(model._client).__module__.partition(".")[0]))
+answer = type(model._client).__module__.partition(".")[0]
 """
+REGION = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+Question = tuple[str, dict[str, str]]
+"""A program that finds the ``answer``, and variables of its environment."""
 
 
-def evaluated(sandbox: Sandbox, expression: str, environment: Mapping[str, str] | None = None) -> Any:
-    """What an expression over ``ports``, the function's own, is worth inside the sandbox."""
-    return printed(
-        sandbox, f"from neve import wiring\nports = wiring.ports()\nprint(json.dumps({expression}))", environment
-    )
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """``files``: of every module that the function's own brought in, that one included."""
+
+    sandbox: Sandbox
+    files: Mapping[str, str]
+    answers: Mapping[str, Mapping[str, Any]]
+
+    def answer(self, about: str) -> Any:
+        said = self.answers[about]
+        assert "answer" in said, said["failure"]
+        return said["answer"]
 
 
-def printed(sandbox: Sandbox, program: str, environment: Mapping[str, str] | None = None) -> Any:
-    region = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-    done = sandbox.run(f"import json\n{program}\n", region | dict(environment or {}))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def of_ports(expression: str, environment: Mapping[str, str]) -> Question:
+    """What an expression over ``ports``, the function's own, is worth."""
+    program = f"from neve import wiring\nports = wiring.ports()\nanswer = {expression}"
+    return program, REGION | dict(environment)
+
+
+def stores_of(function: DeployedFunction) -> list[str]:
+    return sorted(function.variables & STORES.keys())
+
+
+def questions(function: DeployedFunction, sandbox: Sandbox) -> dict[str, Question]:
+    """All that concern the function, by what they are about: ``ports``, or a layer."""
+    made = ", ".join(f"type(ports.{STORES[variable][0]}).__name__" for variable in stores_of(function))
+    given = {"NEVE_EMBEDDER": "none"} | dict.fromkeys(stores_of(function), "https://127.0.0.1:9/name")
+    mounted = {name: str(sandbox.opt / place) for name, place in MOUNTED.items()}
+    asked = {
+        "encoder": of_ports(EMBEDDED, {"NEVE_ENCODER_DIR": mounted["NEVE_ENCODER_DIR"]}),
+        "late": of_ports(ENCODED, {"NEVE_LATE_DIR": mounted["NEVE_LATE_DIR"]}),
+        "tokens": of_ports(COUNTED, {"NEVE_BPE_DIR": mounted["NEVE_BPE_DIR"]}),
+        "llm": (CLIENT, REGION),
+    }
+    of_layers = {layer: question for layer, question in asked.items() if layer in function.layers}
+    return of_layers | ({"ports": of_ports(f"[{made}]", given)} if made else {})
+
+
+@pytest.fixture(scope="module")
+def loaded(sandbox_of: SandboxOf) -> Callable[[str], Loaded]:
+    @cache
+    def load(name: str) -> Loaded:
+        function = FUNCTIONS[name]
+        sandbox = sandbox_of(function)
+        module, _, handler = function.handler.rpartition(".")
+        done = sandbox.run(ASKED.format(module=module, handler=handler, questions=questions(function, sandbox)))
+        assert done.returncode == 0, done.stderr
+        return Loaded(sandbox, *json.loads(done.stdout))
+
+    return load
 
 
 def with_layer(layer: str) -> list[str]:
@@ -82,54 +148,41 @@ def test_every_layer_is_under_a_function() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_function_imports_with_its_layers_alone(sandbox_of: SandboxOf, name: str) -> None:
-    function = FUNCTIONS[name]
-    sandbox = sandbox_of(function)
-    module, _, handler = function.handler.rpartition(".")
-    done = sandbox.run(IMPORTED.format(module=module, handler=handler))
-    assert done.returncode == 0, done.stderr
-    files: dict[str, str] = json.loads(done.stdout)
+def test_function_imports_with_its_layers_alone(loaded: Callable[[str], Loaded], name: str) -> None:
+    function, files = FUNCTIONS[name], loaded(name).files
+    module = function.handler.rpartition(".")[0]
     assert files[module] == str(function.code.resolve() / f"{module}.py")
-    assert files["neve"] == str(sandbox.opt.resolve() / "python" / "neve" / "__init__.py")
+    assert files["neve"] == str(loaded(name).sandbox.opt.resolve() / "python" / "neve" / "__init__.py")
     assert [file for file in files.values() if "site-packages" in file] == []
     assert sorted(files.keys() & LATER) == []
 
 
-@pytest.mark.parametrize("name", [name for name, f in sorted(FUNCTIONS.items()) if f.variables & STORES.keys()])
-def test_function_can_make_every_port_that_it_is_told_of(sandbox_of: SandboxOf, name: str) -> None:
-    variables = sorted(FUNCTIONS[name].variables & STORES.keys())
-    given = {"NEVE_EMBEDDER": "none"} | dict.fromkeys(variables, "https://127.0.0.1:9/name")
-    made = ", ".join(f"type(ports.{STORES[variable][0]}).__name__" for variable in variables)
-    assert evaluated(sandbox_of(FUNCTIONS[name]), f"[{made}]", given) == [STORES[variable][1] for variable in variables]
+@pytest.mark.parametrize("name", [name for name, function in sorted(FUNCTIONS.items()) if stores_of(function)])
+def test_function_can_make_every_port_that_it_is_told_of(loaded: Callable[[str], Loaded], name: str) -> None:
+    assert loaded(name).answer("ports") == [STORES[variable][1] for variable in stores_of(FUNCTIONS[name])]
 
 
 @pytest.mark.parametrize("name", with_layer("encoder"))
-def test_the_encoder_embeds(sandbox_of: SandboxOf, name: str) -> None:
-    sandbox = sandbox_of(FUNCTIONS[name])
-    given = {"NEVE_ENCODER_DIR": str(sandbox.opt / MOUNTED["NEVE_ENCODER_DIR"])}
-    size, random, paraphrase = evaluated(sandbox, EMBEDDED, given)
+def test_the_encoder_embeds(loaded: Callable[[str], Loaded], name: str) -> None:
+    size, random, paraphrase = loaded(name).answer("encoder")
     assert size == 384 * 4
     assert 0 < random < paraphrase < 1
 
 
 @pytest.mark.parametrize("name", with_layer("late"))
-def test_the_token_encoder_encodes(sandbox_of: SandboxOf, name: str) -> None:
-    sandbox = sandbox_of(FUNCTIONS[name])
-    given = {"NEVE_LATE_DIR": str(sandbox.opt / MOUNTED["NEVE_LATE_DIR"])}
-    answer, other = evaluated(sandbox, ENCODED, given)
+def test_the_token_encoder_encodes(loaded: Callable[[str], Loaded], name: str) -> None:
+    answer, other = loaded(name).answer("late")
     assert answer > other > 0
 
 
 @pytest.mark.parametrize("name", with_layer("tokens"))
-def test_the_counter_counts(sandbox_of: SandboxOf, name: str) -> None:
-    sandbox = sandbox_of(FUNCTIONS[name])
-    given = {"NEVE_BPE_DIR": str(sandbox.opt / MOUNTED["NEVE_BPE_DIR"])}
-    assert evaluated(sandbox, COUNTED, given) == 9
+def test_the_counter_counts(loaded: Callable[[str], Loaded], name: str) -> None:
+    assert loaded(name).answer("tokens") == 9
 
 
 @pytest.mark.parametrize("name", with_layer("llm"))
-def test_the_client_of_the_language_model_is_made(sandbox_of: SandboxOf, name: str) -> None:
-    assert printed(sandbox_of(FUNCTIONS[name]), ASKED) == "anthropic"
+def test_the_client_of_the_language_model_is_made(loaded: Callable[[str], Loaded], name: str) -> None:
+    assert loaded(name).answer("llm") == "anthropic"
 
 
 def test_a_module_of_another_layer_is_not_there(sandbox_of: SandboxOf) -> None:
