@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection
-from itertools import chain, cycle
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +30,9 @@ from tests.servers import need_servers
 LISTENING = "0A"
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
 """127.0.0.1, ::ffff:127.0.0.1 and ::1 as /proc/net writes them on a little-endian machine."""
+KILLED = (False, True, False, True)
+"""Whether each server, in their order, is killed or stopped in the one test about what they keep. In the other it ends
+the other way."""
 FOR_EVERY_SERVER = pytest.mark.parametrize("server", list(Server))
 Urls = Mapping[Server, str]
 ORPHANS_TO_BE = """
@@ -56,9 +59,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def running(folder: Path) -> Iterator[RunningServers]:
+def stranger() -> Iterator[int]:
+    """The port of somebody else."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, stranger: int) -> Iterator[RunningServers]:
+    """Each was to have the stranger's port, and is on its second one."""
     need_servers()
-    with start_servers(list(Server), folder) as running:
+    ports = chain([stranger] * len(Server), iter(launcher.free_port, None))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(launcher, "free_port", lambda: next(ports))
+        started = start_servers(list(Server), folder)
+    with started as running:
         yield running
 
 
@@ -72,6 +89,13 @@ def test_they_answer(running: RunningServers) -> None:
     assert _s3(urls).list_buckets()["Buckets"] == []
 
 
+@FOR_EVERY_SERVER
+def test_they_give_up_a_port_that_was_taken_meanwhile(running: RunningServers, stranger: int, server: Server) -> None:
+    port = _port(running.urls[server])
+    assert port != stranger
+    assert _is_open(port)
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads Linux's table of sockets")
 def test_they_listen_on_loopback_only(running: RunningServers) -> None:
     for server, pid in running.pids.items():
@@ -81,10 +105,10 @@ def test_they_listen_on_loopback_only(running: RunningServers) -> None:
 
 
 def test_they_start_again_where_they_were_and_the_others_stay(running: RunningServers) -> None:
-    """Stopped and killed in turn; how each finds what it kept after either is the next test."""
+    """Stopped or killed, and with what they kept."""
     urls, pids = dict(running.urls), dict(running.pids)
     _write(urls, "restarted")
-    for server, kill in zip(Server, cycle((False, True)), strict=False):
+    for server, kill in zip(Server, KILLED, strict=True):
         running.restart(server, kill=kill)
         assert dict(running.urls) == urls
         assert not is_alive(pids[server])
@@ -100,19 +124,23 @@ def test_they_find_everything_at_the_next_start_after_a_stop_and_after_a_kill(
     urls, pids = dict(running.urls), dict(running.pids)
     assert all((folder / f"{server}.log").stat().st_size > 0 for server in Server)
     _write(urls, "first")
+    for server, kill in zip(Server, KILLED, strict=True):
+        if not kill:
+            os.kill(pids[server], signal.SIGKILL)
     running.stop()
     assert [pid for pid in pids.values() if is_alive(pid)] == []
     assert [url for url in urls.values() if _is_open(_port(url))] == []
     running.stop()
     with start_servers(list(Server), folder) as again:
+        pids = dict(again.pids)
         _check_written(again.urls, "first")
-        _write(again.urls, "second")
-        _kill_all(again)
-    with start_servers(list(Server), folder) as again:
-        _check_written(again.urls, "second")
+    assert [pid for pid in pids.values() if is_alive(pid)] == [], "an orderly stop of each"
 
 
-def test_a_server_that_finds_its_port_taken_stays_down_and_says_so(tmp_path: Path) -> None:
+def test_a_server_that_finds_its_port_taken_stays_down_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "ATTEMPTS", 2)
     with start_servers([Server.S3], tmp_path) as running:
         port = _port(running.urls[Server.S3])
         os.kill(running.pids[Server.S3], signal.SIGKILL)
@@ -160,18 +188,6 @@ def test_a_server_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pyte
 # --- trouble ------------------------------------------------------------------------------------
 
 
-@FOR_EVERY_SERVER
-def test_a_port_that_was_taken_meanwhile_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: int, server: Server
-) -> None:
-    free = launcher.free_port
-    ports = chain([stranger], iter(free, None))
-    monkeypatch.setattr(launcher, "free_port", lambda: next(ports))
-    with start_servers([server], tmp_path) as running:
-        assert _port(running.urls[server]) != stranger
-        assert _is_open(_port(running.urls[server]))
-
-
 def test_a_server_that_never_gets_a_port_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: int
 ) -> None:
@@ -217,15 +233,6 @@ def test_a_server_that_hangs_at_its_start_is_killed(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(launcher, "START_S", 0.0)
     with pytest.raises(DidNotStart, match="s3 did not answer within 0 s"):
         start_servers([Server.S3], tmp_path)
-
-
-@pytest.fixture
-def stranger() -> Iterator[int]:
-    """The port of somebody else."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        yield listening.getsockname()[1]
 
 
 # --- what they keep -----------------------------------------------------------------------------
@@ -302,11 +309,6 @@ def _call(method: str, url: str, body: Any = None) -> tuple[int, Any]:
 
 
 # --- processes and ports ------------------------------------------------------------------------
-
-
-def _kill_all(running: RunningServers) -> None:
-    for pid in running.pids.values():
-        os.kill(pid, signal.SIGKILL)
 
 
 def _port(url: str) -> int:
