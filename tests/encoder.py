@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from local.backend import ENCODER, LATE
+from local.template import ROOT
 
-MODEL = ENCODER / "model" / "model.onnx"
-LATE_MODEL = LATE / "model" / "model.onnx"
+MODEL = ROOT / "layers" / "encoder" / "model" / "model.onnx"
+LATE_MODEL = ROOT / "layers" / "late" / "model" / "model.onnx"
 NO_ENCODER = "the real encoder cannot run here: "
 """How the reason of every such skip begins."""
 
