@@ -36,8 +36,10 @@ def test_what_is_not_there_is_named() -> None:
     [("1", RED), ("limit", NOT_RED), ("2", ANYWAY), ("not_installed", ANYWAY)],
 )
 def test_a_test_that_fails_with_the_safeguard_in_its_place_proves_nothing(
-    tmp_path: Path, expected: str, says: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str, says: str
 ) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # most of their start, and this test needs none of them …
+    monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")  # … but the one whose option is given
     (tmp_path / "product.py").write_text("limit = 1\n")
     (tmp_path / "test_product.py").write_text(
         f"from product import limit\n\n\ndef test_limit():\n    assert limit == {expected}\n"
