@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy.ma  # noqa: F401  # numpy's own, in the first call of many a function
+
 import local.aws.full_stack  # noqa: F401  # with what it imports
 from local import __main__ as service
 from local.functions import Functions
