@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -482,6 +483,13 @@ def test_a_deletion_may_be_repeated_with_its_key(user: Person) -> None:
     deleted = user.expect(200, "DELETE", path, headers=headers)
     assert user.expect(200, "DELETE", path, headers=headers) == deleted
     problem(user.call("DELETE", path), 404, "memory_not_found")
+
+
+def test_a_refused_call_leaves_its_key_free(api: ApiClient) -> None:
+    headers = {"Idempotency-Key": uuid4().hex}
+    for _ in range(2):
+        reply = api.call("DELETE", "/v1/keys/0123456789abcdef", headers=headers)
+        assert (reply.status, reply.json()["code"]) == (404, "key_not_found")
 
 
 def test_a_key_of_an_administrators_call(user: Person, api: ApiClient) -> None:
