@@ -28,8 +28,14 @@ _LOCKS = 64
 _UNIT = 1e-6
 
 
+class _RowReplaced(Exception):
+    """A search wants the text of a row that was written again since its snapshot, with its vector as a rule: the
+    passage may match all the same."""
+
+
 class SqliteSearchIndex:
-    """See ports.search.SearchIndex. A search holds no lock while it reads; writes of one user take turns.
+    """See ports.search.SearchIndex. A search holds no lock while it reads, but one for a phrase whose passages were
+    written meanwhile; writes of one user take turns.
 
     A file remembers the model that it was made with, whatever ``model`` says later. With ``dimensions=0`` it takes no
     vectors. Only one process may have the file open."""
@@ -74,8 +80,14 @@ class SqliteSearchIndex:
         asked = query_terms(query)
         if asked.matches_nothing:
             return []
-        snapshot = self._snapshot(owner)
-        return keyword_leg(snapshot, self._in_stored_terms(asked), admitted(snapshot, where), depth)
+        terms = self._in_stored_terms(asked)
+        try:
+            snapshot = self._snapshot(owner)
+            return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
+        except _RowReplaced:
+            with self._lock_of(owner):
+                snapshot = self._segment(owner).snapshot
+                return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         unit = self._unit(vector)
@@ -95,14 +107,20 @@ class SqliteSearchIndex:
         if not asked.phrases and not asked.excluded_phrases:
             return True
         text = self._file.text(row)
-        return text is not None and asked.agrees_in_phrases(text)
+        if text is None:
+            raise _RowReplaced
+        return asked.agrees_in_phrases(text)
 
     def _snapshot(self, owner: Owner) -> Snapshot:
         segment = self._segments.get(owner)
         if segment is None:
             with self._lock_of(owner):
-                segment = self._segments.get(owner) or self._load(owner)
+                segment = self._segment(owner)
         return segment.snapshot
+
+    def _segment(self, owner: Owner) -> Segment:
+        """For whoever holds the owner's lock."""
+        return self._segments.get(owner) or self._load(owner)
 
     def _load(self, owner: Owner) -> Segment:
         segment = Segment(self.model().dimensions, room=self._file.count(owner))

@@ -17,6 +17,7 @@ from pytest import MonkeyPatch
 
 from local.engine.search import postings, search_legs, segment
 from local.engine.search.analysis import Analyzer, stored_terms
+from local.engine.search.passage_file import PassageFile
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment
@@ -138,6 +139,44 @@ def test_phrases_are_looked_for_until_the_depth_is_full(index: SqliteSearchIndex
     index.upsert(ADA, [passage(f"a{i:03d}", "bicycle red red bicycles") for i in range(300)])
     index.upsert(ADA, [passage(f"b{i}", "red bicycle") for i in range(3)])
     assert [c.item_id for c in find(index, '"red bicycle"', depth=2)] == ["b0", "b1"]
+
+
+@pytest.mark.parametrize("query", ['"red bicycle"', "bicycle -自転車"])
+def test_a_phrase_is_found_in_what_is_written_again_meanwhile(
+    index: SqliteSearchIndex, monkeypatch: MonkeyPatch, query: str
+) -> None:
+    """The vector worker writes a passage again once it has its vector: between a search's look at the words and its
+    look at the text."""
+    index.upsert(ADA, [passage("a", "the red bicycle"), passage("b", "bicycle 自転車"), passage("c", "red bicycle")])
+    text_of, vectors, writes = PassageFile.text, [EAST, vector(0, 1, 0, 0)], list[threading.Thread]()
+
+    def text_after_a_write(file: PassageFile, row: int) -> str | None:
+        if vectors:
+            again = [passage("a", "the red bicycle", vector=vectors.pop())]
+            writes.append(threading.Thread(target=index.upsert, args=(ADA, again)))
+            writes[-1].start()
+            writes[-1].join(0.2)  # not longer: it may have to wait for this search
+        return text_of(file, row)
+
+    monkeypatch.setattr(PassageFile, "text", text_after_a_write)
+    found = find(index, query)
+    for write in writes:
+        write.join()
+    assert {c.item_id for c in found} == {"a", "c"}
+    assert not vectors
+
+
+def test_a_phrase_is_not_found_in_what_is_removed_meanwhile(index: SqliteSearchIndex, monkeypatch: MonkeyPatch) -> None:
+    index.upsert(ADA, [passage("a", "the red bicycle"), passage("b", "a red bicycle")])
+    text_of = PassageFile.text
+
+    def text_after_a_removal(file: PassageFile, row: int) -> str | None:
+        monkeypatch.setattr(PassageFile, "text", text_of)
+        index.trim(ADA, "a", keep=0, version=removal_version(1))
+        return text_of(file, row)
+
+    monkeypatch.setattr(PassageFile, "text", text_after_a_removal)
+    assert [c.item_id for c in find(index, '"red bicycle"')] == ["b"]
 
 
 # --- the file and the segment -------------------------------------------------------------------
