@@ -506,7 +506,7 @@ ABLATIONS = _by_name(
             "waiting retraction",
             "going on with a retraction until the model takes requests again",
             "refused",
-            60,
+            300,
             ends_what_a_model_refuses,
         ),
         Ablation(
@@ -555,7 +555,7 @@ ABLATIONS = _by_name(
             "raised revs",
             "looking, behind a write of vectors, whether the revs of what was written were raised meanwhile",
             "retained",
-            1_000,
+            3_000,
             lambda: [(index_events, "_overtaken", lambda *_: False)],
         ),
         Ablation(

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from neve.domain.ids import event_id, event_place
-from neve.domain.indexing.passage import Passage
+from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records.sessions import EventType
@@ -295,6 +295,38 @@ def test_vectors_are_noted_when_they_stand_beside_the_newest_words(
     assert embed_rows(world, delivered(first)) == {}
     assert embedded(world) == ((1, 2),)
     assert set(world.found("tea", legs=("vector",))) == {event_id("s1", seq) for seq in found}
+
+
+def test_words_that_never_stop_coming_in_do_not_keep_vectors_out(
+    world: RecallWorld, written: list[Passage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A burst of appends: behind each write of vectors there are further words. Sent back, the message would wait for
+    minutes."""
+    world.say("tea one")
+    assert world.words(world.dispatch()) == {}
+    first, later = world.taken(QueueName.EMBED), list[Message]()
+    upsert, behind = world.index.upsert, list[int]()
+
+    def beside_further_words(owner: Owner, passages: Sequence[Passage]) -> None:
+        upsert(owner, passages)
+        monkeypatch.setattr(world.index, "upsert", upsert)
+        behind.append(len(passages))
+        world.say(f"tea again {len(behind)}")
+        assert world.words(world.dispatch()) == {}
+        later.extend(world.taken(QueueName.EMBED))
+        monkeypatch.setattr(world.index, "upsert", beside_further_words)
+
+    monkeypatch.setattr(world.index, "upsert", beside_further_words)
+    assert embed_rows(world, delivered(first)) == {}
+    assert len(behind) <= MAX_FOLLOWING + 1
+    assert embedded(world) == ((1, 1),)
+    monkeypatch.undo()
+    assert embed_rows(world, delivered(later)) == {}
+    said = indexed_seq(world)
+    assert embedded(world) == ((1, said),)
+    assert set(world.found("tea", legs=("vector",), k=20)) == {event_id("s1", seq) for seq in range(1, said + 1)}
+    newest = max((one for one in written if one.seq_from == 1), key=lambda one: one.document_version)
+    assert (newest.vector is not None, newest.following_known) == (True, MAX_FOLLOWING)
 
 
 def test_a_poison_utterance_does_not_keep_the_others_out(world: RecallWorld) -> None:

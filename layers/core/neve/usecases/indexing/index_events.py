@@ -319,6 +319,11 @@ class _Written:
     again: frozenset[int] = frozenset()
     lacking_from: int | None = None
 
+    @property
+    def complete(self) -> bool:
+        """Whether no words that are still to come belong to the context of a passage."""
+        return all(passage.following_known == MAX_FOLLOWING for passage in self.passages)
+
 
 @dataclass(frozen=True, slots=True)
 class _Done:
@@ -372,11 +377,12 @@ class _Vectors:
         return _Written(written, again=_seqs(lacking))
 
     def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
-        """``seen``: read before what was written. Nothing is noted where further words came in since."""
+        """``seen``: read before what was written. Nothing is noted where further words came in since that may belong to
+        its context: in a burst of appends some always come in."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:
-            if row.indexed_seq != seen.indexed_seq:
+            if row.indexed_seq != seen.indexed_seq and not written.complete:
                 return None
             if not self.in_use:
                 return row
