@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from local.engine.search.analysis import Term
 from local.engine.search.postings import Held
-from local.engine.search.quantised import may_be_near
+from local.engine.search.quantised import MIN_VECTORS, may_be_near
 from local.engine.search.segment import Mask, Rows, Snapshot
 from neve.domain.indexing.passage import Source, rev_of
 from neve.domain.recall.weighted_counts import K1
@@ -25,9 +25,6 @@ from neve.ports.search import Candidate
 _FIRST_BLOCK = 256
 _BATCH_POSTINGS = 65_536
 """What is held beside the postings themselves: 1.5 MB."""
-MANY = 16_384
-"""Vectors from which a first look at their bytes pays (*measured* with 384 dimensions, against comparing all: 0.7 and
-0.7 ms of 8,000, 1.0 and 1.3 of 16,000, 4 and 18 of 100,000)."""
 _SPARSE = 4
 """A filter that leaves less than 1 / _SPARSE of the passages is applied before the vectors are compared, not after."""
 
@@ -75,7 +72,7 @@ def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, dept
     """As if every admitted vector were compared."""
     rows = np.flatnonzero(mask & snapshot.has_vector).astype(np.int32)
     wanted = max(_FIRST_BLOCK, 2 * depth)
-    if len(rows) >= max(MANY, 2 * wanted, len(mask) // _SPARSE):
+    if snapshot.quantised and len(rows) >= max(MIN_VECTORS, 2 * wanted, len(mask) // _SPARSE):
         near, floor = may_be_near(snapshot.quantised, vector, rows, wanted)
         found = _best_passages(snapshot, near, _cosines(snapshot.vectors[near], vector), depth, _any_row)
         if len(found) == depth and found[-1].score >= floor:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from local.engine.columns import Column, Names
 from local.engine.search.postings import Postings, PostingsView
-from local.engine.search.quantised import Quantised, QuantisedColumns
+from local.engine.search.quantised import MIN_VECTORS, Quantised, QuantisedColumns
 
 MAX_DEAD_ROWS = 4_096
 MIN_BYTES = 8_192
@@ -73,14 +73,15 @@ _NUMBERS: Final[Mapping[str, type[np.generic]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a segment between two writes. All arrays have one entry a passage, dead ones included."""
+    """The state of a segment between two writes. All arrays have one entry a passage, dead ones included.
+    ``quantised``: None of less than MIN_VECTORS."""
 
     alive: Mask
     live: int
     columns: Mapping[str, NDArray[Any]]
     names: Mapping[str, Names[str | None]]
     vectors: NDArray[np.float32]
-    quantised: Quantised
+    quantised: Quantised | None
     has_vector: Mask
     postings: PostingsView
 
@@ -119,7 +120,7 @@ class Segment:
         self._columns |= {name: Column(dtype, room=spare) for name, dtype in _NUMBERS.items()}
         self._names: dict[str, Names[str | None]] = {name: Names() for name in NAMED}
         self._vectors = Column(np.float32, dimensions, room=spare)
-        self._quantised = QuantisedColumns(dimensions, room=spare)
+        self._quantised = QuantisedColumns(dimensions, room=spare if room >= MIN_VECTORS else 0)
         self._has_vector = Column(np.bool_, room=spare)
         self._postings = Postings()
         self._no_vector = bytes(4 * dimensions)
@@ -164,20 +165,19 @@ class Segment:
         vectors = by_name["vector"]
         if self._no_vector:
             packed = b"".join([self._no_vector if vector is None else vector for vector in vectors])
-            unit = np.frombuffer(packed, "<f4").reshape(len(added), -1)
-            self._vectors.extend(unit)
-            self._quantised.extend(unit)
+            self._vectors.extend(np.frombuffer(packed, "<f4"))
         self._has_vector.extend([vector is not None for vector in vectors])
         self._postings.append(first, by_name["terms"])
 
     def _publish(self, alive: Mask) -> Snapshot:
+        vectors = self._vectors.view()
         return Snapshot(
             alive=alive,
             live=int(np.count_nonzero(alive)),
             columns={name: column.view() for name, column in self._columns.items()},
             names=self._names,
-            vectors=self._vectors.view(),
-            quantised=self._quantised.view(),
+            vectors=vectors,
+            quantised=self._quantised.view_of(vectors) if len(vectors) >= MIN_VECTORS else None,
             has_vector=self._has_vector.view(),
             postings=self._postings.view(),
         )

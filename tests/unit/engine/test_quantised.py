@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pytest import MonkeyPatch
 
-from local.engine.search import search_legs
+from local.engine.search import search_legs, segment
 from local.engine.search.quantised import QuantisedColumns, Vectors, may_be_near, quantised
 from local.engine.search.search_legs import vector_leg
-from local.engine.search.segment import Segment, Snapshot, StoredPassage
+from local.engine.search.segment import Segment, StoredPassage
+from neve.ports.search import Candidate
 
 DIMENSIONS = st.integers(1, 48)
 SPREADS = st.sampled_from([0.0, 1e-6, 1e-3, 0.05, 1.0, 100.0])
@@ -41,10 +42,9 @@ def test_whatever_is_among_the_nearest_is_kept(
 ) -> None:
     *stored, asked = spread_vectors(seed, count, dimensions, spread)
     columns = QuantisedColumns(dimensions)
-    columns.extend(np.array(stored))
     rows = np.array(sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=1))), np.int32)
     wanted = data.draw(st.integers(1, len(rows)))
-    near, floor = may_be_near(columns.view(), asked, rows, wanted)
+    near, floor = may_be_near(columns.view_of(np.array(stored)), asked, rows, wanted)
     cosines = np.array(stored, np.float64) @ asked.astype(np.float64)
     assert floor <= sorted(cosines[rows])[-wanted]
     assert set(near) <= set(rows)
@@ -79,15 +79,22 @@ def stored(row: int, item: int, n: int, vector: Vectors | None) -> StoredPassage
     )
 
 
-def snapshot_of(vectors: Vectors, items: Sequence[int], without: frozenset[int], removed: Sequence[int]) -> Snapshot:
-    segment = Segment(vectors.shape[1])
+def segment_of(vectors: Vectors, items: Sequence[int], without: frozenset[int] = frozenset()) -> Segment:
+    made = Segment(vectors.shape[1])
     passages = [
         stored(row, item, list(items[:row]).count(item), None if row in without else vector)
         for row, (item, vector) in enumerate(zip(items, vectors, strict=True))
     ]
-    segment.load([passages])
-    segment.apply(removed, [])
-    return segment.snapshot
+    made.load([passages[: len(passages) // 2]])
+    made.apply([], passages[len(passages) // 2 :])
+    return made
+
+
+def from_vectors(patch: MonkeyPatch, count: int, best: int = search_legs._FIRST_BLOCK) -> None:
+    """A first look is worth it from so many vectors on, and leaves at least so many."""
+    patch.setattr(segment, "MIN_VECTORS", count)
+    patch.setattr(search_legs, "MIN_VECTORS", count)
+    patch.setattr(search_legs, "_FIRST_BLOCK", best)
 
 
 @given(SEEDS, st.integers(2, 24), SPREADS, st.integers(1, 40), st.integers(1, 12), st.data())
@@ -98,24 +105,61 @@ def test_the_leg_answers_as_if_all_were_compared(
     drawn = np.random.default_rng(seed)
     count = data.draw(st.integers(20, 120))
     *vectors, asked = spread_vectors(seed, count, dimensions, spread)
-    snapshot = snapshot_of(
-        np.array(vectors),
-        drawn.integers(0, items, count).tolist(),
-        without=frozenset(np.flatnonzero(drawn.random(count) < 0.1).tolist()),
-        removed=np.flatnonzero(drawn.random(count) < 0.1).tolist(),
-    )
-    mask = snapshot.alive & (drawn.random(count) < data.draw(st.sampled_from([0.1, 0.7, 1.0])))
-    everything = vector_leg(snapshot, asked, mask, depth)
+    of_items = drawn.integers(0, items, count).tolist()
+    without = frozenset(np.flatnonzero(drawn.random(count) < 0.1).tolist())
+    removed = np.flatnonzero(drawn.random(count) < 0.1).tolist()
+    among = drawn.random(count) < data.draw(st.sampled_from([0.1, 0.7, 1.0]))
+
+    def answered() -> list[Candidate]:
+        made = segment_of(np.array(vectors), of_items, without)
+        made.apply(removed, [])
+        return vector_leg(made.snapshot, asked, made.snapshot.alive & among, depth)
+
+    everything = answered()
     with MonkeyPatch.context() as patch:
-        patch.setattr(search_legs, "MANY", 1)
-        patch.setattr(search_legs, "_FIRST_BLOCK", 4)
-        assert vector_leg(snapshot, asked, mask, depth) == everything
+        from_vectors(patch, data.draw(st.integers(1, count)), best=4)
+        assert answered() == everything
+
+
+def test_bytes_are_made_when_there_are_enough_vectors(monkeypatch: MonkeyPatch) -> None:
+    """Those of before too, and each once."""
+    from_vectors(monkeypatch, 12)
+    vectors = spread_vectors(1, 14, 8, 1.0)[:14]
+    made = segment_of(vectors[:10], range(10))
+    few = made.snapshot
+    made.apply([3], [stored(10, 10, 0, vectors[10])])
+    assert (few.quantised, made.snapshot.quantised) == (None, None)
+    for row in range(11, 14):
+        made.apply([], [stored(row, row, 0, vectors[row])])
+    kept, all_at_once = made.snapshot.quantised, quantised(vectors)
+    assert kept is not None
+    assert kept.numbers.tolist() == all_at_once.numbers.tolist()
+    assert kept.steps.tolist() == all_at_once.steps.tolist()
+    assert kept.errors.tolist() == all_at_once.errors.tolist()
+
+
+def test_few_vectors_need_no_memory_for_bytes(monkeypatch: MonkeyPatch) -> None:
+    vectors = spread_vectors(1, 20, 8, 1.0)
+    few = segment_of(vectors, range(21)).nbytes
+    from_vectors(monkeypatch, 21)
+    assert few + 21 * 8 < segment_of(vectors, range(21)).nbytes
+
+
+def test_a_look_at_bytes_of_before_a_write_stays_valid(monkeypatch: MonkeyPatch) -> None:
+    from_vectors(monkeypatch, 1, best=4)
+    vectors = spread_vectors(2, 40, 8, 1.0)
+    made = segment_of(vectors[:20], range(20))
+    before = made.snapshot
+    found = vector_leg(before, vectors[0], before.alive, 5)
+    made.apply([0], [stored(row, row, 0, vectors[row]) for row in range(20, 40)])
+    assert vector_leg(before, vectors[0], before.alive, 5) == found
 
 
 def test_the_first_look_leaves_most_of_many_out(monkeypatch: MonkeyPatch) -> None:
     drawn = np.random.default_rng(1)
     vectors = unit(drawn.standard_normal((2_000, 64)))
-    snapshot = snapshot_of(vectors, range(2_000), frozenset(), [])
+    from_vectors(monkeypatch, 1_000)
+    snapshot = segment_of(vectors, range(2_000)).snapshot
     compared: list[int] = []
     cosines = search_legs._cosines
 
@@ -123,7 +167,6 @@ def test_the_first_look_leaves_most_of_many_out(monkeypatch: MonkeyPatch) -> Non
         compared.append(len(those))
         return cosines(those, vector)
 
-    monkeypatch.setattr(search_legs, "MANY", 1_000)
     monkeypatch.setattr(search_legs, "_cosines", counted)
     found = vector_leg(snapshot, vectors[7], snapshot.alive, 10)
     assert found[0].item_id == "i007"
@@ -137,9 +180,9 @@ def test_what_only_may_be_near_does_not_take_the_place_of_what_is(monkeypatch: M
     step beside them, so that it goes on, and the second, which is nearer, does not."""
     steps = np.array([12, 12, 12, 12, 13, 13.5, 60, 60, 60, 60])
     vectors = unit(np.stack([np.full(len(steps), 127.0), steps], axis=1))
-    snapshot = snapshot_of(vectors, [0, 0, 0, 0, 1, 2, 3, 4, 5, 6], frozenset(), [])
-    monkeypatch.setattr(search_legs, "MANY", 1)
-    monkeypatch.setattr(search_legs, "_FIRST_BLOCK", 4)
+    from_vectors(monkeypatch, 1, best=4)
+    snapshot = segment_of(vectors, [0, 0, 0, 0, 1, 2, 3, 4, 5, 6]).snapshot
+    assert snapshot.quantised is not None
     asked = np.array([1, 0], np.float32)
     near, _ = may_be_near(snapshot.quantised, asked, np.arange(len(steps), dtype=np.int32), 4)
     assert near.tolist() == [0, 1, 2, 3, 5]
