@@ -7,6 +7,7 @@ is the process that forks."""
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import json
 import os
 import signal
@@ -32,6 +33,14 @@ from neve.domain.words import characters, chunks, parts, plain_words
 from neve.observers.extractive.classifier import classify
 
 STANDARD_STREAMS = (0, 1, 2)
+ABORT_S = 10.0
+"""For a process to write down what its threads are at."""
+LAST_THREADS = 30_000
+"""Characters of what it wrote."""
+
+
+class DidNotStop(Exception):
+    """A server that was asked to end ran on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +54,15 @@ class ForkedServer:
     _servers: ForkedServers = field(repr=False)
 
     def stop(self) -> int:
-        """As Ctrl-C does; returns the exit code, 9 below zero when it had to be killed."""
+        """As Ctrl-C does; returns the exit code. Raises DidNotStop, with what each of its threads was at."""
         os.kill(self.pid, signal.SIGINT)
         end = time.monotonic() + STOP_S
         while (code := self._servers.exit_code(self.pid)) is None:
             if time.monotonic() > end:
-                self.kill()
+                os.kill(self.pid, signal.SIGABRT)
+                if not self.ends_within(ABORT_S):
+                    self.kill()
+                raise DidNotStop(f"within {STOP_S:.0f} s:\n{self.output.read_text()[-LAST_THREADS:]}")
             time.sleep(LOOK_S)
         return code
 
@@ -210,6 +222,7 @@ def _serve(given: dict[str, Any]) -> None:
     files = (os.open(given[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in ("output", "errors"))
     for stream, file in zip(STANDARD_STREAMS, (os.open(os.devnull, os.O_RDONLY), *files), strict=True):
         os.dup2(file, stream)
+    faulthandler.enable(os.open(given["errors"], os.O_WRONLY | os.O_APPEND))
     os.environ.update(given["env"])
     sys.argv[1:] = given["arguments"]
     code = 1
