@@ -16,6 +16,7 @@ from opensearchpy import OpenSearch
 
 from local.aws.local_servers import READ_S
 from local.engine.search.search_index import SqliteSearchIndex
+from neve.adapters.opensearch import bulk_writes
 from neve.adapters.opensearch import index as opensearch_index
 from neve.adapters.opensearch.calls import Calls, Written
 from neve.adapters.opensearch.client import open_search_client
@@ -174,7 +175,7 @@ def test_an_item_of_many_near_passages_does_not_hide_the_others(
 
 
 def test_a_long_write_is_sent_in_parts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opensearch_index, "_BULK_CHARACTERS", 2_000)
+    monkeypatch.setattr(bulk_writes, "MAX_CHARACTERS", 2_000)
     prepare_index(server.calls, server.alias, MODEL)
     index, owner = server.index(), new_owner()
     index.upsert(owner, [passage(f"i{n}", "kayak", vector=EAST) for n in range(40)])
@@ -219,7 +220,7 @@ def test_a_removal_that_broke_off_is_ended_by_the_next(
             raise StoreUnavailable("search", "429")
         return bulk(calls, alias, lines, wait=wait)
 
-    monkeypatch.setattr(opensearch_index, "_BULK_CHARACTERS", 2_000)
+    monkeypatch.setattr(bulk_writes, "MAX_CHARACTERS", 2_000)
     monkeypatch.setattr(Calls, "bulk", breaking_off)
     with pytest.raises(StoreUnavailable):
         index.trim(owner, "doc", keep=1, version=4)

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from pytest import MonkeyPatch
 
+from neve.adapters.opensearch import bulk_writes
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
@@ -130,26 +132,43 @@ def test_an_index_of_an_older_mapping_is_not_searched(
 # --- writing to the index -----------------------------------------------------------------------
 
 
+ATTEMPTS = len(bulk_writes.MAX_PAUSE_S) + 1
+
 not_taken = pytest.mark.parametrize(
-    "failure",
+    "failures",
     [
-        refusal(429, "es_rejected_execution_exception"),
-        refusal(503, "cluster_block_exception"),
-        refusal(403, "security_exception"),
-        written(item_error(429, "es_rejected_execution_exception")),
-        written(item_error(400, "strict_dynamic_mapping_exception")),
+        [refusal(429, "es_rejected_execution_exception")] * ATTEMPTS,
+        [refusal(503, "cluster_block_exception")],
+        [refusal(403, "security_exception")],
+        [written(item_error(429, "es_rejected_execution_exception"))] * ATTEMPTS,
+        [written(item_error(400, "strict_dynamic_mapping_exception"))],
     ],
     ids=["429", "503", "expired credentials", "429 of a line", "mapping conflict"],
 )
 
 
+@pytest.fixture
+def hurried(monkeypatch: MonkeyPatch) -> None:
+    """An index without room is asked again at once."""
+    monkeypatch.setattr(bulk_writes, "MAX_PAUSE_S", [0.001] * (ATTEMPTS - 1))
+
+
+def test_what_the_index_has_no_room_for_at_first_is_not_hidden_for_minutes(
+    world: RecallWorld, caller: Caller, stub: SearchStub, hurried: None
+) -> None:
+    identifier = world.remember("a kayak trip on the river")
+    stub.next["_bulk"] = [refusal(429, "es_rejected_execution_exception")]
+    assert deliver_all(world, world.dispatch()) == []
+    assert world.memory(identifier).rev_at is None
+
+
 @not_taken
 def test_a_memory_whose_words_the_index_did_not_take_stays_due_and_can_be_recalled(
-    world: RecallWorld, caller: Caller, stub: SearchStub, failure: Behaviour
+    world: RecallWorld, caller: Caller, stub: SearchStub, failures: list[Behaviour], hurried: None
 ) -> None:
     identifier = world.remember("a kayak trip on the river")
     messages = world.dispatch()
-    stub.next["_bulk"] = [failure]
+    stub.next["_bulk"] = list(failures)
     assert deliver_all(world, messages) == messages
     assert world.memory(identifier).rev_at is not None
     found_meanwhile = caller.recall().json
@@ -161,12 +180,12 @@ def test_a_memory_whose_words_the_index_did_not_take_stays_due_and_can_be_recall
 
 @not_taken
 def test_a_memory_whose_vector_the_index_did_not_take_stays_due_and_can_be_recalled(
-    world: RecallWorld, caller: Caller, stub: SearchStub, failure: Behaviour
+    world: RecallWorld, caller: Caller, stub: SearchStub, failures: list[Behaviour], hurried: None
 ) -> None:
     identifier = world.remember("a kayak trip on the river")
     assert deliver(QueueName.INDEX, world.dispatch()) == []
     messages = world.taken(QueueName.EMBED)
-    stub.next["_bulk"] = [failure]
+    stub.next["_bulk"] = list(failures)
     assert deliver(QueueName.EMBED, messages) == messages
     assert world.memory(identifier).rev_at is not None
     stub.next["_search"] = [found(), found(), its_hit(world, identifier)]

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from opensearchpy import OpenSearch
+from pytest import MonkeyPatch
 
+from neve.adapters.opensearch import bulk_writes
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ForeignPassage, OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
@@ -60,6 +62,8 @@ WRITES: dict[str, tuple[str, Call]] = {
     "erase": ("_refresh", lambda index: index.erase(ADA)),
 }
 CALLS = READS | WRITES
+NO_ROOM = refusal(429, "es_rejected_execution_exception")
+ATTEMPTS = len(bulk_writes.MAX_PAUSE_S) + 1
 EVERY_CALL = pytest.mark.parametrize(("operation", "call"), CALLS.values(), ids=CALLS)
 
 
@@ -76,7 +80,9 @@ def client(stub: SearchStub) -> Iterator[OpenSearch]:
 
 
 @pytest.fixture
-def index(client: OpenSearch) -> OpenSearchIndex:
+def index(client: OpenSearch, monkeypatch: MonkeyPatch) -> OpenSearchIndex:
+    """It asks again at once."""
+    monkeypatch.setattr(bulk_writes, "MAX_PAUSE_S", [0.001] * (ATTEMPTS - 1))
     return OpenSearchIndex(client, "passages", MODEL)
 
 
@@ -87,7 +93,7 @@ def index(client: OpenSearch) -> OpenSearchIndex:
 @pytest.mark.parametrize(
     "failure",
     [
-        refusal(429, "es_rejected_execution_exception"),
+        NO_ROOM,
         refusal(503, "cluster_block_exception"),
         refusal(500, "some_exception"),
         refusal(403, "security_exception"),
@@ -100,11 +106,13 @@ def index(client: OpenSearch) -> OpenSearchIndex:
 def test_a_refused_request_is_an_unavailable_store(
     stub: SearchStub, index: OpenSearchIndex, operation: str, call: Call, failure: Behaviour
 ) -> None:
-    stub.next[operation] = [failure]
+    """A write that there is no room for is tried further times; no search is."""
+    attempts = ATTEMPTS if (failure, operation) == (NO_ROOM, "_bulk") else 1
+    stub.next[operation] = [failure] * attempts
     with pytest.raises(StoreUnavailable) as caught:
         call(index)
     assert caught.value.store == "search" and "quotes the query" not in str(caught.value)
-    assert len(stub.asked[operation]) == 1
+    assert len(stub.asked[operation]) == attempts
 
 
 @EVERY_CALL
@@ -204,7 +212,37 @@ def test_a_write_that_was_overtaken_returns_when_searches_see_what_is_newer(
     assert len(stub.asked["_refresh"]) == (other is OVERTAKEN)
 
 
-@pytest.mark.parametrize("status", [429, 503, 500])
+NO_ROOM_FOR_ONE = item_error(429, "es_rejected_execution_exception")
+
+
+def test_what_there_was_no_room_for_is_sent_again_by_itself(stub: SearchStub, index: OpenSearchIndex) -> None:
+    stub.next["_bulk"] = [written(NO_ROOM_FOR_ONE, DONE), NO_ROOM]
+    WRITES["upsert"][1](index)
+    both, *again = ([json.loads(line) for line in body.splitlines()] for body in stub.asked["_bulk"])
+    assert [line["item_id"] for line in both[1::2]] == ["a", "b"]
+    assert again == [both[:2], both[:2]]
+
+
+def test_a_line_that_there_is_no_room_for_fails_the_call_in_the_end(stub: SearchStub, index: OpenSearchIndex) -> None:
+    stub.next["_bulk"] = [written(NO_ROOM_FOR_ONE, DONE), *[written(NO_ROOM_FOR_ONE)] * (ATTEMPTS - 1)]
+    with pytest.raises(StoreUnavailable, match="no room for 1 of 2 writes"):
+        WRITES["upsert"][1](index)
+    assert len(stub.asked["_bulk"]) == ATTEMPTS
+
+
+def test_large_writes_go_in_parts_and_what_lacks_in_parts_again(
+    stub: SearchStub, index: OpenSearchIndex, monkeypatch: MonkeyPatch
+) -> None:
+    """One line a part. What is behind a part that there is no room for waits for the next attempt."""
+    monkeypatch.setattr(bulk_writes, "MAX_CHARACTERS", 1)
+    stub.next["_bulk"] = [written(DONE), NO_ROOM, written(DONE), written(NO_ROOM_FOR_ONE), written(OVERTAKEN)]
+    index.upsert(ADA, [passage(name, "kayak") for name in "abc"])
+    sent = [json.loads(body.splitlines()[1])["item_id"] for body in stub.asked["_bulk"]]
+    assert sent == ["a", "b", "b", "c", "c"]
+    assert len(stub.asked["_mget"]) == 1, "the outcome of c is known: something newer was there"
+
+
+@pytest.mark.parametrize("status", [503, 500])
 def test_one_line_of_a_bulk_request_that_failed_for_now_fails_the_call(
     stub: SearchStub, index: OpenSearchIndex, status: int
 ) -> None:
@@ -320,7 +358,7 @@ def test_a_failed_write_leaves_the_message_on_the_queue_and_the_row_due(stub: Se
     identifier = world.remember("a kayak trip on the river")
     messages = world.dispatch()
     stub.next["_mapping"] = [_model_of(world)]
-    stub.next["_bulk"] = [written(item_error(429, "es_rejected_execution_exception"))]
+    stub.next["_bulk"] = [written(item_error(503, "unavailable_shards_exception"))]
     failures = world.words(messages)
     assert [type(error) for error in failures.values()] == [StoreUnavailable]
     left = world.memory(identifier)

@@ -13,6 +13,7 @@ from neve.ports.errors import StoreUnavailable
 
 STORE: Final = "search"
 OVERTAKEN: Final = 409
+TURNED_AWAY: Final = 429
 _REFUSED: Final = 400
 _NO_INDEX: Final = "index_not_found_exception"
 _OTHER_MAPPING: Final = "strict_dynamic_mapping_exception"
@@ -27,8 +28,16 @@ class IndexMissing(StoreUnavailable):
         super().__init__(STORE, f"no index {name}")
 
 
+class Overloaded(StoreUnavailable):
+    """The index has too much to do for this request."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(STORE, reason)
+
+
 class Written(NamedTuple):
-    """What became of one line of a bulk request. ``status`` 409: a newer version is there."""
+    """What became of one line of a bulk request. ``status`` 409: a newer version is there; 429: there was no room for
+    it, and it was not written."""
 
     status: int
     found: bool
@@ -59,8 +68,8 @@ class Calls:
     def bulk(self, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
         """Every line's outcome in order; ``alias`` must be one. ``wait``: until searches see it.
 
-        Raises StoreUnavailable when a line failed for now, ValueError for a document that the index refuses; other
-        lines may have been written."""
+        Raises Overloaded when there was no room for any, StoreUnavailable when a line failed for now, ValueError for a
+        document that the index refuses; other lines may have been written then."""
         params: dict[str, Any] = {"require_alias": "true", "request_timeout": PATIENT}
         if wait:
             params["refresh"] = "wait_for"
@@ -124,6 +133,8 @@ def _translated(name: str) -> Iterator[None]:
     except TransportError as error:
         if error.status_code == 404:
             raise IndexMissing(name) from error
+        if error.status_code == TURNED_AWAY:
+            raise Overloaded(_reason(error)) from error
         raise StoreUnavailable(STORE, _reason(error)) from error
     except (OpenSearchException, KeyError, TypeError) as error:
         raise StoreUnavailable(STORE, f"an answer that cannot be read: {type(error).__name__}") from error
@@ -143,7 +154,7 @@ def _need_all_shards(answer: Answer) -> None:
 
 def _written(alias: str, outcome: Answer) -> Written:
     status = int(outcome["status"])
-    if status == OVERTAKEN or "error" not in outcome:
+    if status in (OVERTAKEN, TURNED_AWAY) or "error" not in outcome:
         return Written(status, found=outcome.get("result") != "not_found")
     if status == 404:
         raise IndexMissing(alias)

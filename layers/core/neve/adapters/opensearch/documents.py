@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterable
 from typing import Any
 
 from neve.domain.indexing.passage import Neighbour, Passage
@@ -113,17 +112,3 @@ def path_prefixes(path: str) -> list[str]:
 def floats(vector: bytes) -> list[float]:
     """The numbers of a little-endian float32 vector."""
     return list(struct.unpack(f"<{len(vector) // 4}f", vector))
-
-
-def in_parts(lines: Iterable[str], largest: int) -> Iterable[str]:
-    """Bulk bodies of at most ``largest`` characters, a longer line alone."""
-    part: list[str] = []
-    size = 0
-    for line in lines:
-        if part and size + len(line) > largest:
-            yield "".join(part)
-            part, size = [], 0
-        part.append(line)
-        size += len(line)
-    if part:
-        yield "".join(part)

@@ -15,8 +15,9 @@ from typing import Any, Final
 from opensearchpy import OpenSearch
 
 from neve.adapters.clock import SystemClock
+from neve.adapters.opensearch.bulk_writes import BulkWrites
 from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Written
-from neve.adapters.opensearch.documents import delete_line, document_id, floats, in_parts, index_lines, routing
+from neve.adapters.opensearch.documents import delete_line, document_id, floats, index_lines, routing
 from neve.adapters.opensearch.places import Place, Places
 from neve.adapters.opensearch.queries import (
     as_float32,
@@ -39,8 +40,6 @@ NEIGHBOURS: Final = 1_000
 finds the better the more it looks at (``evals/search_bench``)."""
 MAX_NEIGHBOURS: Final = 10_000
 """OpenSearch allows no more."""
-_BULK_CHARACTERS: Final = 5_000_000
-"""A managed domain takes requests of 10 MB at least; a character of JSON is one byte."""
 _AHEAD: Final = 8
 """Passages beyond an item's last known one that are removed with it, so that an older version's are refused too."""
 _LOOKED_AT: Final = 32
@@ -63,6 +62,7 @@ class OpenSearchIndex:
         self, client: OpenSearch, alias: str, model: IndexModel, *, wait: bool = True, caches: Caches | None = None
     ) -> None:
         self._calls = Calls(client)
+        self._bulk_writes = BulkWrites(self._calls)
         self._places = Places(self._calls, alias, model, caches or Caches(SystemClock().now))
         self._wait = wait
 
@@ -174,8 +174,7 @@ class OpenSearchIndex:
         return _own(owner, self._calls.search(place.index, query, routing(owner)))
 
     def _bulk(self, place: Place, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
-        bodies = in_parts(lines, _BULK_CHARACTERS)
-        return [written for body in bodies for written in self._calls.bulk(place.writes, body, wait=wait)]
+        return self._bulk_writes.send(place.writes, lines, wait=wait)
 
 
 def _check(vector: bytes, dimensions: int) -> None:
