@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,30 @@ def test_a_drain_that_has_no_time_to_look_at_all_is_not_done(world: World, monke
     assert (job.status, job.result["pending"]) == ("running", 1)
     monkeypatch.undo()
     assert read_drain(world.scope, job.id).status == "done"
+
+
+@pytest.mark.parametrize("a_call_s", [0.01, 0.05, 0.15])
+def test_a_drain_answers_before_its_function_ends_on_a_slow_table(
+    world: World, monkeypatch: pytest.MonkeyPatch, a_call_s: float
+) -> None:
+    """The function has 28 s (template.yaml), the gateway waits for 29."""
+    for user in in_order(world, 60):
+        append_unqueued(world, user)
+    world.clock.move(minutes=2)
+    for name in ("query", "get_many", "get", "write"):
+        monkeypatch.setattr(world.table, name, _slowed(world, getattr(world.table, name), a_call_s))
+    began_ms = world.clock.monotonic_ms()
+    job = drain_embeddings(world.scope, None, wait_s=25)
+    assert (job.status, job.result["pending"] > 0) == ("running", True)
+    assert 25_000 <= world.clock.monotonic_ms() - began_ms < 28_000
+
+
+def _slowed(world: World, call: Callable[..., Any], seconds: float) -> Callable[..., Any]:
+    def slow(*given: Any, **more: Any) -> Any:
+        world.clock.sleep(seconds)
+        return call(*given, **more)
+
+    return slow
 
 
 def test_a_drain_of_one_user_reads_what_is_theirs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,10 @@ KIND = "drain_embeddings"
 QUEUED_WITHIN_S = 15.0
 """A row costs a write before it is queued; the gateway waits 29 s for the answer (*limit*), the messages included."""
 LOOKED_WITHIN_S = 27.0
-"""And for how long it is looked whether anything is pending, the waiting included."""
+"""And for how long it is looked whether anything is pending, and counted, the waiting included."""
 COUNTED_WITHIN_S = 5.0
-"""And for how long it is counted then, at most: what of a tenant is pending may stand behind any number of sessions of
-which nothing is."""
+"""And for how long it is counted, at most: what of a tenant is pending may stand behind any number of sessions of which
+nothing is."""
 _PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 """Between two looks; it doubles."""
 
@@ -49,7 +49,8 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     ) and clock.monotonic_ms() < ends_ms:
         clock.sleep(pause_s)
         pause_s = min(2 * pause_s, _MAX_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
-    pending = _pending(scope, asked) if left else 0
+    counting_s = min(COUNTED_WITHIN_S, LOOKED_WITHIN_S - (clock.monotonic_ms() - began_ms) / 1000)
+    pending = _pending(scope, asked, counting_s) if left else 0
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",
         kind=KIND,
@@ -70,7 +71,7 @@ def read_drain(scope: TenantScope, job_id: str) -> Job:
         return job
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, job.user_id)
     left = _is_left(scope, asked, _seconds(clock, QUEUED_WITHIN_S, clock.monotonic_ms()))
-    pending = _pending(scope, asked) if left else 0
+    pending = _pending(scope, asked, COUNTED_WITHIN_S) if left else 0
     job = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
     if job.status == "done":
         try:
@@ -103,11 +104,13 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
     )
 
 
-def _pending(scope: TenantScope, asked: WhoseRows) -> int:
+def _pending(scope: TenantScope, asked: WhoseRows, within_s: float) -> int:
     """Memories and events that lack their words or their vectors, and users with something to be encoded. Not 0 while
     there was no time to look at all of it."""
+    if within_s <= 0:
+        return 1
     table, clock = scope.ports.table, scope.ports.clock
-    share = _seconds(clock, COUNTED_WITHIN_S, clock.monotonic_ms())
+    share = _seconds(clock, within_s, clock.monotonic_ms())
     count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS)) + _being_encoded(scope, asked)
     logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in lagging_logs(table, share, asked))
     count += sum(islice(filter(None, logs), MAX_ROWS))
