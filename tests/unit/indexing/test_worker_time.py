@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from local.controls.faults import FaultySearch
-from local.limits.mortal_ports import Killed
+from local.limits.mortal_ports import Killed, MortalPorts, seconds_left
 from neve.domain.indexing.passage import Passage
 from neve.domain.records.memories import EmbeddingState
 from neve.observing import SecondsLeft
@@ -159,3 +159,27 @@ def test_what_cannot_be_sent_again_is_delivered_again(world: RecallWorld, monkey
     monkeypatch.setattr(world.queue, "send", down)
     failures = embed_rows(world, delivered([message]), time_for(world, 0))
     assert isinstance(failures[0], StoreUnavailable)
+
+
+def test_a_worker_whose_time_is_over_while_the_embedder_works_writes_nothing(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = world.remember("a kayak trip on the river")
+    messages, embed, left = waiting(world), world.inner_embedder.embed_passages, [TIMEOUT_S]
+
+    def too_slow(texts: Sequence[str]) -> list[bytes]:
+        left[0] = 0.0
+        return embed(texts)
+
+    monkeypatch.setattr(world.inner_embedder, "embed_passages", too_slow)
+    token = seconds_left.set(lambda: left[0])
+    try:
+        with pytest.raises(Killed):
+            embed_rows(MortalPorts(world), delivered(messages), lambda: TIMEOUT_S)
+    finally:
+        seconds_left.reset(token)
+    assert world.memory(identifier).embedding_state is EmbeddingState.PENDING
+    assert world.found("kayak", legs=("vector",), threshold=0.0) == []
+    monkeypatch.undo()
+    assert embed_rows(world, delivered(messages)) == {}
+    assert world.memory(identifier).embedding_state is EmbeddingState.READY

@@ -59,7 +59,7 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
 
 
 def _vectors(ports: IndexingPorts, seconds_left: SecondsLeft) -> Work:
-    timed = WithinTime.of(ports, seconds_left)
+    timed = WithinTime(ports, seconds_left)
 
     def memories(
         keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], _: IndexMessage

@@ -56,16 +56,32 @@ class _TimedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class WithinTime:
-    """``ports`` of a worker that may run for so long."""
+    """``ports`` of a worker that may run for so long. None is taken out of them before it is needed: once the time of
+    the function is over, ``ports`` may give none."""
 
-    table: Table
-    objects: ObjectStore
-    search: SearchIndex
-    embedder: Embedder
-    clock: Clock
-    ids: Ids
+    ports: IndexingPorts
+    seconds_left: SecondsLeft
 
-    @classmethod
-    def of(cls, ports: IndexingPorts, seconds_left: SecondsLeft) -> WithinTime:
-        embedder = _TimedEmbedder(ports.embedder, seconds_left)
-        return cls(ports.table, ports.objects, ports.search, embedder, ports.clock, ports.ids)
+    @property
+    def table(self) -> Table:
+        return self.ports.table
+
+    @property
+    def objects(self) -> ObjectStore:
+        return self.ports.objects
+
+    @property
+    def search(self) -> SearchIndex:
+        return self.ports.search
+
+    @property
+    def embedder(self) -> Embedder:
+        return _TimedEmbedder(self.ports.embedder, self.seconds_left)
+
+    @property
+    def clock(self) -> Clock:
+        return self.ports.clock
+
+    @property
+    def ids(self) -> Ids:
+        return self.ports.ids
