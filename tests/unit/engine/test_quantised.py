@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
+import simsimd
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pytest import MonkeyPatch
 
+from local.engine.search import quantised as module
 from local.engine.search import search_legs, segment
-from local.engine.search.quantised import QuantisedColumns, Vectors, may_be_near, quantised
+from local.engine.search.quantised import QuantisedColumns, Vectors, dot_products, may_be_near, quantised
 from local.engine.search.search_legs import vector_leg
 from local.engine.search.segment import Segment, StoredPassage
 from neve.ports.search import Candidate
@@ -64,6 +68,37 @@ def test_a_row_without_a_vector_has_no_error() -> None:
     made = quantised(np.zeros((1, 4), np.float32))
     assert made.numbers.tolist() == [[0, 0, 0, 0]]
     assert made.errors.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 50])
+def test_two_threads_make_the_products_that_one_makes(monkeypatch: MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(module, "PIECE", 8)
+    drawn = np.random.default_rng(count)
+    numbers, asked = (drawn.integers(-127, 128, (rows, 384), np.int8) for rows in (count, 1))
+    alone = numbers.astype(np.int64) @ asked[0].astype(np.int64)
+    assert dot_products(numbers, asked).tolist() == alone.tolist()
+
+
+def test_a_thread_that_gets_no_processor_is_not_waited_for(monkeypatch: MonkeyPatch) -> None:
+    """It has taken a piece, and does not come back."""
+    monkeypatch.setattr(module, "PIECE", 8)
+    numbers = np.ones((64, 4), np.int8)
+    dot, this, taken, over = simsimd.dot, threading.get_ident(), threading.Event(), threading.Event()
+
+    def stuck_elsewhere(those: NDArray[np.int8], asked: NDArray[np.int8]) -> Any:
+        if threading.get_ident() == this:
+            assert taken.wait(10)
+        else:
+            taken.set()
+            over.wait(10)
+        return dot(those, asked)
+
+    monkeypatch.setattr(simsimd, "dot", stuck_elsewhere)
+    try:
+        assert dot_products(numbers, np.ones((1, 4), np.int8)).tolist() == [4.0] * 64
+        assert taken.is_set() and not over.is_set()
+    finally:
+        over.set()
 
 
 # --- the leg --------------------------------------------------------------------------------------
