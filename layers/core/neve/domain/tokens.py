@@ -70,8 +70,8 @@ def _shorten(text: str, budget: int, marker: str, count: Counter, *, share: floa
 
     def shortened(length: int) -> str:
         front = round(length * share)
-        front_end = _cut_before(text, front)
-        back_start = _cut_after(text, len(text) - (length - front))
+        front_end = cut_before(text, front)
+        back_start = cut_after(text, len(text) - (length - front))
         return text[:front_end] + marker + text[back_start:]
 
     low, high = 0, len(text) - 1
@@ -111,7 +111,7 @@ def _regional_run(text: str, at: int) -> int:
     return at - start
 
 
-def _cut_before(text: str, at: int) -> int:
+def cut_before(text: str, at: int) -> int:
     """The nearest position at or before ``at`` that splits no grapheme."""
     for position in range(at, max(at - _MAX_CLUSTER, 0), -1):
         if not _splits_grapheme(text, position):
@@ -119,7 +119,7 @@ def _cut_before(text: str, at: int) -> int:
     return max(at - _MAX_CLUSTER, 0)
 
 
-def _cut_after(text: str, at: int) -> int:
+def cut_after(text: str, at: int) -> int:
     """The nearest position at or after ``at`` that splits no grapheme."""
     for position in range(at, min(at + _MAX_CLUSTER, len(text))):
         if not _splits_grapheme(text, position):
