@@ -58,6 +58,24 @@ def test_c08_phrases_exclusions_and_alternatives(user: Person) -> None:
 
 
 @pytest.mark.live
+def test_c08_of_a_long_message_both_ends_are_the_query(user: Person) -> None:
+    cello = user.remember("User's cello needs new strings.")["id"]
+    page = "".join(f'Line {n} says "cables of {n} bridges" and -rust- again.\n' for n in range(120))
+    question = "What does my cello need?"
+    ends_only = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
+    user.settle()
+    for message in (page + question, f"{question}\n{page}"):
+        assert len(message) > 5_000
+        for legs in (["lexical"], ["vector"], ["lexical", "vector"]):
+            answer = user.recall(message, legs=legs, threshold=0, debug=True)
+            assert (answer["hits"][0]["id"], answer["degraded"]) == (cello, [])
+            assert answer["transparency"][1:] == [ends_only], "and no quotation in it was required"
+            assert answer["debug"]["vector_text"] == question
+            assert {"cello", "need"} <= set(answer["debug"]["lexical_terms"])
+    assert user.recall(question)["transparency"] == [f"Loaded 1 relevant entries: {cello}"]
+
+
+@pytest.mark.live
 def test_c11_a_line_says_what_was_loaded(user: Person) -> None:
     for n in range(7):
         user.remember(f"User paddled kayak number {n} today.")

@@ -23,7 +23,8 @@ from neve.domain.words import (
 )
 
 MAX_WORDS = 150
-"""Words of one query that are searched, the parts of compounds included; later ones are left out."""
+"""Words of one query that are searched, the parts of compounds included; later ones are left out, of a pasted text
+earlier ones."""
 MAX_OPERATORS = 32
 """Phrases, and excluded words, of one query. With MAX_WORDS in five fields and one for code this stays below the
 1,024 clauses that OpenSearch allows in a query."""
@@ -65,13 +66,15 @@ _ITEM = re.compile(r'(?P<minus>-?)"(?P<quoted>[^"]*)"|(?P<word>\S+)')
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
 
-def shape(query: str) -> ShapedQuery:
+def shape(query: str, *, pasted: bool = False) -> ShapedQuery:
     """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
     ``-word`` excludes (a minus before a letter; ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase
     among them is not required). Compounds are kept whole, with their parts as alternatives; a run of a script without
-    spaces is taken by pairs of characters. No words: no groups."""
-    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT))
-    found = _groups(clauses, keep_stop_words=False) or _groups(clauses, keep_stop_words=True)
+    spaces is taken by pairs of characters. No words: no groups. ``pasted``: nobody wrote it as a query. No operator is
+    read, and the last words come first."""
+    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT), operators=not pasted)
+    found = _groups(clauses, keep_stop_words=False, last_first=pasted)
+    found = found or _groups(clauses, keep_stop_words=True, last_first=pasted)
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
@@ -87,8 +90,11 @@ def shape(query: str) -> ShapedQuery:
     )
 
 
-def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:
-    """The clauses of a query and its excluded operands."""
+def _parse(text: str, *, operators: bool) -> tuple[list[_Clause], list[_Operand]]:
+    """The clauses of a query and its excluded operands; without operators every word is a clause."""
+    if not operators:
+        words = (word for word in text.split() if not EMOTICON.fullmatch(word))
+        return [[_Operand(tuple(found), quoted=False)] for word in words if (found := chunks(word))], []
     clauses: list[_Clause] = []
     unwanted: list[_Operand] = []
     joining = False
@@ -124,22 +130,32 @@ def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
     return ((chunk, number == 0) for number, chunk in enumerate(found))
 
 
-def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """The chunks of each group by its words, each group once. Alternatives are the user's choice and stay, stop words
-    or not."""
-    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+def _groups(
+    clauses: Sequence[_Clause], *, keep_stop_words: bool, last_first: bool
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """The chunks of each group by its words, each group once."""
+    groups = list(_each_group(clauses, keep_stop_words=keep_stop_words))
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for words, group in reversed(groups) if last_first else groups:
+        found.setdefault(words, group)
+    return found
+
+
+def _each_group(
+    clauses: Sequence[_Clause], *, keep_stop_words: bool
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Words and chunks of the groups, in order. Alternatives are the user's choice and stay, stop words or not."""
     for position, clause in enumerate(clauses):
         found = [piece for operand in clause for chunk in operand.chunks for piece in _pieces(chunk)]
         if len(clause) > 1:
-            groups.setdefault(tuple(map(whole, found)), tuple(found))
+            yield tuple(map(whole, found)), tuple(found)
             continue
         at_start = position == 0
         for chunk in found:
             word = whole(chunk)
             if keep_stop_words or word not in QUERY_STOP_WORDS or _is_name(chunk, at_start=at_start):
-                groups.setdefault((word,), (chunk,))
+                yield (word,), (chunk,)
             at_start = False
-    return groups
 
 
 def _pieces(chunk: str) -> Sequence[str]:

@@ -72,7 +72,7 @@ class Compiled:
         """What was put into the prompt of what was recalled, and what was not possible."""
         shown = set(self.plan.shown_hits)
         hits = [hit for hit in self.recalled.hits if hit.id in shown] if self.recalled else []
-        return transparency(hits, list(self.degraded), self.recalled.operators if self.recalled else ())
+        return transparency(hits, list(self.degraded), self.recalled.query_lines if self.recalled else ())
 
     @property
     def _rows_left_out(self) -> int:

@@ -23,6 +23,8 @@ from neve.usecases.recall.stages.rank_candidates import Ranked
 INDEX_BEHIND = "index:behind"
 """There are utterances or memories that nobody could find yet."""
 
+ENDS_ONLY = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
+
 ResultState = Literal["found", "none", "not_searched"]
 
 HEAD_TOKENS = 40
@@ -113,8 +115,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
-    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``operators``: lines
-    that say which phrases were required and which words excluded. ``history``: what of the session was left out because
+    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``query_lines``:
+    how the query was read, see ``query_lines``. ``history``: what of the session was left out because
     the prompt shows it; ``pack_version``: of the pack whose rows were."""
 
     hits: list[Hit]
@@ -130,7 +132,7 @@ class RecallAnswer:
     history: History | None = None
     pack_version: int | None = None
     lag: MemoryLag | None = None
-    operators: Sequence[str] = ()
+    query_lines: Sequence[str] = ()
 
     def metrics(self) -> dict[str, float]:
         """What the alarms on recall add up."""
@@ -180,20 +182,23 @@ def injected(hits: Sequence[Hit]) -> tuple[str, list[Hit]]:
     return (f"{opening}{escape(''.join(lines))}{closing}" if lines else ""), shown
 
 
-def transparency(shown: Sequence[Hit], degraded: Sequence[str], operators: Sequence[str]) -> list[str]:
-    """What an integrator may show a user: what was put into the prompt, by which operators of the message it was
-    narrowed, and what was not possible."""
+def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Sequence[str]) -> list[str]:
+    """What an integrator may show a user: what was put into the prompt, how the message was read as a query, and what
+    was not possible."""
     slugs = ", ".join(hit.slug for hit in shown) or "(none)"
     loaded = f"Loaded {len(shown)} relevant entries: {slugs}"
-    return [loaded, *operators, *(degradation_line(flag) for flag in degraded)]
+    return [loaded, *query_lines, *(degradation_line(flag) for flag in degraded)]
 
 
-def operator_lines(query: TextQuery) -> list[str]:
-    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``)."""
+def query_lines(query: TextQuery, *, cut: bool) -> list[str]:
+    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``). ``cut``: of a
+    long one the middle was not read, by nobody's fault, so it is no degradation
+    (docs/rules/recall.md#long-messages)."""
     phrases = " and ".join(f'"{" ".join(words)}"' for words in query.phrases)
     excluded = " or ".join(query.excluded)
     required = [f"Searched only for what holds {phrases}, which the message quotes."] if phrases else []
-    return required + ([f"Left out what holds {excluded}, which the message excludes by a minus."] if excluded else [])
+    lines = [ENDS_ONLY, *required] if cut else required
+    return lines + ([f"Left out what holds {excluded}, which the message excludes by a minus."] if excluded else [])
 
 
 def degradation_line(flag: str) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
+from neve.domain.recall.long_message import searched_text
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
 from neve.ports.search import SearchFilter
@@ -68,7 +69,8 @@ class RecallCommand:
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
     """A command with every number filled in. ``least_share``: of the query's terms in one candidate, which makes up for
-    a similarity below the threshold (docs/rules/recall.md#off-topic). ``where`` leaves out ``exclude_ids``; what the
+    a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
+    searched (docs/rules/recall.md#long-messages). ``where`` leaves out ``exclude_ids``; what the
     pack holds is not known yet."""
 
     command: RecallCommand
@@ -80,6 +82,7 @@ class ResolvedRequest:
     budget_ms: int
     shaped: ShapedQuery
     vector_text: str
+    cut: bool
     where: SearchFilter
 
     @property
@@ -137,7 +140,8 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     as_tool = command.mode == "tool"
     k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
-    query = command.query.strip()
+    query = searched_text(command.query.strip())
+    question = searched_text((command.question or "").strip())
     wanted = command.rerank if command.rerank is not None else policy.rerank
     rerank_them = wanted != "off" and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
     return ResolvedRequest(
@@ -148,8 +152,9 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         least_share=0.0 if as_tool else policy.prompt_share,
         rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
-        shaped=shape(query),
-        vector_text=((command.question or "").strip() or query) if query else "",
+        shaped=shape(query.words, pasted=query.cut),
+        vector_text=(question.meaning or query.meaning) if query.meaning else "",
+        cut=query.cut or question.cut,
         where=_where(command),
     )
 

@@ -19,7 +19,7 @@ from neve.usecases.recall.answer import (
     degradation_line,
     fit,
     injected,
-    operator_lines,
+    query_lines,
     transparency,
 )
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
@@ -77,20 +77,20 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
     text, shown = injected(hits)
-    operators = [] if request.small_talk else operator_lines(request.shaped.text_query)
+    lines = [] if request.small_talk else query_lines(request.shaped.text_query, cut=request.cut)
     answer = RecallAnswer(
         hits=hits,
         result_state=_state(found, bool(hits)),
         legs=found.reports,
         degraded=found.degraded,
-        transparency=transparency(shown, found.degraded, operators),
+        transparency=transparency(shown, found.degraded, lines),
         injection_text=text,
         budget_ms=request.budget_ms,
         elapsed_ms=round(budget.elapsed_ms, 3),
         lag=found.lag,
         history=found.history,
         pack_version=found.pack_version,
-        operators=operators,
+        query_lines=lines,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:

@@ -60,7 +60,8 @@ class FiltersBody(Body):
 
 class RecallBody(Body):
     query: Query = Field(
-        description='The user\'s message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`.'
+        description='The user\'s message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`. Of more '
+        "than 1,200 bytes both ends are read, without operators."
     )
     question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
     k: K | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
