@@ -34,7 +34,7 @@ from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import replace_rows
-from neve.usecases.retract import replace_derived, run_retraction
+from neve.usecases.retract import replace_derived
 from neve.usecases.sessions import append_events, retain_logs
 from tests.simulation.ablations import encoding, export, filing, recall
 from tests.simulation.ablations.ablation import Ablation
@@ -67,6 +67,7 @@ from tests.simulation.ablations.stand_ins import (
     one_look,
     only_the_time,
     overwrites,
+    retraction_never_due,
     takes_client_ids_again,
     unconditional_log,
     untold,
@@ -461,10 +462,10 @@ ABLATIONS = _by_name(
         ),
         Ablation(
             "lost retractions",
-            "telling the search index of a retraction before its job ends",
+            "keeping a retraction among what is due until the search index is rid of its events",
             "outbox",
             60,
-            lambda: [(run_retraction._Retracting, "_leave_index", nothing)],
+            lambda: [(rows, "put_retraction", retraction_never_due)],
         ),
         Ablation(
             "lost nights",

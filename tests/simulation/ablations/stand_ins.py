@@ -15,12 +15,13 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement
 from neve.domain.retract import derived
 from neve.domain.times import iso
-from neve.ports.table import Delete, Expect, Put, Version, WriteOp
+from neve.ports.table import Delete, Expect, Expectation, Put, Version, WriteOp
 from neve.store import documents as document_rows
 from neve.store import pins, rows
 from neve.store.documents import put_announced_text, put_head
 from neve.store.keys import UserKeys
 from neve.store.memories import deleted_ops
+from neve.store.rows import put_retraction
 from neve.store.transact import transact
 from neve.usecases.erase import erase_user
 from neve.usecases.indexing import index_events
@@ -78,8 +79,16 @@ def blind_head(keys: UserKeys, document: Document) -> Put:
 
 def never_due(*given: Any) -> Put:
     """A row that no sweep finds."""
-    item = put_announced_text(*given).item
-    return Put({name: value for name, value in item.items() if not name.startswith("due_")}, Expect.ANY)
+    return _never_due(put_announced_text(*given), Expect.ANY)
+
+
+def retraction_never_due(*given: Any) -> Put:
+    put = put_retraction(*given)
+    return _never_due(put, put.expect)
+
+
+def _never_due(put: Put, expect: Expectation) -> Put:
+    return Put({name: value for name, value in put.item.items() if not name.startswith("due_")}, expect)
 
 
 def untold(*given: Any) -> list[WriteOp]:

@@ -8,19 +8,24 @@ from typing import Any
 
 import pytest
 
+from neve.domain.recall.query import shape
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind
+from neve.domain.records.retractions import RetractReason
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
-from neve.ports.search import Owner
+from neve.ports.search import Owner, SearchFilter
 from neve.ports.table import Item, Put, Version
 from neve.store import rows
 from neve.store.partitions import due_rows
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.send_lost import resend_deletion
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.end_session import end_session
+from neve.usecases.erase.erase_user import begin_erasure, erase_user
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
@@ -165,24 +170,70 @@ def test_the_sweep_counts_and_names_it(
 # --- what goes with a job, or behind it -----------------------------------------------------------
 
 
-def test_a_retraction_tells_the_index_itself_where_nobody_has(world: RecallWorld) -> None:
-    """Its row and that of its job are in different shards of the stream: the batch of one may be lost, and not the
-    other's."""
-    delete_events(world)
-    [body] = sweep_after(world, 20)
-    run_retraction(world.session, body)
-    messages = [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"]
-    assert [one["id"] for one in messages] == [body["retraction"]]
+def found(world: RecallWorld, word: str) -> list[str]:
+    anything = SearchFilter(statuses=())
+    return [one.item_id for one in world.index.search_text(Owner("acme", "ann"), shape(word).text_query, anything, 10)]
 
 
-def test_it_tells_nobody_twice(world: RecallWorld) -> None:
+def hear(world: RecallWorld) -> None:
+    """The index worker handles what the outbox has told it."""
+    assert world.words(world.dispatch()) == {}
+
+
+def run_job(world: RecallWorld, job_id: str) -> None:
+    run_retraction(world.session, message_of_row(row_of(world, job_id)).body)
+
+
+@pytest.mark.parametrize("reason", ["deleted", "edited"])
+def test_a_message_leaves_the_index_although_its_own_message_is_a_dead_letter(
+    world: RecallWorld, reason: RetractReason
+) -> None:
+    """The index was down for half an hour: what the outbox sent was delivered five times, and given up."""
+    world.say("Ann collects ocarinas.", "Noted.")
+    world.pump()
+    assert "evt:s1:3" in found(world, "ocarinas")
+    job_id = retract_events(world.session, Retract(3, 3, reason)).job_id
+    give_up(world)
+    run_job(world, job_id)
+    give_up(world)
+    assert job_of(world, job_id).status == "done"
+    assert "evt:s1:3" in found(world, "ocarinas")
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 1
+    world.words(world.taken(QueueName.INDEX))
+    assert found(world, "ocarinas") == []
+    world.clock.move(minutes=60)
+    assert (list(due_rows(world.rows, rows.LEAVE)), sweep_due(world)["deletions"]) == ([], 0)
+
+
+def test_it_is_sent_by_every_sweep_until_it_has_left(world: RecallWorld) -> None:
+    world.pump()
     delete_events(world)
-    [body] = sweep_after(world, 20)
-    keys = world.session.keys
-    retraction = rows.read_retraction(world.rows.get(keys.retraction(body["retraction"])) or {})
-    world.rows.write([rows.put_retraction(keys, replace(retraction, forgotten=True), 1)])
-    run_retraction(world.session, body)
-    assert [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"] == []
+    give_up(world)
+    world.clock.move(minutes=9)
+    assert sweep_due(world)["deletions"] == 0
+    for _ in range(3):
+        world.clock.move(minutes=21)
+        assert sweep_due(world)["deletions"] == 1
+        assert [one["kind"] for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"] == ["retraction"]
+
+
+def test_a_sweep_finds_nothing_to_send_of_a_user_who_was_erased_meanwhile(world: RecallWorld) -> None:
+    world.pump()
+    delete_events(world)
+    give_up(world)
+    [item] = due_rows(world.rows, rows.LEAVE)
+    begin_erasure(world.rows, world.user().keys)
+    erase_user(world.user().data)
+    assert (list(due_rows(world.rows, rows.LEAVE)), resend_deletion(world, item)) == ([], False)
+
+
+def test_an_index_that_lags_shows_what_has_left(world: RecallWorld) -> None:
+    world.pump()
+    delete_events(world)
+    [item] = due_rows(world.rows, rows.LEAVE)
+    hear(world)
+    assert resend_deletion(world, item) is False
 
 
 def test_a_deletion_that_the_index_was_not_told_of_is_told(world: RecallWorld) -> None:

@@ -317,9 +317,15 @@ def read_retraction(item: Item) -> Retraction:
 
 
 def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) -> Put:
+    """In the index ``due`` (leave) until its events have left the search index, whatever became of the message that
+    says so: the sweep sends it again, ten minutes later at the earliest. What the index projects stays the same
+    meanwhile."""
     attributes = _retraction.dump_python(retraction, mode="json", exclude_none=True)
     attributes |= {"tenant_id": keys.tenant, "user_id": keys.user, "incarnation": incarnation}
     item = _item(keys.retraction(retraction.id), RETRACTION, carried(attributes))
+    if not retraction.forgotten:
+        due = datetime.fromisoformat(retraction.created_at) + 2 * SENT_WITHIN
+        item |= due_keys(LEAVE, keys, retraction.id, due)
     return Put(item, expectation(retraction.version))
 
 
@@ -382,7 +388,7 @@ def read_left_sources(item: Item) -> Sources | None:
 
 
 LEAVE = "leave"
-"""Kind of due work: a deletion that the search index has not been told of."""
+"""Kind of due work: a deletion or a retraction that the search index has not been told of, or has not heard."""
 
 
 LEFT_DIGITS = 10

@@ -48,12 +48,14 @@ def _next_time(job: Job, now: datetime) -> datetime:
 
 
 def resend_deletion(ports: Ports, item: Item) -> bool:
-    """A deletion of the index ``due`` goes through the outbox once more. False where the search index knows of it, and
-    where a memory of that id has been imported since, which tells of itself. Raises Conflict, StoreUnavailable; then it
-    stays due."""
+    """A deletion or a retraction of the index ``due`` goes through the outbox once more. False where the search index
+    knows of it, and where a memory of that id has been imported since, which tells of itself. Raises Conflict,
+    StoreUnavailable; then it stays due."""
     row = ports.table.get(key_of(item))
     if row is None:
         return False
+    if row["type"] == rows.RETRACTION:
+        return _resend_retraction(ports, row)
     keys = UserKeys(row["tenant_id"], row["user_id"])
     live = ports.table.get(keys.memory(row["id"])) if row["kind"] == "memory" else None
     if live is not None:
@@ -61,4 +63,12 @@ def resend_deletion(ports: Ports, item: Item) -> bool:
         return False
     gone = {name: row[name] for name in ("id", "rev", "tenant_id", "user_id")} | {"type": row["kind"]}
     dispatch_changes(ports, [Change("", gone, None)])
+    return True
+
+
+def _resend_retraction(ports: Ports, row: Item) -> bool:
+    """As the change that made the row. The index ``due`` may be behind it."""
+    if rows.read_retraction(row).forgotten:
+        return False
+    dispatch_changes(ports, [Change("", None, row)])
     return True

@@ -13,14 +13,12 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.retractions import Retraction
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.errors import ModelRefused, StoreUnavailable
-from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.jobs.messages.compaction import RETRACT
-from neve.usecases.jobs.messages.indexing import retraction_message
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
@@ -107,7 +105,6 @@ class _Retracting:
         revert_documents(self.scope, self.incarnation, retraction, self.job_id)
         if retraction.erases:
             self._erase(retraction)
-        self._leave_index(retraction.id)
         try:
             observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
             leave_if_caught_up(self.scope.data, self.scope.ports.clock.now())
@@ -118,13 +115,6 @@ class _Retracting:
         self._packs(PACK)
         result = {**read(self.scope, self.job_id).result, "reason": retraction.reason}
         finish_job(self.scope, self.job_id, RETRACT, "done", result)
-
-    def _leave_index(self, retraction_id: str) -> None:
-        """The outbox has told the index worker of the retraction, or has given up the batch that says so: where the
-        events are still in the index, it is told once more."""
-        if not self._retraction(retraction_id).forgotten:
-            message = retraction_message(self.scope.keys, self.incarnation, retraction_id)
-            self.scope.ports.queue.send(QueueName.INDEX, [message])
 
     def _summary(self, retraction: Retraction) -> None:
         if is_done(read(self.scope, self.job_id), SUMMARY):
