@@ -190,7 +190,7 @@ class Run:
         asked for again."""
         cloud = self.cloud
         for queue in QueueName:
-            if cloud.queues.redrive(queue):
+            if cloud.queues.redrive(queue) if self.workload.redriven else cloud.queues.forget_dead(queue):
                 cloud.sometimes["dead letter"] += 1
                 cloud.bells[queue].ring()
         Environment(cloud, "operator").run(self._ask_again)

@@ -22,7 +22,8 @@ PLAIN = Temper()
 class Workload:
     """``clients`` and ``steps``: fewest and most. ``weights``: of the kinds of calls. ``more``: others that act, beside
     the clients, each in one of two runs. ``temper``: what the run's faults are drawn from. ``longest_row_text``: bytes
-    of a document's text that a row holds."""
+    of a document's text that a row holds. ``redriven``: an operator gives dead letters back; else they are the end of
+    their messages, as after the days that a queue keeps them."""
 
     name: str
     weights: Mapping[str, int]
@@ -35,6 +36,7 @@ class Workload:
     more: tuple[Callable[[Run], None], ...] = ()
     temper: Temper = PLAIN
     longest_row_text: int = MAX_ROW_TEXT_BYTES
+    redriven: bool = True
 
 
 def _roomy(random: Random) -> Policy:
@@ -474,8 +476,9 @@ OUTBOX = Workload(
         harsh=(0.0, 0.0, 0.4), model_s=(0.5, 3.0, 30.0), think_s=(0.05, 1.0, 20.0), often={"stream_gives_up": 0.25}
     ),
     more=(shelving.shelve, shelving.carry_too),
+    redriven=False,
 )
-"""What the outbox gives up is found again without anybody's help."""
+"""What the outbox gives up is found again without anybody's help, and what a queue gives up."""
 
 EXPORTS = Workload(
     "exports",

@@ -123,6 +123,14 @@ class MemoryQueue:
         line.messages = sorted([*line.messages, *moved], key=lambda waiting: waiting.seq)
         return len(moved)
 
+    def forget_dead(self, queue: str) -> int:
+        """Nobody gives the dead letters of a queue back; how many there were."""
+        dead = self._lines.get(self._lines[queue].definition.dlq or "")
+        if dead is None:
+            return 0
+        gone, dead.messages = dead.messages, []
+        return len(gone)
+
     # --- parts ----------------------------------------------------------------------------------
 
     def _any(self, line: _Line, now: int) -> list[Waiting]:
