@@ -31,6 +31,7 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, _Replacing, replace_rows, resolve_replacement
+from neve.usecases.retract.left_index import with_index
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.workers.sweep import sweep
@@ -184,6 +185,11 @@ def run_job(world: RecallWorld, job_id: str) -> None:
     run_retraction(world.session, message_of_row(row_of(world, job_id)).body)
 
 
+def receipt(world: RecallWorld, job_id: str) -> dict[str, Any]:
+    told: dict[str, Any] = with_index(world.scope, job_of(world, job_id)).result["erased"]
+    return told
+
+
 @pytest.mark.parametrize("reason", ["deleted", "edited"])
 def test_a_message_leaves_the_index_although_its_own_message_is_a_dead_letter(
     world: RecallWorld, reason: RetractReason
@@ -234,6 +240,38 @@ def test_an_index_that_lags_shows_what_has_left(world: RecallWorld) -> None:
     [item] = due_rows(world.rows, rows.LEAVE)
     hear(world)
     assert resend_deletion(world, item) is False
+
+
+def test_the_receipt_says_whether_the_index_is_rid_of_it(world: RecallWorld) -> None:
+    world.pump()
+    job_id = delete_events(world)
+    run_job(world, job_id)
+    assert (receipt(world, job_id)["verified"], receipt(world, job_id)["index"]) == (True, "leaving")
+    hear(world)
+    assert receipt(world, job_id)["index"] == "left"
+    other = retract_events(world.session, Retract(1, 1, "edited")).job_id
+    assert with_index(world.scope, job_of(world, other)) == job_of(world, other)
+
+
+@pytest.mark.parametrize("of_job", [{"touched": []}, {"kept": []}])
+def test_and_of_what_was_made_of_it(world: RecallWorld, of_job: dict[str, list[str]]) -> None:
+    """A memory that was deleted, and one that says less than before."""
+    memory_id = world.remember("Ann likes trains.")
+    world.pump()
+    job_id = delete_events(world)
+    run_job(world, job_id)
+    hear(world)
+    job = job_of(world, job_id)
+    of_memory = {name: [memory_id] for name in of_job}
+    world.rows.write([rows.put_job(world.scope.keys, replace(job, state={**job.state, **of_memory}))])
+    assert receipt(world, job_id)["index"] == "left"
+    if "touched" in of_job:
+        delete_memory(world.user(), memory_id, None)
+    else:
+        update_memory(world.user(), memory_id, MemoryChange({"text": "Ann likes trams."}), None)
+    assert receipt(world, job_id)["index"] == "leaving"
+    hear(world)
+    assert receipt(world, job_id)["index"] == "left"
 
 
 def test_a_deletion_that_the_index_was_not_told_of_is_told(world: RecallWorld) -> None:

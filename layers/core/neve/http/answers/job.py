@@ -12,6 +12,7 @@ from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.jobs.stages import stages_of
 from neve.usecases.observe.model_down import queued_of
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.retract.left_index import with_index
 
 
 def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
@@ -32,6 +33,6 @@ def observation_answer(scope: SessionScope, wait: bool) -> Answer:
 
 
 def staged_job(scope: UserScope, job_id: str) -> Answer:
-    """With how far its work has come. Raises job_not_found, StoreUnavailable."""
-    job = get_job(scope, job_id)
+    """With how far its work has come, in the index too. Raises job_not_found, StoreUnavailable."""
+    job = with_index(scope, get_job(scope, job_id))
     return Answer(body=JobOut.of(job, stages_of(scope, job)))

@@ -10,6 +10,7 @@ from neve.scope import TenantScope
 from neve.usecases.export.downloads import with_downloads
 from neve.usecases.indexing.drain_embeddings import read_drain
 from neve.usecases.reflect.run import as_it_stands, is_open_run
+from neve.usecases.retract.left_index import with_index
 
 WRITTEN = frozenset({"documents", "session_summary", "inbox"})
 
@@ -17,7 +18,7 @@ WRITTEN = frozenset({"documents", "session_summary", "inbox"})
 def read_admin_job(scope: TenantScope, job_id: str) -> Job:
     """Work on many rows or users is done when they are, and said to be when somebody asks. Raises job_not_found,
     StoreUnavailable."""
-    job = _without_what_was_written(with_downloads(scope, read_drain(scope, job_id)))
+    job = _without_what_was_written(with_index(scope, with_downloads(scope, read_drain(scope, job_id))))
     return as_it_stands(scope, job) if is_open_run(job) else job
 
 
