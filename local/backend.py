@@ -19,6 +19,7 @@ from local.engine.sqlite_table import SqliteTable
 from local.recovery.search_swap import remove_unfinished
 from local.recovery.take_over import take_over
 from local.template import ROOT, Template
+from local.workers.failure_log import report_dead_letters
 from neve.adapters.clock import SystemClock, SystemIds
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.late_interaction import LateInteraction
@@ -63,7 +64,9 @@ class EmbeddedPorts:
         self.caches = Caches(self.clock.now)
         self.counter = token_counter
         self.table = SqliteTable(folder / TABLE, self.caches.troubles)
-        self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template), self.caches.troubles)
+        self.queue = SqliteQueue(
+            folder / QUEUE, self.clock, queue_definitions(template), self.caches.troubles, report_dead_letters
+        )
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
         self.token_encoder = make_token_encoder(choices.embedder)
@@ -88,7 +91,7 @@ class EmbeddedPorts:
         take_over(self.queue, self.table)
 
     def expire(self, now: datetime) -> int:
-        expired = self.table.delete_expired(now) + self.objects.delete_expired(now)
+        expired = self.table.delete_expired(now) + self.objects.delete_expired(now) + self.queue.expire(now)
         # what was deleted is not to stay in a page or a log either; one that is being read in is wiped the next time
         for database in (self.table, self.queue, self.search):
             database.wipe()
@@ -113,6 +116,7 @@ def queue_definitions(template: Template) -> Mapping[str, QueueDefinition]:
             delay_s=spec.delay_s,
             max_receives=spec.max_receives,
             dlq=spec.dead_letters,
+            retention_s=spec.retention_s,
         )
         for spec in template.queues.values()
     }

@@ -65,7 +65,8 @@ class GatewayResponse:
 
 @dataclass(frozen=True, slots=True)
 class QueueSpec:
-    """``name`` without the stack's prefix and ``.fifo``. ``dead_letters`` is such a name too."""
+    """``name`` without the stack's prefix and ``.fifo``. ``dead_letters`` is such a name too. ``retention_s``: for how
+    long it keeps a message."""
 
     name: str
     fifo: bool
@@ -73,6 +74,7 @@ class QueueSpec:
     visibility_s: int
     dead_letters: str | None
     max_receives: int | None
+    retention_s: int = 345_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,7 @@ class _Reading:
                 fifo=properties.get("FifoQueue", False),
                 delay_s=properties.get("DelaySeconds", 0),
                 visibility_s=properties.get("VisibilityTimeout", 30),
+                retention_s=properties.get("MessageRetentionPeriod", 345_600),
                 dead_letters=self._queue_name(resource_of(redrive["deadLetterTargetArn"])) if redrive else None,
                 max_receives=redrive["maxReceiveCount"] if redrive else None,
             )

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from local.broker import Counts as Counts
 from local.broker import Received as Received
+from local.engine import dead_letters
 from local.engine.sqlite_file import SqliteFile
 from local.limits.lineage import HEADER, trace_header
 from neve.adapters.queue_rules import encoded_body
@@ -99,13 +100,14 @@ SET_BACK_MS = 1_000
 @dataclass(frozen=True, slots=True)
 class QueueDefinition:
     """As in a template: ``max_receives`` deliveries without a deletion move a message to ``dlq``, a queue that is
-    defined beside this one. A dead-letter queue itself has neither."""
+    defined beside this one. A dead-letter queue itself has neither, and keeps a message for ``retention_s``."""
 
     fifo: bool
     visibility_s: float
     delay_s: float = 0.0
     max_receives: int | None = None
     dlq: str | None = None
+    retention_s: float = 14 * 86_400.0
 
 
 class _Row(NamedTuple):
@@ -123,6 +125,10 @@ class _Row(NamedTuple):
     source: str | None
 
 
+def _nobody_told(queue: str, messages: int, deliveries: int) -> None:
+    """Where nobody has to be told of dead letters."""
+
+
 class SqliteQueue:
     """``definitions`` by queue name. Every method raises ValueError for a name that is not among them.
 
@@ -138,11 +144,14 @@ class SqliteQueue:
         clock: Clock,
         definitions: Mapping[str, QueueDefinition],
         troubles: Troubles | None = None,
+        gave_up: dead_letters.GaveUp = _nobody_told,
     ) -> None:
         _check_definitions(definitions)
         self._file = SqliteFile(path, store="queue", schema=SCHEMA, troubles=troubles)
         self._clock = clock
         self._definitions = dict(definitions)
+        self._troubles = troubles
+        self._gave_up = gave_up
         self._moved = threading.Condition()
         self._moves = dict.fromkeys(definitions, 1)
         self._looked = dict.fromkeys(definitions, 0)
@@ -201,14 +210,16 @@ class SqliteQueue:
                 found = _next(connection, queue, definition.fifo, limit - len(batch), now_ms)
                 for row in found:
                     if definition.max_receives is not None and row.receives >= definition.max_receives:
-                        _move(connection, row, definition.dlq, now_ms)
+                        dead_letters.move(connection, row.seq, definition.dlq, now_ms)
                         exhausted.append(row)
                     else:
                         batch.append(_deliver(connection, row, now_ms, definition))
                 if not found or (definition.fifo and batch):
                     break
-        if exhausted and definition.dlq is not None:
+        if exhausted and definition.dlq is not None and definition.max_receives is not None:
             self._announce(definition.dlq)
+            self._gave_up(queue, len(exhausted), definition.max_receives)
+            dead_letters.note(self._troubles, definition.dlq, definition.max_receives)
         if not batch:
             with self._moved:
                 self._looked[queue] = max(self._looked[queue], moves)
@@ -257,6 +268,25 @@ class SqliteQueue:
             )
         for queue in self._definitions:
             self._announce(queue)
+
+    def give_back(self) -> dict[str, int]:
+        """Dead letters to the queues that gave them up, as an operator does on AWS: for a process that has just
+        started, before which somebody may have mended what they failed of. Each message once. How many, by queue."""
+        dead = {name: one.dlq for name, one in self._definitions.items() if one.dlq is not None}
+        with self._file.writing() as connection:
+            given = dict(dead_letters.give_back(connection, dead, _ms(self._clock.now())))
+        for queue in given:
+            self._announce(queue)
+        return given
+
+    def expire(self, now: datetime) -> int:
+        """Remove dead letters whose time is over; how many. Of those that are left health is told."""
+        kept = {n: _duration_ms(one.retention_s) for n, one in self._definitions.items() if one.dlq is None}
+        dead = {n: (one.dlq, one.max_receives) for n, one in self._definitions.items() if one.dlq and one.max_receives}
+        with self._file.writing() as connection:
+            gone = dead_letters.expire(connection, kept, _ms(now))
+            dead_letters.look(connection, self._troubles, dead)
+        return gone
 
     def counts(self, queue: str, *, dead: bool = True) -> Counts:
         definition = self._definition(queue)
@@ -374,14 +404,6 @@ def _fairly(
     return found
 
 
-def _move(connection: Connection, row: _Row, dlq: str | None, now_ms: int) -> None:
-    connection.execute(
-        "UPDATE messages SET queue = ?, source = ?, visible_ms = ?, receives = 0, first_received_ms = NULL,"
-        " receipt = NULL WHERE seq = ?",
-        (dlq, row.queue, now_ms, row.seq),
-    )
-
-
 def _deliver(connection: Connection, row: _Row, now_ms: int, definition: QueueDefinition) -> Received:
     receipt = uuid4().hex
     first_ms = now_ms if row.first_received_ms is None else row.first_received_ms
@@ -397,7 +419,7 @@ def _deliver(connection: Connection, row: _Row, now_ms: int, definition: QueueDe
         "MessageGroupId": row.group_id,
         "SequenceNumber": f"{row.seq:020d}" if definition.fifo else None,
         "MessageDeduplicationId": row.dedup_id,
-        "DeadLetterQueueSourceArn": row.source,
+        "DeadLetterQueueSourceArn": row.source if row.source != row.queue else None,
         HEADER: trace[0] if trace else None,
     }
     known = {name: str(value) for name, value in attributes.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What an earlier process was doing when it died is done again at once.
+"""What an earlier process was doing when it died is done again at once, and what it had given up is tried again.
 
 Only one process opens a data folder. So when it starts, every message in flight and every lease that was taken for one
 belongs to nobody. On AWS nobody can know that, and both are waited for until they run out."""
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from local.engine.sqlite_queue import SqliteQueue
+from local.workers.failure_log import report_given_back
 from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
@@ -33,6 +34,8 @@ def take_over(queue: SqliteQueue, table: Table) -> None:
     for keys, job_id in _jobs(bodies):
         _end_lease(table, keys, job_id)
     queue.return_in_flight()
+    for name, count in queue.give_back().items():
+        report_given_back(name, count)
 
 
 def _sessions(bodies: Iterable[dict[str, Any]]) -> set[SessionKeys]:

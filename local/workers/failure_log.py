@@ -28,6 +28,15 @@ def report_given_up(function: str, changes: int, attempts: int) -> None:
     _say(f"{function}: {changes} changes were given up after {attempts} attempts\n")
 
 
+def report_dead_letters(queue: str, messages: int, deliveries: int) -> None:
+    """Once for each message that is not delivered any more; each delivery has said why."""
+    _say(f"{queue}: {messages} messages were given up after {deliveries} deliveries, and are dead letters\n")
+
+
+def report_given_back(queue: str, messages: int) -> None:
+    _say(f"{queue}: {messages} dead letters were given back\n")
+
+
 def _say(text: str) -> None:
     """Where it cannot be written, as into a file on a full disk or a pipe that nobody reads, whoever failed goes on all
     the same: it may be a worker's only thread."""
