@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from neve.domain.privacy.folded import folded
 from neve.domain.privacy.spans import Span, is_placeholder
 
 _WORD = r"A-Za-z0-9_\-"
@@ -57,6 +58,14 @@ _PRIVATE_KEY = re.compile(
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _PUTTY_KEY = re.compile(r"PuTTY-User-Key-File-[23]:.{1,40}\n?Encryption:[A-Za-z0-9+/=\s:\-]*")
+_BY_WORDS = (
+    (_PRIVATE_KEY, ("private key",)),
+    (_PUTTY_KEY, ("putty",)),
+    (_WEBHOOK, ("hooks.slack",)),
+    (_AWS_SECRET, ("aws",)),
+    (_NPM, ("npm", "_authtoken")),
+)
+"""Whatever a pattern finds holds one of its words, in small letters (``folded``)."""
 _NAMED = re.compile(
     r"(?i)(?:(?:api|access|auth|authentication|secret|client|private|service|account|signing|encryption|refresh|bearer)"
     r"[ _\-]?(?:key|token|secret)|(?<![A-Za-z])(?:secret|token|bearer|basic|authtoken))[\"'`*]{0,2}"
@@ -74,11 +83,11 @@ def find(text: str) -> Iterator[Span]:
     for token in _TOKEN.finditer(text):
         for found in _BY_FORM.finditer(text, *token.span()):
             yield Span(*found.span(), "api_key")
-    for pattern in (_PRIVATE_KEY, _PUTTY_KEY, _WEBHOOK, _AWS_SECRET, _NPM):
-        for found in pattern.finditer(text):
+    small = folded(text)
+    for pattern, words in _BY_WORDS:
+        for found in pattern.finditer(text) if any(word in small for word in words) else ():
             yield Span(*found.span(pattern.groups), "api_key")
-    lower = text.lower()
-    for found in _NAMED.finditer(text) if any(word in lower for word in _NAMED_BY) else ():
+    for found in _NAMED.finditer(text) if any(word in small for word in _NAMED_BY) else ():
         start, end = found.span(1)
         while end > start and text[end - 1] in _TRAILING:
             end -= 1

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from neve.domain.privacy.check_digits import check_digit_is_valid
+from neve.domain.privacy.folded import folded
 from neve.domain.privacy.labels import UP_TO_NUMBER
 from neve.domain.privacy.spans import Span
 
@@ -16,14 +17,16 @@ BLOCKS = "\x1f"
 """Stands between the blocks of one event while they are read together."""
 
 _GAP = rf"[ \t\u00a0\u2007\u2009\u202f\-\u2010-\u2015{BLOCKS}]{{1,3}}"
-# Not the decimals of a number: 0.4111111111111111 is none.
-_RUN = re.compile(rf"(?<![0-9][.,])(?<!\d)\d+(?:{_GAP}\d+)*")
+# Not the decimals of a number: 0.4111111111111111 is none. The digit comes first, what may not stand before it behind:
+# digits are found far quicker than places.
+_RUN = re.compile(rf"\d(?<![0-9][.,]\d)(?<!\d\d)\d*(?:{_GAP}\d+)*")
 _POINTED = re.compile(
-    r"(?<![0-9][.,])(?<!\d)"
-    r"(?:\d{4}(\.|%20)\d{4}(?:\1\d{4}){2}(?:\1\d{3})?|\d{4}(\.|%20)\d{6}\2\d{4,5})(?![.,]?\d)"
+    r"\d(?<![0-9][.,]\d)(?<!\d\d)"
+    r"(?:\d{3}(\.|%20)\d{4}(?:\1\d{4}){2}(?:\1\d{3})?|\d{3}(\.|%20)\d{6}\2\d{4,5})(?![.,]?\d)"
 )
 """Points, and spaces as an address has them, stand in many numbers that are no cards: only as a card is printed."""
 _GROUP = re.compile(r"\d+")
+_DIGIT = re.compile(r"\d")
 _MIN_DIGITS, _MAX_DIGITS = 13, 19
 
 _ISSUED = re.compile(
@@ -50,15 +53,20 @@ _MAX_GROUPS = max(map(len, _PRINTED))
 
 _SECURITY_CODE = re.compile(rf"(?i)\b(?:cvv2?|cvc2?|security code)\b{UP_TO_NUMBER}(\d{{3,4}})\b")
 
+_SECURITY_CODE_BY = ("cvv", "cvc", "security code")
+
 
 def find(text: str) -> Iterator[Span]:
+    if _DIGIT.search(text) is None:
+        return
     for run in _RUN.finditer(text):
         if run.end() - run.start() >= _MIN_DIGITS:
             yield from _Run(text, *run.span()).cards()
     for pointed in _POINTED.finditer(text):
         if _is_card_number(re.sub(r"%20|\.", "", pointed[0])):
             yield Span(*pointed.span(), "card_number")
-    for code in _SECURITY_CODE.finditer(text):
+    small = folded(text)
+    for code in _SECURITY_CODE.finditer(text) if any(word in small for word in _SECURITY_CODE_BY) else ():
         yield Span(*code.span(1), "card_number")
 
 

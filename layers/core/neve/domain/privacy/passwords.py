@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from neve.domain.privacy.folded import folded
 from neve.domain.privacy.labels import ASIDE, CLOSING, OPENING
 from neve.domain.privacy.spans import Span, is_placeholder
 
@@ -41,6 +42,11 @@ _NOUN_ELSEWHERE = (
     "|كلمة (?:المرور|السر)|पासवर्ड"
 )
 """German, Spanish, French, Portuguese, Russian, Chinese, Japanese, Korean, Arabic, Hindi."""
+_ELSEWHERE_BY = (
+    *("passwort", "kennwort", "contrase", "mot de passe", "senha", "palavra-passe", "парол", "密码", "密碼"),
+    *("パスワード", "비밀번호", "كلمة ", "पासवर्ड"),
+)
+"""With what one of them begins, in small letters (``folded``)."""
 _IS_ELSEWHERE = "(?:ist|lautet|war|es|est|era|é)(?=[ \t])|是|为|為|は|은|는|هي|هو"
 _ELSEWHERE = re.compile(
     rf"(?i)(?:{_NOUN_ELSEWHERE})(?:(?:[ \t]{{1,3}}[^\s.,;:：=!?\"]{{1,24}}){{0,4}}?"
@@ -82,15 +88,17 @@ def is_no_secret(value: str) -> bool:
 
 
 def find(text: str) -> Iterator[Span]:
-    for found in _ASSIGNED.finditer(text):
-        yield from _value(found, 1, written=True)
-    for found in _PASSWORD_PHRASE.finditer(text):
-        yield from _value(found, 2, stated=found[1].lower() != "to")
-    for found in _ELSEWHERE.finditer(text):
+    small = folded(text)
+    if "pass" in small or "pwd" in small:
+        for found in _ASSIGNED.finditer(text):
+            yield from _value(found, 1, written=True)
+        for found in _PASSWORD_PHRASE.finditer(text):
+            yield from _value(found, 2, stated=found[1].lower() != "to")
+    for found in _ELSEWHERE.finditer(text) if any(noun in small for noun in _ELSEWHERE_BY) else ():
         if not is_placeholder(found[1]):
             yield Span(*_bare(text, *found.span(1)), "password")
-    for pattern in (_PHRASE, _PIN, _IN_ADDRESS):
-        for found in pattern.finditer(text):
+    for pattern, word in ((_PHRASE, "pass"), (_PIN, "pin"), (_IN_ADDRESS, "://")):
+        for found in pattern.finditer(text) if word in small else ():
             if not is_placeholder(found[1]):
                 yield Span(*found.span(1), "password")
 

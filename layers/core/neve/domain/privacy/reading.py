@@ -13,16 +13,6 @@ _TO_ASCII = 0xFF01 - 0x21
 _DASHES = frozenset((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D))
 
 
-class _Signs(dict[int, int | None]):
-    """By code point, for ``str.translate``. What is itself is worked out each time: the table stays small."""
-
-    def __missing__(self, code: int) -> int | None:
-        plain = _plain(code)
-        if plain != code:
-            self[code] = plain
-        return plain
-
-
 def _plain(code: int) -> int | None:
     if code < 0x80:
         return code
@@ -39,17 +29,15 @@ def _plain(code: int) -> int | None:
     return ord(" ") if unicodedata.category(sign) == "Zs" else code
 
 
-_SIGNS = _Signs()
-
-
 def as_read(text: str) -> tuple[str, Sequence[int]] | None:
     """The text as it is read, and for each of its signs the place where it stands in ``text``; None where it is read as
     it is written."""
     if text.isascii():
         return None
-    read = text.translate(_SIGNS)
-    if read == text:
+    signs = {code: _plain(code) for code in map(ord, set(text))}
+    if all(plain == code for code, plain in signs.items()):
         return None
+    read = text.translate(signs)
     if len(read) == len(text):
         return read, range(len(text))
-    return read, [place for place, sign in enumerate(text) if _SIGNS[ord(sign)] is not None]
+    return read, [place for place, sign in enumerate(text) if signs[ord(sign)] is not None]
