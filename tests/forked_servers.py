@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,11 @@ import numpy.ma  # noqa: F401  # numpy's own, in the first call of many a functi
 
 import local.aws.full_stack  # noqa: F401  # with what it imports
 from local import __main__ as service
+from local.aws.local_servers import local_session
 from local.functions import Functions
 from local.running import LAST_OUTPUT, LOOK_S, MODEL_KEY, START_S, STOP_S, DidNotStart, EmbedderName, StackName
 from local.template import ROOT, own_template
+from neve.adapters.aws.clients import aws_client
 from neve.domain.observe.answer import observation_schema
 from neve.domain.words import characters, chunks, parts, plain_words
 from neve.observers.extractive.classifier import classify
@@ -179,6 +181,7 @@ def main() -> None:
     functions = Functions(own_template().functions)
     for name in own_template().functions:
         functions.load(name)
+    read_descriptions()
     classify("I moved to Zürich.")
     observation_schema()
     for folded in ("zürich", "บ้าน"):
@@ -202,6 +205,18 @@ def main() -> None:
     for pid in _running:
         os.kill(pid, signal.SIGKILL)
     _reap(0)
+
+
+def read_descriptions() -> None:
+    """Of the services that the full stack talks to: their clients are made, and ask nobody."""
+    session = local_session(short_way=True)
+    for make in (
+        partial(aws_client, "dynamodb"),
+        partial(aws_client, "dynamodbstreams"),
+        partial(aws_client, "sqs"),
+        partial(aws_client, "s3"),
+    ):
+        make(endpoint_url="http://127.0.0.1", session=session).close()
 
 
 _running: set[int] = set()
