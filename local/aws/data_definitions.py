@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.cloudformation import TemplateError, has_intrinsics, read_yaml
@@ -48,8 +50,14 @@ def table_parameters(name: str) -> Any:
 
 def table_properties() -> Mapping[str, Any]:
     """What the template says of the table. Raises TemplateError."""
-    resource = read_yaml(TEMPLATE)["Resources"].get(TABLE)
+    return _table_in(TEMPLATE)
+
+
+@cache
+def _table_in(template: Path) -> Mapping[str, Any]:
+    """Read once a process: nobody changes it."""
+    resource = read_yaml(template)["Resources"].get(TABLE)
     if resource is None:
-        raise TemplateError(f"{TEMPLATE.name} does not define {TABLE}")
+        raise TemplateError(f"{template.name} does not define {TABLE}")
     properties: Mapping[str, Any] = resource["Properties"]
     return properties
