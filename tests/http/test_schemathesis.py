@@ -7,62 +7,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 import requests
-import schemathesis
-from hypothesis import HealthCheck, settings
-from schemathesis import Case
-from schemathesis.checks import CHECKS, load_all_checks, not_a_server_error
-from schemathesis.generation.feedback import FeedbackSources
-from schemathesis.pytest._test_builder import build_operation_test
-from schemathesis.python._constants.orchestrator import make_constants_value_source
 
 from local.api_client import ApiClient
 from local.openapi import TARGET
 from tests.http.driving.stage import Stage
 
+if TYPE_CHECKING:
+    from schemathesis import Case
+
 pytestmark = pytest.mark.controls
 
-SCHEMA = schemathesis.openapi.from_path(str(TARGET))
 OPERATIONS = [
     (method.upper(), path) for path, methods in json.loads(TARGET.read_text())["paths"].items() for method in methods
 ]
-SCHEMA.config.checks.negative_data_rejection.expected_statuses += [
-    "413",
-    "431",
-]  # a list, or a parameter, that is far too long
-CHECKED = [
-    not_a_server_error,
-    *CHECKS.get_by_names(
-        [
-            "status_code_conformance",
-            "content_type_conformance",
-            "response_headers_conformance",
-            "response_schema_conformance",
-        ]
-    ),
-]
-EXAMPLES = 15
-Check = Callable[[Case[Any], list[Any]], None]
+Check = Callable[["Case[Any]", list[Any]], None]
 """Sends a request and judges its answer by these checks."""
-
-
-@schemathesis.serializer("application/jsonl")
-def json_lines(_: schemathesis.SerializationContext, value: Any) -> bytes:
-    """As it is: a text that is rarely JSON lines."""
-    return value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-
-
-made_up = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +81,15 @@ each_operation = pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=map
 @each_operation
 def test_made_up_requests(method: str, path: str, check: Check) -> None:
     """And what the description calls wrong is refused."""
-    checks = [*CHECKED, *CHECKS.get_by_names(["negative_data_rejection"])]
-    requests_to(method, path, lambda case: check(case, checks))
+    from tests.http.driving.made_up import REFUSED, requests_to
+
+    requests_to(method, path, lambda case: check(case, REFUSED))
 
 
 @each_operation
 def test_made_up_requests_about_what_is_there(method: str, path: str, check: Check, existing: dict[str, str]) -> None:
+    from tests.http.driving.made_up import CHECKED, requests_to
+
     def about_what_is_there(case: Case[Any]) -> None:
         if case.method != "DELETE":
             put_in(case.path_parameters, existing)
@@ -130,19 +97,6 @@ def test_made_up_requests_about_what_is_there(method: str, path: str, check: Che
         check(case, CHECKED)
 
     requests_to(method, path, about_what_is_there)
-
-
-def requests_to(method: str, path: str, judge: Callable[[Case[Any]], None]) -> None:
-    """What ``SCHEMA.parametrize()`` makes of a test, but when it runs. It makes most requests up, those at the
-    bounds of what the description allows, when tests are collected, which every process of a run does for 16 s."""
-    load_all_checks()
-    build_operation_test(
-        config=SCHEMA.config,
-        operation=SCHEMA[path][method],
-        test_func=made_up(lambda case: judge(case)),
-        given_kwargs={},
-        feedback=FeedbackSources(constants_value_source=make_constants_value_source(SCHEMA)),
-    )()
 
 
 def put_in(parameters: Any, existing: dict[str, str]) -> None:
