@@ -80,3 +80,8 @@ class SessionHead:
     unwatched: bool = False
     write_id: str = ""
     version: int = 0
+
+    @property
+    def timezone(self) -> str:
+        """In which the user's days are told; UTC where nobody said one."""
+        return self.user_meta.get("timezone") or "UTC"

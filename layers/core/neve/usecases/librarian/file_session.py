@@ -188,7 +188,7 @@ class _Librarian:
             session_id=self.scope.session,
             events=read.cut.events,
             documents=read.documents,
-            timezone=read.head.user_meta.get("timezone", "UTC"),
+            timezone=read.head.timezone,
             title=read.title,
             outcome=read.head.outcome,
             before=read.filing.account,

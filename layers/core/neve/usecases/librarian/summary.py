@@ -128,7 +128,7 @@ class SessionSummary:
         """It was said when the last event was, which may be of before, and appended today."""
         events = self.read.cut.events
         at = iso(parse(events[-1].created_at if events else self.read.head.last_event_at or now))
-        day, time = observed_date(at, self._timezone), time_of_day(at, self._timezone)
+        day, time = observed_date(at, self.read.head.timezone), time_of_day(at, self.read.head.timezone)
         return replace(memory, observed_date=day, time_of_day=time, observed_at=at)
 
     def _of_account(self, memory: Memory, text: str) -> Memory:
@@ -216,11 +216,7 @@ class SessionSummary:
         if _DATED.match(path):
             return path.removeprefix(CONVERSATIONS)[: len("2026-03-10")]
         events = self.read.cut.events
-        return observed_date(events[0].created_at if events else self.read.head.started_at, self._timezone)
-
-    @property
-    def _timezone(self) -> str:
-        return str(self.read.head.user_meta.get("timezone", "UTC"))
+        return observed_date(events[0].created_at if events else self.read.head.started_at, self.read.head.timezone)
 
     def _provenance(self, text: str) -> Provenance:
         return Provenance(

@@ -109,7 +109,7 @@ class PassCommit:
         check_lease(marker, self.token, now)
         if any(meets(marker.retracted, span) for span in self.read.held):
             raise InputRetracted
-        timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
+        timezone = rows.read_session(found[keys.session_head]).timezone
         memory = self._memory(memory_id, observed, timezone) if observed else None
         memory = self._without_retracted(memory, marker) if memory else None
         facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)

@@ -224,7 +224,7 @@ class _Pass:
             session_id=self.scope.session,
             events=events,
             prior=prior_memories(self.scope, marker, events, self._facts()),
-            timezone=head.user_meta.get("timezone", "UTC"),
+            timezone=head.timezone,
             output_cap=policy.observer_output_cap,
             max_lines=room_for(events),
             seconds_left=self.seconds_left,

@@ -101,7 +101,7 @@ def fold_session(
         answer = scope.ports.observer.reflect(given)
     waits_no_longer(scope, marker)
     reflected = screen_reflected(scope, answer)
-    timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
+    timezone = rows.read_session(found[keys.session_head]).timezone
     new = _new_rows(scope, reflected, sources, timezone)
     usage = partial(_usage, scope, reflected)
     ids, reason = _replaced(scope, incarnation, Replacement(tuple(new), tuple(sources), REASON, scope.session, usage))

@@ -231,7 +231,7 @@ class _Again:
             session_id=self.scope.session,
             events=shown.pictured.events,
             prior=[one for one in prior if one.span is None or not meets([self.whole], one.span)],
-            timezone=rows.read_session(found).user_meta.get("timezone", "UTC"),
+            timezone=rows.read_session(found).timezone,
             output_cap=self.scope.policy.observer_output_cap,
             max_lines=room_for(shown.events),
             seconds_left=self.seconds_left,

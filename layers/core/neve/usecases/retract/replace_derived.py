@@ -172,7 +172,7 @@ def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> 
     if memory.provenance == seen.memories[memory.id].provenance:
         return memory
     session = seen.sessions.get(memory.session_id or "")
-    timezone = session.user_meta.get("timezone", "UTC") if session else "UTC"
+    timezone = session.timezone if session else "UTC"
     return replace(
         memory,
         tokens=scope.count(memory.text),
