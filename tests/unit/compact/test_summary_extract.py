@@ -326,17 +326,15 @@ LOGS = st.lists(st.tuples(EVENT_TYPES, SENTENCES), max_size=30).map(
 )
 
 
-@given(LOGS, st.sampled_from(SIZES), st.integers(0, 400), st.booleans())
-def test_every_extract_is_within_its_target_and_the_same_again(
-    log: list[Event], verbosity: Verbosity, target: int, fold: bool
-) -> None:
-    before = extract_summary(log[: len(log) // 2], verbosity, target=target) if fold else None
+@given(LOGS, st.integers(0, 400), st.booleans())
+def test_every_extract_is_within_its_target_and_the_same_again(log: list[Event], target: int, fold: bool) -> None:
+    before = extract_summary(log[: len(log) // 2], target) if fold else None
 
-    summary = extract_summary(log, verbosity, target=target, before=before)
+    summary = extract_summary(log, target, before=before)
 
     empty = estimate(render_summary(SummaryText()))
     assert estimate(render_summary(summary)) <= max(target, empty)
-    assert summary == extract_summary(log, verbosity, target=target, before=before)
+    assert summary == extract_summary(log, target, before=before)
     assert set(items_of(summary)) == set(HEADINGS)
 
 

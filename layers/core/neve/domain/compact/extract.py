@@ -71,20 +71,19 @@ class _Candidate:
 
 def extract_summary(
     events: Sequence[Event],
-    verbosity: Verbosity,
+    size: Verbosity | int,
     *,
-    target: int | None = None,
     before: FourHeadings | None = None,
     lasting: bool = False,
     count: Counter = estimate,
 ) -> SummaryText:
-    """What ``events`` say, under four headings; the same events give the same summary. ``target``: tokens that it may
-    have as ``render_summary`` shows it, headings included; None = that of ``verbosity`` and the default window. What
-    it cannot hold is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
+    """What ``events`` say, under four headings; the same events give the same summary. ``size``: tokens that it may
+    have as ``render_summary`` shows it, headings included; or a verbosity, in the default window. What it cannot hold
+    is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
     up to half of the room, and what ``events`` leave of the rest. ``lasting``: it is for other conversations, and holds
     what the user stated; else it stands for these turns in their own, and an assistant's results and what was asked in
     another language are in it."""
-    room = summary_target(verbosity, DEFAULT_TRIGGER) if target is None else target
+    room = size if isinstance(size, int) else summary_target(size, DEFAULT_TRIGGER)
     empty = count(render_summary(SummaryText()))
     candidates = _without_repeats(_candidates(events, lasting))
     earlier = _earlier(before) if before else []

@@ -25,7 +25,7 @@ from neve.domain.compile.history import (
 from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text
 from neve.domain.compile.prompt import Prompt
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
-from neve.domain.records.epochs import HistoryCut, Verbosity
+from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.budgets import Budget, Grants, Needs, share_out
 from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
@@ -69,7 +69,6 @@ class Limits:
     budget: Budget
     window: int | None = None
     summary_target: int = 700
-    verbosity: Verbosity = "standard"
     log_bytes: int = ANSWER_BYTES
 
 
@@ -194,7 +193,7 @@ class _History:
         summary = None
         room = summary_room(grant, limits.summary_target, tokens)
         if room:
-            summary = extract_summary(gone, limits.verbosity, target=room, before=self.prompt_input.summary)
+            summary = extract_summary(gone, room, before=self.prompt_input.summary)
         tokens += estimate(render_summary(summary)) if summary else 0
         turns = len([event for event in left if event.event_type is EventType.USER_MESSAGE])
         return _FittedHistory(left, cut, summary, tokens, turns, cut)

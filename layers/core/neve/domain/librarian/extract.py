@@ -45,7 +45,7 @@ def account_of(
     earlier = before.text if before else None
     events = without_unwanted(events)
     source = events if stated is None else stated
-    text = extract_summary(source, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
+    text = extract_summary(source, ACCOUNT_TOKENS, before=earlier, lasting=True)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
     return Account(
         title=without_removed(title or "") or (before.title if before else None) or _title(tuple(topics)),

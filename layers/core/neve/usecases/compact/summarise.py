@@ -119,7 +119,7 @@ def summarise(
             reason = REFUSED
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
     if done is None or done.summary == SummaryText():
-        text = extract_summary(readable, verbosity, target=target, before=earlier, count=scope.count)
+        text = extract_summary(readable, target, before=earlier, count=scope.count)
     else:
         text = done.summary
     within = fitted(_with_request(text, asked, (target - HEADINGS_TOKENS) // 2), target, scope.count)

@@ -217,9 +217,7 @@ class _Compilation:
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
         room = room_for_the_log(self.command.bytes + beyond_its_room(prompt_input.pack))
-        return make_plan(
-            prompt_input, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room)
-        )
+        return make_plan(prompt_input, Limits(budget, self.command.history_window, target, room))
 
     def prompt_input(self) -> PromptInput:
         material, policy = self.material, self.scope.policy
