@@ -770,6 +770,23 @@ def test_b33_time_and_date_stand_behind_the_history(user: Person, controls: Cont
 
 
 @pytest.mark.controls
+def test_b33_what_was_recalled_has_the_users_day(user: Person, controls: Controls) -> None:
+    """At 20:00 in Los Angeles the 10th has begun in UTC."""
+    user.open("s1")
+    spoken = user_message("I fly to Tokyo tomorrow morning.", created_at="2026-03-10T03:00:00Z")
+    user.append("s1", spoken, answered("Have a good trip.", created_at="2026-03-10T03:00:05Z"))
+    user.settle()
+    for n, (timezone, day) in enumerate((("America/Los_Angeles", "2026-03-09"), ("Asia/Kathmandu", "2026-03-10"))):
+        user.open(f"asks-{n}", user_meta={"timezone": timezone})
+        shown = f"- [evt:s1:1] {day}, user said: I fly to Tokyo tomorrow morning."
+        answer = user.recall("When do I fly to Tokyo?", session_id=f"asks-{n}")
+        assert shown in answer["injection_text"]
+        assert "2026-03-10T03:00:00.000Z" in {hit["observed_at"] for hit in answer["hits"]}
+        assert shown in last_text(user.context(f"asks-{n}", "When do I fly to Tokyo?"))
+    assert "- [evt:s1:1] 2026-03-10, " in user.recall("When do I fly to Tokyo?")["injection_text"]
+
+
+@pytest.mark.controls
 def test_b34_what_is_known_of_the_user(user: Person, controls: Controls) -> None:
     controls.freeze("2026-11-17T12:00:00Z")
     user.open("s1")

@@ -35,3 +35,9 @@ def local_time(stored: str, tz: ZoneInfo) -> datetime:
         return at.astimezone(tz)
     except OverflowError:
         return at
+
+
+def local_day(stored: str, timezone: str) -> str:
+    """The calendar day (``2026-03-10``) of a stored time in the zone of that name, as a prompt tells it: a model that
+    is told the user's time takes every day for one of theirs."""
+    return local_time(stored, zone(timezone)).date().isoformat()

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from neve.domain.records.memories import Priority
-from neve.domain.zones import local_time, zone
+from neve.domain.zones import local_day, local_time, zone
 
 LINE_CHARACTERS = 10_000
 """Longest line of a stored row (docs/rules/observe.md#answer)."""
@@ -53,7 +53,7 @@ def cap_lines(text: str) -> str:
 
 def observed_date(at: str, timezone: str) -> str:
     """The local calendar day (``2026-03-10``) of a stored time; an unknown time zone counts as UTC."""
-    return local_time(at, zone(timezone)).date().isoformat()
+    return local_day(at, timezone)
 
 
 def time_of_day(at: str, timezone: str) -> TimeOfDay:

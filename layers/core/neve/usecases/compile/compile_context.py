@@ -223,7 +223,8 @@ class _Compilation:
         material, policy = self.material, self.scope.policy
         session_state, pack, log = material.session_state, material.pack, material.log
         recalled = self.recalled.hits if self.recalled else []
-        hits = injected(recalled)[1]
+        timezone = session_state.session.timezone if session_state else "UTC"  # as ``<neve-session>`` has it
+        hits = injected(recalled, timezone)[1]
         shown = {hit.id for hit in hits}
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
         return PromptInput(
@@ -239,7 +240,7 @@ class _Compilation:
             message=_message(self.asked, material),
             session=self._session(),
             updates=[one for one in material.updates if one.id not in found],
-            retrieved=lambda n: injected(hits[:n])[0],
+            retrieved=lambda n: injected(hits[:n], timezone)[0],
             hits=[hit.id for hit in hits],
             too_long=[hit.id for hit in recalled if hit.id not in shown],
             task=self.command.task,

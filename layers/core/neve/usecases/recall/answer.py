@@ -15,6 +15,7 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
+from neve.domain.zones import local_day
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport
@@ -165,14 +166,15 @@ def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped], int
     return hits, dropped, left
 
 
-def injected(hits: Sequence[Hit]) -> tuple[str, list[Hit]]:
-    """Markdown for a prompt with the hits that fit it, whole, and which ones these are."""
+def injected(hits: Sequence[Hit], timezone: str) -> tuple[str, list[Hit]]:
+    """Markdown for a prompt with the hits that fit it, whole, and which ones these are. ``timezone``: in which their
+    days are told."""
     opening, closing = f"<neve-retrieved>\n{_INTRODUCTION}\n", "</neve-retrieved>\n"
     left = INJECTED_TOKENS - estimate(opening + closing)
     lines: list[str] = []
     shown: list[Hit] = []
     for hit in hits:
-        line = _line(hit)
+        line = _line(hit, timezone)
         tokens = estimate(line)
         if tokens <= left:
             lines.append(line)
@@ -253,11 +255,11 @@ def _chunk_with_name(document: Document, passage: Passage) -> str:
     return chunk if document.name in chunk else f"{chunk}\n(from: {document.name})"
 
 
-def _line(hit: Hit) -> str:
+def _line(hit: Hit, timezone: str) -> str:
     """``- [id] date, who: text``; further lines of the text and further statements of its row are indented below it.
     What a tool said, what waits for a decision and what no longer holds is marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
     marks = {"inbox": WAITS, "superseded": REPLACED}
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
     text = "\n".join([marked(hit.text, hit.trust), *(f"also: {marked(one.text, one.trust)}" for one in hit.also)])
-    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {standing}{indented(text)}\n"
+    return f"- [{hit.slug}] {local_day(hit.observed_at, timezone)}, {who}: {standing}{indented(text)}\n"

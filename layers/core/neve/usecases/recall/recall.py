@@ -76,7 +76,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     if command.mode == "tool":
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
-    text, shown = injected(hits)
+    text, shown = injected(hits, found.timezone)
     lines = [] if request.small_talk else query_lines(request.shaped.text_query, cut=request.cut)
     answer = RecallAnswer(
         hits=hits,

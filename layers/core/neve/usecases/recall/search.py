@@ -66,7 +66,8 @@ GENERATIONS = 3
 class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
     could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
-    session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's."""
+    session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
+    of the session that was named."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -77,6 +78,7 @@ class Found:
     lag: MemoryLag | None = None
     history: History | None = None
     pack_version: int | None = None
+    timezone: str = "UTC"
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -105,10 +107,11 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them, by
-    id with its rev."""
+    """Steps 1 and 2: who asks and where, what must not be answered with, what the legs found, and what is too new for
+    them, by id with its rev."""
 
     index_lag: IndexLag | None
+    timezone: str
     hydration: Hydration
     ahead: ReadAhead
     out: LeftOut
@@ -145,8 +148,8 @@ class _Search:
         new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        version = pack.version if pack else None
-        read = _Read(aside.index_lag, hydration, ahead, out, version, reading, new_revs, tuple(dropped))
+        version, zone = pack.version if pack else None, user_state.timezone
+        read = _Read(aside.index_lag, zone, hydration, ahead, out, version, reading, new_revs, tuple(dropped))
         return self._fitted(read)._ranked(read)
 
     def _fitted(self, read: _Read) -> _Search:
@@ -206,7 +209,8 @@ class _Search:
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        return replace(found, lag=lag, history=read.out.history, pack_version=read.pack_version)
+        found = replace(found, lag=lag, timezone=read.timezone)
+        return replace(found, history=read.out.history, pack_version=read.pack_version)
 
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None

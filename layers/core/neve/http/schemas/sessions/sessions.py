@@ -26,7 +26,9 @@ class UserMeta(Body):
     stage: Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = Field(
         default=None, description="How well the product knows the user."
     )
-    timezone: Timezone | None = Field(default=None, description="IANA name; dates in observations follow it.")
+    timezone: Timezone | None = Field(
+        default=None, description="IANA name; the days in prompts, summaries, documents and observations follow it."
+    )
 
 
 class OpenSessionBody(Body):

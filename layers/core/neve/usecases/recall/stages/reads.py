@@ -65,7 +65,8 @@ class Known(Generic[T]):
 class UserState:
     """``indexed_seq``: utterances of the session up to here are in the search index. ``last_seq``: of its log.
     ``excluded``: the rows of the ids that the caller named. ``pack``: the one that it serves. ``history``: what the
-    prompt shows of the session, where it does. ``retracted``: what was taken back of it."""
+    prompt shows of the session, where it does. ``retracted``: what was taken back of it. ``timezone``: of
+    its user."""
 
     head: UserHead
     excluded: list[Item]
@@ -74,6 +75,7 @@ class UserState:
     pack: PackPointer | None = None
     history: History | None = None
     retracted: Spans = ()
+    timezone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     epoch = rows.read_epoch(item) if item else None
     pack = epoch.pack if epoch else None
     history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
-    return UserState(head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted)
+    seqs = indexed.indexed_seq, log.last_seq
+    return UserState(head, excluded, *seqs, pack, history, log.retracted, log.timezone)
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
