@@ -129,13 +129,14 @@ class Reflected:
 class SummaryInput:
     """What a summary is made of. ``events``: those that are newly covered, within the cap of a request, without what
     Neve renders and without images. ``before``: the summary that the new one replaces. ``target_tokens``: as
-    ``render_summary`` shows it."""
+    ``render_summary`` shows it. ``timezone``: in which the days are told."""
 
     session_id: str
     events: Sequence[Event]
     verbosity: Verbosity
     target_tokens: int
     before: SummaryText | None = None
+    timezone: str = "UTC"
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 
 

@@ -57,11 +57,11 @@ def test_the_prompt_changes_with_its_version() -> None:
     basis = prompt.SYSTEM + prompt.TOOL_NAME + json.dumps(prompt.summary_schema(), sort_keys=True)
 
     pinned = (prompt.PROMPT_VERSION, hashlib.sha256(basis.encode()).hexdigest()[:12])
-    assert pinned == ("1", "62e5e7dcc57b")
+    assert pinned == ("2", "8e139156534d")
 
 
 def test_the_events_stand_under_their_day() -> None:
-    text = prompt.summary_content(EVENTS, SummaryText(decisions=("Go in May.",)), 170)[0]["text"]
+    text = prompt.summary_content(EVENTS, SummaryText(decisions=("Go in May.",)), 170, "UTC")[0]["text"]
 
     assert text == (
         "At most 170 tokens are allowed for all items together.\n\n"

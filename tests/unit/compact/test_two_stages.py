@@ -637,3 +637,25 @@ def test_an_erasure_removes_summaries_and_artifacts(world: World, monkeypatch: p
 
     left = world.table.query(keys.partition, limit=100).items
     assert [item["sk"] for item in left] == ["HEAD"]
+
+
+# --- days -------------------------------------------------------------------------------------------
+
+
+def test_a_summary_has_the_users_days_and_keeps_them(world: World) -> None:
+    """In Pago Pago the 9th has not ended."""
+    world.open(user_meta={"timezone": "Pacific/Pago_Pago"})
+    turns(world, 3)
+    world.say("I prefer tea.", "Noted.")
+    turns(world, 10)
+    world.observer.summaries = [Summarised(SummaryText(), "scripted")]
+    compact(world)
+    assert [given.timezone for given in world.observer.summarised] == ["Pacific/Pago_Pago"]
+    assert summary(world, 1).preferences == ("user (2026-03-09): I prefer tea.",)
+    world.open(user_meta={"timezone": "Europe/Vienna"})
+    turns(world, 10)
+    world.observer.summaries = [Summarised(SummaryText(), "scripted")]
+    compact(world)
+    assert world.observer.summarised[-1].timezone == "Europe/Vienna"
+    assert summary(world, 1).preferences == ("user (2026-03-09): I prefer tea.",)
+    assert "user (2026-03-09): I prefer tea." in summary(world, 2).preferences, "it is folded in as it stands"

@@ -50,7 +50,7 @@ def in_an_event_of_a_pass(text: str) -> str:
 
 
 def in_a_covered_event(text: str) -> str:
-    return str(summary_content([event(1, text, EventType.TOOL_RESULT)], None, 100)[0]["text"])
+    return str(summary_content([event(1, text, EventType.TOOL_RESULT)], None, 100, "UTC")[0]["text"])
 
 
 def in_a_filed_event(text: str) -> str:

@@ -529,6 +529,13 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
     assert report is not None and report.summary_refused
 
 
+def test_a_summary_is_written_anew_with_the_users_days(world: World) -> None:
+    world.open(user_meta={"timezone": "Pacific/Pago_Pago"})
+    message = of_a_summary(world)
+    run_retraction(scope_of(world), message)
+    assert [given.timezone for given in world.observer.summarised] == ["Pacific/Pago_Pago"] * 2
+
+
 def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
     message = of_a_summary(world)
     world.observer.summaries.append(ModelRefused("status 401"))

@@ -254,7 +254,7 @@ def _summary_request(given: SummaryInput, remark: str | None) -> ModelRequest:
     allowed = given.target_tokens - HEADINGS_TOKENS
     return ModelRequest(
         system=summary_prompt.SYSTEM,
-        content=summary_prompt.summary_content(given.events, given.before, allowed, remark),
+        content=summary_prompt.summary_content(given.events, given.before, allowed, given.timezone, remark),
         tool_name=summary_prompt.TOOL_NAME,
         tool_description=summary_prompt.TOOL_DESCRIPTION,
         tool_schema=summary_prompt.summary_schema(),

@@ -33,6 +33,7 @@ from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import Counter, estimate
 from neve.domain.words import chunks, fold, whole
+from neve.domain.zones import local_day
 
 DEFAULT_TRIGGER = 100_000
 """The compaction trigger of a tenant that set none."""
@@ -75,6 +76,7 @@ def extract_summary(
     *,
     before: FourHeadings | None = None,
     lasting: bool = False,
+    timezone: str = "UTC",
     count: Counter = estimate,
 ) -> SummaryText:
     """What ``events`` say, under four headings; the same events give the same summary. ``size``: tokens that it may
@@ -82,10 +84,10 @@ def extract_summary(
     is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
     up to half of the room, and what ``events`` leave of the rest. ``lasting``: it is for other conversations, and holds
     what the user stated; else it stands for these turns in their own, and an assistant's results and what was asked in
-    another language are in it."""
+    another language are in it. ``timezone``: in which the days are told."""
     room = size if isinstance(size, int) else summary_target(size, DEFAULT_TRIGGER)
     empty = count(render_summary(SummaryText()))
-    candidates = _without_repeats(_candidates(events, lasting))
+    candidates = _without_repeats(_candidates(events, timezone, lasting=lasting))
     earlier = _earlier(before) if before else []
     chosen = _chosen(earlier, (room - empty) // 2, count)
     for further in (candidates, earlier):
@@ -108,8 +110,8 @@ def _summary(chosen: Sequence[_Candidate]) -> SummaryText:
 # --- candidates -----------------------------------------------------------------------------------
 
 
-def _candidates(events: Sequence[Event], lasting: bool) -> list[_Candidate]:
-    notes = _Notes(lasting)
+def _candidates(events: Sequence[Event], timezone: str, *, lasting: bool) -> list[_Candidate]:
+    notes = _Notes(timezone, lasting)
     for event in events:
         if event.event_type is EventType.USER_MESSAGE:
             notes.hear(event)
@@ -124,6 +126,7 @@ class _Notes:
     """``found``: candidates by their place. ``last``: place, speaker and text of what the user stated last, if nothing
     was said behind it."""
 
+    timezone: str
     lasting: bool
     found: dict[int, _Candidate] = field(default_factory=dict)
     taken: int = 0
@@ -134,7 +137,7 @@ class _Notes:
         if judged is None:
             return None
         self.taken += 1
-        self.found[self.taken] = _Candidate(*judged, self.taken, _quoted(event, sentence))
+        self.found[self.taken] = _Candidate(*judged, self.taken, _quoted(event, sentence, self.timezone))
         return self.taken
 
     def hear(self, event: Event) -> None:
@@ -234,12 +237,12 @@ def _is_topic(sentence: str) -> bool:
     return len(sentence.split()) >= _OPENING_WORDS or (not sentence.isascii() and len(sentence) >= 2 * _OPENING_WORDS)
 
 
-def _quoted(event: Event, sentence: str) -> str:
+def _quoted(event: Event, sentence: str, timezone: str) -> str:
     role = "user" if event.event_type is EventType.USER_MESSAGE else "assistant"
     speaker = one_line(event.name)[:NAME_CHARACTERS] if event.name else role
     room = ITEM_CHARACTERS - len(speaker) - len("():  2026-03-10")
     quoted = sentence if len(sentence) <= room else f"{sentence[: room - 1].rstrip()}…"
-    return f"{speaker} ({event.created_at[:10]}): {quoted}"
+    return f"{speaker} ({local_day(event.created_at, timezone)}): {quoted}"
 
 
 # --- choice ---------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
     answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
     retrieved text has room for, whatever the budget. ``images`` of the history, and ``last_images`` of what waits for
-    an answer: base64 by object key."""
+    an answer: base64 by object key. ``timezone``: in which a summary tells the days."""
 
     static: str = ""
     boundaries: str = ""
@@ -52,6 +52,7 @@ class PromptInput:
     summary: FourHeadings | None = None
     message: Sequence[Text | Image] | None = None
     session: str = ""
+    timezone: str = "UTC"
     updates: Sequence[Update] = ()
     retrieved: Callable[[int], str] = lambda _: ""
     hits: Sequence[str] = ()
@@ -193,7 +194,8 @@ class _History:
         summary = None
         room = summary_room(grant, limits.summary_target, tokens)
         if room:
-            summary = extract_summary(gone, room, before=self.prompt_input.summary)
+            given = self.prompt_input
+            summary = extract_summary(gone, room, before=given.summary, timezone=given.timezone)
         tokens += estimate(render_summary(summary)) if summary else 0
         turns = len([event for event in left if event.event_type is EventType.USER_MESSAGE])
         return _FittedHistory(left, cut, summary, tokens, turns, cut)

@@ -10,6 +10,7 @@ from typing import Any
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.frames import set_apart_further, shown_name
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
+from neve.domain.zones import local_day
 
 TRANSCRIPT_CAP = 35_000
 """Tokens of event text, headers included, that one model request may hold (docs/rules/observe.md#reads)."""
@@ -60,6 +61,19 @@ def render_event(event: Event) -> str:
 def render_line(event: Event) -> str:
     """The same without its time."""
     return _speaker(event) + _body(event)
+
+
+def under_their_days(events: Sequence[Event], timezone: str) -> list[str]:
+    """Each event as a line, and ``--- <day> ---`` before the first of each day in ``timezone``."""
+    shown: list[str] = []
+    today = ""
+    for event in events:
+        day = local_day(event.created_at, timezone)
+        if day != today:
+            today = day
+            shown.append(f"--- {day} ---")
+        shown.append(render_line(event))
+    return shown
 
 
 def _header(event: Event) -> str:

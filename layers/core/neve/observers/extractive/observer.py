@@ -79,7 +79,7 @@ class ExtractiveObserver:
         return Reflected(rows, NAME, calls=0, left_out=folded.left_out)
 
     def summarise(self, given: SummaryInput) -> Summarised:
-        summary = extract_summary(given.events, given.target_tokens, before=given.before)
+        summary = extract_summary(given.events, given.target_tokens, before=given.before, timezone=given.timezone)
         return Summarised(summary, NAME, calls=0)
 
     def condense(self, given: CondenseInput) -> Condensed:

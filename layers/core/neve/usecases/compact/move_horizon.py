@@ -21,7 +21,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.read_log import Overtaken, read_log
-from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.tenants.usage import usage_put
 
@@ -136,7 +136,8 @@ class HorizonMove:
         standing = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
         events = [event for event in standing if first <= event.seq <= covered.last]
         asked = request_of(events, before) if covered.inside else None
-        return summarise(self.scope, events, before, self.verbosity, asked=asked, seconds_left=self.seconds_left)
+        leaving = Leaving(events, before, asked, session.head.timezone)
+        return summarise(self.scope, leaving, self.verbosity, self.seconds_left)
 
     def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:
         """One transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises Overtaken."""

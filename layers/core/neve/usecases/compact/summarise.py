@@ -37,6 +37,17 @@ class NoTimeToSummarise(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Leaving:
+    """What leaves the prompt. ``events``: those that are newly covered; ``before``: what stood for those before them.
+    ``asked``: the message of the turn that goes on behind them. ``timezone``: in which the days are told."""
+
+    events: Sequence[Event]
+    before: Summary | None
+    asked: str | None
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """A summary of the newly covered events, ``before`` folded in. ``reason``: why no model wrote it although one was
     asked. ``not_shown``: how many of the events the model was not shown, and ``left_out``: how many items of its answer
@@ -83,20 +94,12 @@ class Written:
         )
 
 
-def summarise(
-    scope: SessionScope,
-    events: Sequence[Event],
-    before: Summary | None,
-    verbosity: Verbosity,
-    *,
-    asked: str | None,
-    seconds_left: SecondsLeft,
-) -> Written:
-    """``asked``: the message of the turn that goes on behind ``events``. A model that refuses their content, or finds
-    nothing worth a word, leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
+def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, seconds_left: SecondsLeft) -> Written:
+    """A model that refuses the content of the events, or finds nothing worth a word, leaves the extract. Raises
+    NoTimeToSummarise, ModelUnavailable, ModelRefused."""
     target = summary_target(verbosity, scope.policy.compaction_at)
-    earlier = _without_requests(before) if before else None
-    readable = [_without_images(event) for raw in events if (event := strip_event(raw)) is not None]
+    earlier = _without_requests(leaving.before) if leaving.before else None
+    readable = [_without_images(event) for raw in leaving.events if (event := strip_event(raw)) is not None]
     reason: str | None = None
     done: Summarised | None = None
     shown = within_request(readable, _request_cap(scope), scope.count)
@@ -107,6 +110,7 @@ def summarise(
             verbosity=verbosity,
             target_tokens=target,
             before=earlier,
+            timezone=leaving.timezone,
             seconds_left=seconds_left,
         )
         if seconds_left() < scope.ports.observer.longest_s:
@@ -119,10 +123,10 @@ def summarise(
             reason = REFUSED
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
     if done is None or done.summary == SummaryText():
-        text = extract_summary(readable, target, before=earlier, count=scope.count)
+        text = extract_summary(readable, target, before=earlier, timezone=leaving.timezone, count=scope.count)
     else:
         text = done.summary
-    within = fitted(_with_request(text, asked, (target - HEADINGS_TOKENS) // 2), target, scope.count)
+    within = fitted(_with_request(text, leaving.asked, (target - HEADINGS_TOKENS) // 2), target, scope.count)
     return Written(
         text=within,
         verbosity=verbosity,

@@ -239,6 +239,7 @@ class _Compilation:
             summary=log.summary if log else None,
             message=_message(self.asked, material),
             session=self._session(),
+            timezone=timezone,
             updates=[one for one in material.updates if one.id not in found],
             retrieved=lambda n: injected(hits[:n], timezone)[0],
             hits=[hit.id for hit in hits],

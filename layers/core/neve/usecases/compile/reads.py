@@ -224,7 +224,8 @@ def _aside(scope: SessionScope, session_state: SessionState) -> Log:
     if compacted is not None:
         return Log(events, compacted, compacted=compacted)
     covered = _events(scope, session_state, cut.seq_from, cut.seq_to)
-    return Log(events, extract_summary(covered, "standard"), stands_in=True)
+    made = extract_summary(covered, "standard", timezone=session_state.session.timezone)
+    return Log(events, made, stands_in=True)
 
 
 def _events(scope: SessionScope, session_state: SessionState, first: int, last: int) -> list[Event]:

@@ -17,7 +17,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.read_log import Overtaken, read_log
-from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.retract.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
@@ -36,13 +36,13 @@ def rewrite_summary(
     rounds = Rounds(scope.ports, ROUNDS_OF_A_MODEL)
     while True:
         rounds.begin()
-        epoch, summary = work.read()
+        epoch, summary, timezone = work.read()
         if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
             return REWRITTEN if epoch.compacted_by == job_id else {}
         if summary is not None and summary.job_id is not None:
             return {}
         try:
-            written = work.write(epoch)
+            written = work.write(epoch, timezone)
             transact(scope.ports, partial(work.commit, epoch, written))
         except Overtaken:
             continue
@@ -56,17 +56,19 @@ class _Rewriting:
     job_id: str
     seconds_left: SecondsLeft
 
-    def read(self) -> tuple[SessionEpoch, Summary | None]:
-        """The epoch and its summary; one that was in force when something was taken back is not among them."""
+    def read(self) -> tuple[SessionEpoch, Summary | None, str]:
+        """The epoch and its summary; one that was in force when something was taken back is not among them. And the
+        session's time zone."""
         keys = self.scope.keys
-        item = self.scope.ports.table.get(keys.epoch)
-        if item is None:
+        found = self.scope.ports.table.get_many([keys.epoch, keys.session_head])
+        if len(found) < 2:
             raise UserErased
-        epoch = rows.read_epoch(item)
-        found = self.scope.ports.table.get(keys.summary(epoch.epoch))
-        return epoch, rows.read_summary(found) if found else None
+        epoch = rows.read_epoch(found[keys.epoch])
+        summary = self.scope.ports.table.get(keys.summary(epoch.epoch))
+        timezone = rows.read_session(found[keys.session_head]).timezone
+        return epoch, rows.read_summary(summary) if summary else None, timezone
 
-    def write(self, epoch: SessionEpoch) -> Written:
+    def write(self, epoch: SessionEpoch, timezone: str) -> Written:
         """Raises Overtaken."""
         first, last = epoch.covers_from or 1, epoch.covers_to or 0
         before = summary_of_removed(self.scope, epoch)
@@ -76,7 +78,8 @@ class _Rewriting:
         covered = [event for event in meant if event.seq <= last]
         asked = request_of(covered, before) if _goes_on(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
-        return summarise(self.scope, covered, before, verbosity, asked=asked, seconds_left=self.seconds_left)
+        leaving = Leaving(covered, before, asked, timezone)
+        return summarise(self.scope, leaving, verbosity, self.seconds_left)
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
         """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises
