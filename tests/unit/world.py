@@ -196,7 +196,8 @@ class ScriptedObserver:
         answer = self.filings.pop(0) if self.filings else None
         if isinstance(answer, Exception):
             raise answer
-        return answer or Filed((), account_of(given.events, given.title, given.outcome, given.before), "scripted", "1")
+        account = account_of(given.events, given.title, given.outcome, given.before, timezone=given.timezone)
+        return answer or Filed((), account, "scripted", "1")
 
     def _while_thinking(self) -> None:
         meanwhile, self.meanwhile = self.meanwhile, None

@@ -10,6 +10,7 @@ from neve.domain.librarian.filing import Remembered
 from neve.domain.librarian.prompt import filing_content
 from neve.domain.records.memories import Memory
 from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import FilingInput
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
@@ -96,13 +97,13 @@ def test_nothing_is_read_again_where_nobody_has_corrected_anything(world: Librar
 
 def test_a_model_is_shown_what_was_put_right_newest_first_and_how_much_it_is_not_shown() -> None:
     rows = [Remembered(f"word{n} " * 300, 1, 1, f"2026-03-{n:02}T00:00:00.000Z") for n in range(1, 10)]
-    [block] = filing_content((), (), remembered=[*rows, Remembered("an observer's", 1, 1)])
+    [block] = filing_content(FilingInput("s1", (), (), remembered=[*rows, Remembered("an observer's", 1, 1)]))
     text = str(block["text"])
     shown = [n for n in range(9, 0, -1) if f"word{n} " in text]
     assert shown == list(range(9, 9 - len(shown), -1)) and 0 < len(shown) < 9
     assert f"({9 - len(shown)} older ones are not shown.)" in text
     assert "an observer's" not in text
-    assert "# Put right" not in str(filing_content((), ())[0]["text"])
+    assert "# Put right" not in str(filing_content(FilingInput("s1", (), ()))[0]["text"])
 
 
 def test_the_newest_correction_is_shown_also_where_it_is_long() -> None:
@@ -112,8 +113,8 @@ def test_the_newest_correction_is_shown_also_where_it_is_long() -> None:
         Remembered("An older one", 1, 1, "2026-03-01T00:00:00.000Z"),
         Remembered(long, 1, 9, "2026-03-02T00:00:00.000Z"),
     ]
-    text = str(filing_content((), (), remembered=rows)[0]["text"])
+    text = str(filing_content(FilingInput("s1", (), (), remembered=rows))[0]["text"])
     assert "# Put right" in text and "daughter is called Mila" in text
     assert "(1 older ones are not shown.)" in text
     longer = [Remembered("x" * 100_000, 1, 9, "2026-03-02T00:00:00.000Z")]
-    assert len(str(filing_content((), (), remembered=longer)[0]["text"])) < 30_000
+    assert len(str(filing_content(FilingInput("s1", (), (), remembered=longer))[0]["text"])) < 30_000

@@ -267,9 +267,7 @@ def _summary_request(given: SummaryInput, remark: str | None) -> ModelRequest:
 def _filing_request(given: FilingInput) -> ModelRequest:
     return ModelRequest(
         system=filing_prompt.SYSTEM,
-        content=filing_prompt.filing_content(
-            given.events, given.documents, given.left_out, given.before, given.remark, given.remembered
-        ),
+        content=filing_prompt.filing_content(given),
         tool_name=filing_prompt.TOOL_NAME,
         tool_description=filing_prompt.TOOL_DESCRIPTION,
         tool_schema=filing_schema(),

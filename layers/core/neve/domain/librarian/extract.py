@@ -39,13 +39,15 @@ def account_of(
     before: Account | None = None,
     *,
     stated: Sequence[Event] | None = None,
+    timezone: str = "UTC",
 ) -> Account:
     """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
-    these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known."""
+    these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known. ``timezone``:
+    in which the days are told."""
     earlier = before.text if before else None
     events = without_unwanted(events)
     source = events if stated is None else stated
-    text = extract_summary(source, ACCOUNT_TOKENS, before=earlier, lasting=True)
+    text = extract_summary(source, ACCOUNT_TOKENS, before=earlier, lasting=True, timezone=timezone)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
     return Account(
         title=without_removed(title or "") or (before.title if before else None) or _title(tuple(topics)),

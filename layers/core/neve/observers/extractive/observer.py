@@ -89,5 +89,6 @@ class ExtractiveObserver:
 
     def file_away(self, given: FilingInput) -> Filed:
         title = given.title or (thread_title(without_unwanted(given.events)) if given.events else None)
-        account = account_of(given.events, title, given.outcome, given.before, stated=own_events(given.events))
+        stated, timezone = own_events(given.events), given.timezone
+        account = account_of(given.events, title, given.outcome, given.before, stated=stated, timezone=timezone)
         return Filed(actions_of(given), account, NAME, f"{NAME}-{RULES_VERSION}", calls=0)

@@ -242,7 +242,7 @@ def _account(read: Gathered) -> Account:
     before = read.filing.account
     if before is not None and not read.cut.events:
         return replace(before, outcome=read.head.outcome or before.outcome)
-    return account_of(read.cut.events, read.title, read.head.outcome, before)
+    return account_of(read.cut.events, read.title, read.head.outcome, before, timezone=read.head.timezone)
 
 
 def _with_outcome(filed: Filed, head: SessionHead) -> Filed:

@@ -88,7 +88,7 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
         path, title = _place(sentence, line, moment, given, shown)
         if path is None or (path not in piles and len(piles) == MAX_ACTIONS):
             continue
-        displaced, date = Displaced.by(sentence.text, line, corrected=says is not line), moment.event.created_at[:10]
+        displaced, date = Displaced.by(sentence.text, line, corrected=says is not line), moment.today.isoformat()
         if path in long and with_line(shown[path].text, says.text, displaced, date) is None:
             continue
         begun = shown[path].text if path in shown and path not in long else ""
@@ -176,7 +176,7 @@ def _place(
     if name := _person(text, shown):
         return person_path(name), name
     if _DECIDES.search(text):
-        path = decision_path(_project(text, given), moment.event.created_at[:10], _about(text))
+        path = decision_path(_project(text, given), moment.today.isoformat(), _about(text))
         return path, _about(text).replace("-", " ").capitalize()
     if line.kind is Kind.WISH or _PREFERS.search(text):
         return PREFERENCES, "Preferences"
