@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,11 +15,13 @@ from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Remembered, ShownDocument
 from neve.domain.librarian.prompt import filing_content
 from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.reflect.condense_prompt import condense_content
+from neve.domain.reflect.prompt import reflection_content
 from neve.domain.sessions.transcript import render_line, under_their_days
 from neve.domain.times import iso
 from neve.domain.zones import local_day
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.observing import FilingInput, SummaryInput
+from neve.observing import FilingInput, ReflectGroup, SummaryInput
 from tests.unit.domain_rows import event
 
 LOS_ANGELES = "America/Los_Angeles"
@@ -117,3 +120,12 @@ def test_a_librarian_by_rules_dates_its_documents_in_the_users_days() -> None:
     assert decision.split("/decisions/")[1].startswith("2026-03-09-")
     assert filed.account is not None and "(2026-03-09)" in str(filed.account.text)
     assert "2026-03-10" not in str(filed)
+
+
+@pytest.mark.parametrize("content", [reflection_content, condense_content])
+def test_notes_stand_behind_the_users_day_where_it_is_another_one(content: Any) -> None:
+    def shown(day: str | None) -> str:
+        return str(content([ReflectGroup("mem_7", "Flies tomorrow.", None, None, LATE, day=day)], 100)[0]["text"])
+
+    assert f"[group id: mem_7] {LATE} (2026-03-09 for the user)\n" in shown("2026-03-09")
+    assert f"[group id: mem_7] {LATE}\n" in shown("2026-03-10") == shown(None)
