@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 from random import Random
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
@@ -26,7 +25,7 @@ from hypothesis import strategies as st
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, user_message
+from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, new_word, user_message
 from tests.http.driving.stage import Stage
 
 OPERATIONS: dict[str, tuple[str, str]] = {
@@ -330,7 +329,7 @@ class Neighbours:
         session = f"session-of-{who.user}"
         self.known.learn(who, "session_id", session)
         self.known.owners[session].add(who)  # a namesake's has the same name
-        self.known.words[who] = f"zq{uuid4().hex}"
+        self.known.words[who] = f"zq{new_word()}"
 
     def everybody(self) -> Iterator[tuple[Who, Person]]:
         for number, tenant in enumerate(self._tenants):

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 ENDED = ("done", "failed")
 LOOK_S = 0.05
 
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
 LONG_TEXT = "The ferry left the harbour at noon. " * 9_000
 """324 KB: of a document, too long for its row."""
 
@@ -191,6 +193,11 @@ class Person:
 
 def new_user() -> str:
     return f"user-{uuid4().hex}"
+
+
+def new_word() -> str:
+    """That nobody else writes. Without digits: those of a hexadecimal number are a card's now and then."""
+    return uuid4().hex.translate(LETTERS)
 
 
 def new_memory_id(place: int = 0) -> str:

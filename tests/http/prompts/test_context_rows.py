@@ -10,14 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
 from tests.http.driving.images import upload
-from tests.http.driving.people import Json, Person, answered, filler, tokens, user_message
+from tests.http.driving.people import Json, Person, answered, filler, new_word, tokens, user_message
 from tests.patience import PATIENCE_S
 
 WORD = "Understood."
@@ -105,7 +104,7 @@ def compiled_with(user: Person, session: str, text: str, **more: Any) -> Json:
 @pytest.mark.live
 def test_b02_working_memory_lives_for_one_request(user: Person) -> None:
     user.open("s1")
-    word = f"ZZTOP{uuid4().hex}"
+    word = f"ZZTOP{new_word()}"
     made = user.context("s1", "Go on.", task_state=word)
     assert f"<neve-task>\n{word}\n</neve-task>" in last_text(made)
     assert made["report"]["tiers"]["working"] == 1
