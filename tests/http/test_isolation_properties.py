@@ -432,6 +432,7 @@ class Neighbours:
             headers = {"Idempotency-Key": key}
             asked = Request("POST", f"{someone.path}/memories/import", raw=b"\n".join(lines), headers=headers)
             imported = self._tell("importMemories", who, someone, asked).json()
+            assert not imported["rejected"], imported
             lines = lines[imported["next_line"] - 1 :] if "next_line" in imported else []
             key = f"{SAME_KEY} {len(lines)}"
 
