@@ -6,7 +6,7 @@ import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person
+from tests.http.driving.people import Person, troubles_of
 
 
 @pytest.mark.controls
@@ -21,13 +21,8 @@ def test_a30_a_leg_that_fails_again_and_again_is_said_by_health(
     assert troubles_of(api) == []
     for _ in range(4):
         user.recall("kayak")
-    health = api.expect(200, "GET", "/v1/health")
-    assert health["status"] == "degraded"
-    assert [(trouble["what"], trouble["kind"]) for trouble in health["troubles"]] == [("lexical", "failing")]
+    assert api.expect(200, "GET", "/v1/health")["status"] == "degraded"
+    assert troubles_of(api) == [("lexical", "failing")]
     controls.faults()
     user.recall("kayak")
     assert troubles_of(api) == []
-
-
-def troubles_of(api: ApiClient) -> list[Json]:
-    return list(api.expect(200, "GET", "/v1/health")["troubles"])

@@ -43,6 +43,13 @@ def reflect_job(api: ApiClient, user_id: str | None = None, **more: Any) -> Json
     return job
 
 
+def troubles_of(api: ApiClient) -> list[tuple[str, str]]:
+    """What health complains of, and how. Without dead letters: whatever a test let fail five times is one, for all
+    tests behind it."""
+    found = api.expect(200, "GET", "/v1/health")["troubles"]
+    return [(one["what"], one["kind"]) for one in found if not one["what"].endswith("-dlq")]
+
+
 def used(session: str, *, input: int = 0, read: int = 0, write: int = 0, output: int = 0, **more: Any) -> Json:
     """A report of a prompt's tokens."""
     tokens = {"input": input, "cache_read": read, "cache_write": write, "output": output}

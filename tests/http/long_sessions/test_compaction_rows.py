@@ -9,7 +9,7 @@ import pytest
 from local.api_client import ApiClient
 from local.running import StackName
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, events_of, filler, tokens, user_message
+from tests.http.driving.people import Json, Person, answered, events_of, filler, tokens, troubles_of, user_message
 
 HEADINGS = ("decisions", "action_items", "insights", "preferences")
 
@@ -344,15 +344,14 @@ def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, api: Api
     events = small.events("s1")
     assert not any(event["archived"] or event["pruned"] for event in events)
     assert small.expect(200, "GET", f"/jobs/{job['id']}")["status"] in ("queued", "running")
-    health = api.expect(200, "GET", "/v1/health")
-    assert [(trouble["what"], trouble["kind"]) for trouble in health["troubles"]] == [("observer", "failing")]
+    assert troubles_of(api) == [("observer", "failing")]
 
     controls.faults()
     done = small.compact("s1")
     assert done["result"]["outcome"] == "covered"
     assert small.session("s1")["epoch"] == 1
     assert small.events("s1")[2]["pruned"]
-    assert api.expect(200, "GET", "/v1/health")["troubles"] == []
+    assert troubles_of(api) == []
 
 
 # --- long sessions ----------------------------------------------------------------------------------
