@@ -27,7 +27,7 @@ BIN := .venv/bin
 PORT ?= 8787
 STACK ?= embedded
 # Processes that run tests beside each other: they wait for servers much of their time, and each imports and starts its own.
-WORKERS ?= 3
+WORKERS ?= 4
 # What `make test` has to have, and how many processes it takes. `make test ARGS=tests/...` waits for no more than the tests
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
