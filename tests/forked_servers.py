@@ -35,6 +35,8 @@ from neve.domain.words import characters, chunks, parts, plain_words
 from neve.observers.extractive.classifier import classify
 
 STANDARD_STREAMS = (0, 1, 2)
+ASK = signal.SIGINT
+"""As Ctrl-C does."""
 ABORT_S = 10.0
 """For a process to write down what its threads are at."""
 LAST_THREADS = 30_000
@@ -56,8 +58,8 @@ class ForkedServer:
     _servers: ForkedServers = field(repr=False)
 
     def stop(self) -> int:
-        """As Ctrl-C does; returns the exit code. Raises DidNotStop, with what each of its threads was at."""
-        os.kill(self.pid, signal.SIGINT)
+        """As Ctrl-C does it; returns the exit code. Raises DidNotStop, with what each of its threads was at."""
+        os.kill(self.pid, ASK)
         end = time.monotonic() + STOP_S
         while (code := self._servers.exit_code(self.pid)) is None:
             if time.monotonic() > end:
