@@ -209,8 +209,7 @@ class _Search:
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        found = replace(found, lag=lag, timezone=read.timezone)
-        return replace(found, history=read.out.history, pack_version=read.pack_version)
+        return replace(found, lag=lag, history=read.out.history, pack_version=read.pack_version, timezone=read.timezone)
 
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None

@@ -175,8 +175,9 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     epoch = rows.read_epoch(item) if item else None
     pack = epoch.pack if epoch else None
     history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
-    seqs = indexed.indexed_seq, log.last_seq
-    return UserState(head, excluded, *seqs, pack, history, log.retracted, log.timezone)
+    return UserState(
+        head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted, timezone=log.timezone
+    )
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
