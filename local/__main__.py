@@ -6,14 +6,13 @@ import argparse
 import gc
 import json
 import os
-import queue
-import signal
 import sys
 from pathlib import Path
 
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
 from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
+from local.stop_signal import StopSignal
 from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
@@ -50,7 +49,6 @@ def main() -> int:
     if not given.test_controls:
         os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
     folder = given.data or Path(FOLDERS[given.stack])
-    stop: queue.SimpleQueue[int] = queue.SimpleQueue()
     sys.setswitchinterval(SWITCH_S)
     try:
         service = Service(
@@ -60,8 +58,7 @@ def main() -> int:
             test_controls=given.test_controls,
             open_engines=_engines(given.stack, test=given.test_controls),
         )
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda signum, _: _ask_to_stop(stop, signum, service))
+        stop = StopSignal(too_early=lambda: service.rebuilding)
         service.start()
     except KeyboardInterrupt:
         return _cannot_start("\nBroken off: what is lost is made again at the next start.")
@@ -81,7 +78,7 @@ def main() -> int:
         _write_ready_file(given.ready_file, service)
     if given.test_controls:
         _log_to(service.folder.path / LOG)
-    stop.get()
+    stop.wait()
     _tell("\nStopping: finishing what is in flight …")
     finished = service.stop()
     _tell("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.")
@@ -97,14 +94,6 @@ def _tell(text: str) -> None:
         print(text, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it must not fail at the end
-
-
-def _ask_to_stop(stop: queue.SimpleQueue[int], signum: int, service: Service) -> None:
-    """A signal. What takes long before the service is ready is broken off. Raises KeyboardInterrupt. The signal may
-    come while this very thread begins to wait: the lock of an Event would then be its own, and it waits for ever."""
-    stop.put(signum)
-    if service.rebuilding:
-        raise KeyboardInterrupt
 
 
 def _engines(stack: str, *, test: bool) -> OpenEngines:

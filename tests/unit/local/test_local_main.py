@@ -3,6 +3,7 @@ forked, except where what it loads, logs or leaves at its end matters."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -241,6 +242,16 @@ def test_a_stop_is_orderly_though_nobody_reads_what_it_says(tmp_path: Path) -> N
         server.stop(signal.SIGINT)
     assert (tmp_path / "log").read_text() == ""
     assert (server.data / "CLEAN").exists()
+
+
+def test_a_signal_that_another_thread_is_handed_stops_it_too(tmp_path: Path) -> None:
+    """The kernel chooses the thread, and takes the main one only while it has nothing else to tell it."""
+    server = Server(tmp_path)
+    others = [int(thread.name) for thread in Path(f"/proc/{server.pid}/task").iterdir()]
+    others.remove(server.pid)
+    assert ctypes.CDLL(None).tgkill(server.pid, max(others), int(signal.SIGINT)) == 0
+    assert ended(server.exit_code) == 0
+    assert server.printed.read_text().rstrip().endswith("Stopped.")
 
 
 def test_a_file_of_the_folder_that_cannot_be_used_is_not_taken_for_the_port(tmp_path: Path) -> None:
