@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from local import api_document, openapi
+from local import openapi
+from local.openapi import api_document
 from local.template import ROOT, read_template
 from neve.domain.records.memories import Kind
 from neve.domain.tenants.policy import Policy

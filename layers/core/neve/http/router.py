@@ -29,7 +29,7 @@ How a function is written
 
        handler = router.handle
 
-3. Name the function in ``local/openapi.py``; ``python -m local.openapi`` writes ``docs/openapi.json``.
+3. Name the function in ``local/openapi/__init__.py``; ``python -m local.openapi`` writes ``docs/openapi.json``.
 
 What the router does before the function is called, in this order: size of the body (413), key and scope (401, 403),
 ids in the path, query parameters, headers, body (422, or 400 for what cannot be parsed), the tenant's policy. In

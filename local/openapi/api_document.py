@@ -11,7 +11,7 @@ from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY
 
 AnyOperation = Operation[Any, Any]
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 
 
 class Group(NamedTuple):
