@@ -248,7 +248,7 @@ def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:
-        attributes["event_data"] = json.dumps(event.event_data, ensure_ascii=False)
+        attributes["event_data"] = json.dumps(event.event_data, ensure_ascii=False, separators=(",", ":"))
     else:
         del attributes["event_data"]
     attributes |= {

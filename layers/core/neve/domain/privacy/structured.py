@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from neve.domain.privacy.classes import Action, PiiClass
@@ -60,13 +61,24 @@ class Walk:
         return screened.text
 
     def members(self, given: Mapping[str, Any], leave: Collection[str] = ()) -> dict[str, Any]:
-        """``leave``: names of members that stay as they are."""
+        """As many as were given. ``leave``: names of members that stay as they are."""
         listed = next((given[name] for name in _NAMED_BY if isinstance(given.get(name), str)), "")
         kept = {}
-        for name, member in given.items():
+        for (name, member), kept_name in zip(given.items(), self._names(given), strict=True):
             called = listed if name == _NAMED and _kinds(listed) else name
-            kept[self.text(name)] = member if name in leave else self._member(called, member)
+            kept[kept_name] = member if name in leave else self._member(called, member)
         return kept
+
+    def _names(self, given: Collection[str]) -> Iterator[str]:
+        """As they are kept, in their order and as distinct as they were. A name that was sent as it is kept stays; of
+        the others those of which the same is left are numbered, or a member would take another one's place."""
+        taken, numbered = set(given), dict[str, Iterator[str]]()
+        for name in given:
+            left = self.text(name)
+            if left != name:
+                left = next(free for free in numbered.setdefault(left, _numbered(left)) if free not in taken)
+                taken.add(left)
+            yield left
 
     def _member(self, name: str, member: Any) -> Any:
         if isinstance(member, list) and _kinds(name):
@@ -80,6 +92,11 @@ class Walk:
         one: dict[str, int] = {kind: 1}
         self.found += Found(blocked=one) if self._classes[kind] == "block" else Found(redacted=one)
         return marker(len(written))
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """The name, and for others like it ``name 2`` and so on."""
+    return (name if n == 1 else f"{name} {n}" for n in count(1))
 
 
 def _kinds(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
