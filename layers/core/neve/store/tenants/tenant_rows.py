@@ -16,7 +16,7 @@ from neve.store.rows import expectation
 
 DEFAULT_POLICY = Policy()
 POLICY_CACHE_SIZE = 64
-"""With its static prefix a policy takes up to 300 KB."""
+"""With its static prefix and the names of its prices a policy takes up to 300 KB."""
 SCOPES = ("chat", "records", "admin")
 
 
@@ -87,14 +87,15 @@ def existing(item: Item | None) -> TenantRow:
 
 
 def put_tenant(row: TenantRow) -> Put:
-    """The policy is kept as it was set: a number left out goes on following its default."""
+    """The policy is kept as it was set: a number left out goes on following its default. Its text has no escapes: with
+    six bytes for half a sign, the names that it may hold would be more than a row."""
     key = tenant_row(row.id)
     item: Item = {
         "pk": key.pk,
         "sk": key.sk,
         "type": "tenant",
         "created_at": row.created_at,
-        "policy": json.dumps(set_numbers(row.policy), sort_keys=True),
+        "policy": json.dumps(set_numbers(row.policy), sort_keys=True, ensure_ascii=False),
         "policy_rev": row.policy_rev,
         "live_keys": [{"key_id": key.key_id, "scopes": list(key.scopes)} for key in row.live_keys],
     }
