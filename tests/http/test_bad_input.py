@@ -190,6 +190,10 @@ IDS = (
     Bad("path", "GET", "/sessions/a%20b", at="path.session_id"),
     Bad("path NUL", "GET", "/sessions/a%00b", at="path.session_id"),
     Bad("path long", "GET", f"/sessions/{'x' * 129}", at="path.session_id"),
+    *(
+        Bad(f"document {path}", "PUT", "/documents", {"text": "x"}, query={"path": path}, at="query.path")
+        for path in ("/a//b", "/artifacts/x")
+    ),
     Bad("path space", "GET", "/memories/x%20y", at="path.memory_id"),
     Bad("used", "POST", "/memories/used", {"ids": ["mem.1"]}, at="ids[0]"),
     Bad("import", "POST", "/memories/import", raw=b'{"id": "mem.1", "text": "x"}', at="lines[1].id"),

@@ -82,6 +82,10 @@ def test_a_document_moves_to_where_nothing_is(world: World) -> None:
 
 def test_a_path_that_may_not_be_is_named_as_the_request_does(world: World) -> None:
     put(world, "One.")
+    for path, code in (("/artifacts/x", "validation_failed"), ("/4111 1111 1111 1111", "pii_blocked")):
+        with pytest.raises(NeveError) as refused:
+            put(world, "Two.", path)
+        assert (refused.value.code, [error.field for error in refused.value.errors]) == (code, ["query.path"])
     going: list[Callable[[], object]] = [
         lambda: move_document(world.user(), PATH, "/artifacts/x"),
         lambda: evolve(world, PATH, "/artifacts/x", "Two.", "why"),
@@ -97,7 +101,7 @@ def test_a_path_is_refused_for_what_would_be_taken_out_of_a_text(world: World) -
     put(world, "One.")
     path = "/profile/MRN 12345678"
     going: dict[str, Callable[[], object]] = {
-        "path": lambda: put(world, "Her MRN 12345678.", path),
+        "query.path": lambda: put(world, "Her MRN 12345678.", path),
         "to": lambda: move_document(world.user(), PATH, path),
     }
     for field, go in going.items():

@@ -83,7 +83,7 @@ def test_a_write_is_compared_with_the_rev_it_was_made_for(world: World) -> None:
 def test_a_path_that_may_not_be_is_named(world: World, path: str) -> None:
     with pytest.raises(NeveError) as refused:
         put(world, "One.", path)
-    assert [error.field for error in refused.value.errors] == ["path"]
+    assert [error.field for error in refused.value.errors] == ["query.path"]
 
 
 def test_what_an_outside_system_sends_twice_is_one_document(world: World) -> None:

@@ -279,7 +279,7 @@ def test_a_document_is_refused_for_a_persons_words_and_kept_without_for_a_models
     assert fields_at_fault(refused) == ["text", "tags[1]"]
     with pytest.raises(NeveError) as refused:
         write_document(world.user(), f"/people/{CARD}", DocumentChange(text="Ann"))
-    assert fields_at_fault(refused) == ["path"]
+    assert fields_at_fault(refused) == ["query.path"]
     with pytest.raises(NeveError) as refused:
         write_document(world.user(), "/people/ann", replace(held, provenance=Provenance("human_edit", trust="user")))
     assert fields_at_fault(refused) == ["text", "tags[1]"]
