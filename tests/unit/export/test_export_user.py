@@ -90,8 +90,9 @@ def of_type(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 def brought_in(world: RecallWorld, lines: list[dict[str, Any]], user: str = "bob") -> ImportReport:
     read = ImportText("\n".join(json.dumps(line) for line in lines)).read()
-    assert read.rejected == []
-    return import_memories(world.user(user), read.rows)
+    report = import_memories(world.user(user), read.rows())
+    assert (read.rejected, report.refused) == ([], [])
+    return report
 
 
 def test_everything_of_a_user_is_in_it_and_nothing_of_others(world: RecallWorld) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 
 from functions.records.app import router
 from neve.adapters.table_rules import MAX_ITEM_BYTES, item_size
+from neve.domain.privacy.screen import screen
+from neve.http import accept
+from neve.http.json_body import parse_json
 from neve.http.schemas.memories.import_line import BESIDE_A_PASSAGE, MAX_LINE_BYTES
 from neve.http.schemas.memories.imports import MAX_LINES
 from neve.ports.table import WriteOp
@@ -111,7 +115,7 @@ def test_an_import_that_there_is_no_time_for_says_where_to_go_on(
     monkeypatch.setattr(world.table, "write", slow)
     first = sent(api, b"\n".join(lines), "k1")
     assert first.status == 200 and len(first.json["imported"]) == 48
-    assert first.json["next_line"] == 51 and '"ImportLinesDeferred":[12.0]' in capsys.readouterr().out
+    assert first.json["next_line"] == 51 and '"ImportLinesDeferred":[13.0]' in capsys.readouterr().out
     assert ([one["line"] for one in first.json["rejected"]], first.json["skipped"]) == ([2], {"event": 1})
     assert sent(api, b"\n".join(lines), "k1").json == first.json, "the same call has the same answer"
     rest = sent(api, b"\n".join(lines[first.json["next_line"] - 1 :]), "k2").json
@@ -119,6 +123,73 @@ def test_an_import_that_there_is_no_time_for_says_where_to_go_on(
     assert [one["line"] for one in rest["rejected"]] == [13]
     again = sent(api, b"\n".join(lines)).json
     assert (again["imported"], len(again["unchanged"])) == ([], 60), "a repeat adds nothing"
+
+
+CARD = "4111 1111 1111 1111"
+
+
+def numbered(*texts: str) -> bytes:
+    return "\n".join(json.dumps({"text": text}) for text in texts).encode()
+
+
+@pytest.fixture
+def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """A line takes a second to be read, and one to be screened. How often each text was screened."""
+    times: Counter[str] = Counter()
+
+    def slow_parse(text: str, at: str = "") -> Any:
+        world.clock.move(seconds=1)
+        return parse_json(text, at)
+
+    def slow_screen(text: str, *rest: Any) -> Any:
+        world.clock.move(seconds=1)
+        times[text] += 1
+        return screen(text, *rest)
+
+    monkeypatch.setattr("neve.http.schemas.memories.imports.parse_json", slow_parse)
+    monkeypatch.setattr("neve.usecases.privacy.admit.screen", slow_screen)
+    return times
+
+
+def test_an_import_that_takes_long_to_be_read_says_where_to_go_on(api: Api, slow: Counter[str]) -> None:
+    """The gateway does not wait for what comes before the first row is written either."""
+    texts = [f"Keeps bee {n}." for n in range(1, 31)]
+    first = sent(api, numbered(*texts), "k1")
+    assert (first.status, len(first.json["imported"]), first.json["next_line"]) == (200, 8, 9)
+    assert slow == dict.fromkeys(texts[:8], 1), "each once, and no other"
+    assert sent(api, numbered(*texts), "k1").json == first.json, "the same call has the same answer"
+    left, calls = texts[8:], 1
+    while left:
+        answer, calls = sent(api, numbered(*left)).json, calls + 1
+        left = left[answer["next_line"] - 1 :] if "next_line" in answer else []
+    assert (calls, slow) == (4, dict.fromkeys(texts, 1))
+
+
+def test_what_comes_before_the_reading_counts_too(
+    api: Api, world: World, slow: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body_sha = accept._body_sha
+
+    def slow_sha(*given: Any) -> str:
+        world.clock.move(seconds=14)
+        return body_sha(*given)
+
+    monkeypatch.setattr(accept, "_body_sha", slow_sha)
+    answer = sent(api, numbered("Keeps bees.", "Keeps hens."), "k1").json
+    assert (len(answer["imported"]), answer["next_line"]) == (1, 2), "it gets on, whatever time it has"
+
+
+def test_lines_that_were_refused_until_the_time_was_up_are_named(api: Api, slow: Counter[str]) -> None:
+    texts = [f"Pays with {CARD}, {n} times" for n in range(1, 31)]
+    answer = sent(api, numbered(*texts), "k1")
+    assert (answer.status, answer.json["imported"], answer.json["next_line"]) == (200, [], 9)
+    assert [one["line"] for one in answer.json["rejected"]] == list(range(1, 9))
+
+
+def test_when_the_gate_refuses_every_line_the_first_refusal_is_the_answer(api: Api) -> None:
+    refused = sent(api, b'\n{"text": "Pays with %s"}\n{"txt": 1}\n{"text": "%s"}' % ((CARD.encode(),) * 2), "k1")
+    assert (refused.status, refused.json["code"], refused.fields) == (422, "pii_blocked", ["lines[2].text"])
+    assert sent(api, numbered("Keeps bees."), "k1").status == 200, "the key is free"
 
 
 def test_the_largest_line_that_is_taken_fits_a_row(api: Api, world: World) -> None:

@@ -41,7 +41,8 @@ def converted(
     code = main([*command, str(file)])
     captured = capsys.readouterr()
     if captured.out:
-        assert ImportText(captured.out).read().rejected == []
+        read = ImportText(captured.out).read()
+        assert (len(list(read.rows())), read.rejected) == (len(captured.out.splitlines()), [])
     return code, [json.loads(line) for line in captured.out.splitlines()], captured.err
 
 

@@ -26,7 +26,7 @@ from neve.usecases.documents.write_document import write_document
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution as MemoryEvolution
 from neve.usecases.memories.evolve_memory import evolve_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
 from neve.usecases.memories.store_fact import store_fact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.observe_session import observe_session
@@ -161,9 +161,18 @@ def test_a_sessions_title_and_meta_are_screened(world: World) -> None:
 
 
 def fields_at_fault(refused: pytest.ExceptionInfo[NeveError]) -> list[str]:
-    assert refused.value.code == "pii_blocked"
-    assert not any(part in str(refused.value) + repr(refused.value.errors) for part in ("4111", "1111", "hunter2"))
-    return [error.field for error in refused.value.errors]
+    return fields_of(refused.value)
+
+
+def fields_of(refusal: NeveError) -> list[str]:
+    assert refusal.code == "pii_blocked"
+    assert not any(part in str(refusal) + repr(refusal.errors) for part in ("4111", "1111", "hunter2"))
+    return [error.field for error in refusal.errors]
+
+
+def fields_of_lines(report: ImportReport) -> dict[str, list[str]]:
+    """Those at fault, by the lines that were refused."""
+    return {at: fields_of(refusal) for at, refusal in report.refused}
 
 
 def test_a_memory_that_holds_it_is_refused_and_names_fields_and_classes(world: World) -> None:
@@ -211,20 +220,18 @@ def test_what_a_sessions_summary_says_beside_its_text_passes_the_gate(world: Wor
     change = MemoryChange({"emotional_tone": None, "key_topics": ("bees", "MRN 001234567")})
     changed = update_memory(world.user(), memory.id, change, None)
     assert (changed.emotional_tone, changed.key_topics) == (None, ("bees", "MRN [removed]"))
-    with pytest.raises(NeveError) as refused:
-        import_memories(world.user(), [ImportedRow(at="lines[1]", **asdict(at_fault))])
-    assert fields_at_fault(refused) == ["lines[1].emotional_tone", "lines[1].key_topics[1]"]
+    report = import_memories(world.user(), [ImportedRow(at="lines[1]", **asdict(at_fault))])
+    assert fields_of_lines(report) == {"lines[1]": ["lines[1].emotional_tone", "lines[1].key_topics[1]"]}
 
 
-def test_an_import_is_refused_before_anything_of_it_is_kept(world: World) -> None:
+def test_a_line_of_an_import_is_refused_and_the_others_are_kept(world: World) -> None:
     lines = [
         ImportedRow(text="Keeps bees.", kind=Kind.NOTE, at="lines[1]"),
         ImportedRow(text=f"Pays with {CARD}", kind=Kind.NOTE, at="lines[3]"),
+        ImportedRow(text="Her MRN: 001234567.", kind=Kind.NOTE, at="lines[4]"),
     ]
-    with pytest.raises(NeveError) as refused:
-        import_memories(world.user(), lines)
-    assert fields_at_fault(refused) == ["lines[3].text"]
-    assert world.memories() == []
+    assert fields_of_lines(import_memories(world.user(), lines)) == {"lines[3]": ["lines[3].text"]}
+    assert sorted(memory.text for memory in world.memories()) == ["Her MRN: [removed].", "Keeps bees."]
 
 
 def test_what_an_import_says_of_an_end_and_of_a_model_passes_the_gate(world: World) -> None:
@@ -241,9 +248,7 @@ def test_what_an_import_says_of_an_end_and_of_a_model_passes_the_gate(world: Wor
         "lines[2].superseded_reason": replace(line, superseded_reason=f"moved, card {CARD}"),
         "lines[2].provenance.model": replace(line, model=f"sk-ant-api03-{'a' * 60}"),
     }.items():
-        with pytest.raises(NeveError) as refused:
-            import_memories(world.user(), [at_fault])
-        assert fields_at_fault(refused) == [field]
+        assert fields_of_lines(import_memories(world.user(), [at_fault])) == {"lines[2]": [field]}
     assert import_memories(world.user(), [line]).imported == ["x1"]
     memory = world.memory("x1")
     assert (memory.superseded_reason, memory.provenance.model) == ("moved, MRN [removed]", "model-1")

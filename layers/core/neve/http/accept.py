@@ -26,6 +26,7 @@ from neve.usecases.tenants.policy_in_force import tenant_scope
 
 def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
     """In the order of ``router.py``. Raises NeveError, and StoreUnavailable when the policy cannot be read."""
+    began_ms = ports.clock.monotonic_ms()
     raw = request.body()
     _authorize(request, operation)
     ids = _path_ids(request)
@@ -42,7 +43,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
         route = _route(operation, ids, query)
         policy = caller.policy if caller else Policy()
         idempotency = IdempotencyKey(route, key, _body_sha(given, _options(operation, query), policy))
-    return Call(ports, request.request_id, ids, query, body, caller, idempotency, if_match, if_none_match)
+    return Call(ports, request.request_id, ids, query, body, caller, began_ms, idempotency, if_match, if_none_match)
 
 
 def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel) -> str:

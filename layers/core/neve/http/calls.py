@@ -20,7 +20,7 @@ from neve.usecases.jobs.run_once import run_once
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Q, B]):
     """One accepted call. ``ids``: path parameters. ``if_match``: the revs it may have, None: any, or nothing there.
-    ``if_none_match`` holds what was sent."""
+    ``if_none_match`` holds what was sent. ``began_ms``: when its checks began, on the scale of every time budget."""
 
     ports: Ports
     request_id: str
@@ -28,6 +28,7 @@ class Call(Generic[Q, B]):
     query: Q
     body: B
     caller: TenantScope | None
+    began_ms: float
     idempotency: IdempotencyKey | None = None
     if_match: Collection[int] | None = None
     if_none_match: EntityTags = NO_TAGS

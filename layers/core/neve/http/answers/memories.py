@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from neve import observability
 from neve.domain.records.memories import Memory
 from neve.http.calls import Answer, Call, once
@@ -14,7 +12,7 @@ from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQ
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.scope import UserScope
 from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
-from neve.usecases.memories.import_memories import admitted_row, import_memories
+from neve.usecases.memories.import_memories import TIME_LIMIT_MS, import_memories
 from neve.usecases.memories.store_fact import store_facts
 from neve.usecases.memories.update_memory import Reworded
 
@@ -39,12 +37,14 @@ def created(call: Call[CreateQuery, CreateBody]) -> Answer:
 
 def imported(call: Call[Nothing, ImportText]) -> Answer:
     """Of E9's import. Raises what ``import_memories`` does."""
-    read = call.body.read().through(partial(admitted_row, call.user))
+    ends_ms = call.began_ms + TIME_LIMIT_MS
+    read = call.body.read()
 
     def answer() -> Answer:
-        report = import_memories(call.user, read.rows)
-        if report.left:
-            observability.emit_metrics("records", {"ImportLinesDeferred": len(report.left)})
+        report = import_memories(call.user, read.rows(), ends_ms)
+        read.reject(report.refused)
+        if read.left:
+            observability.emit_metrics("records", {"ImportLinesDeferred": len(read.left)})
         return Answer(body=ImportView.of(report, read))
 
     return once(call, answer)

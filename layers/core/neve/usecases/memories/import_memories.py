@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 
+from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.fact_statements import let_in_by
 from neve.domain.memories.revised import revised
@@ -32,7 +34,8 @@ head, below the limit of 100 actions."""
 OF_A_LINE = (*SCREENED_FIELDS, "superseded_reason")
 """What of it is somebody's words, beside its passages and the model that they are from."""
 TIME_LIMIT_MS = 15_000
-"""For how long one call writes: the gateway waits 29 s for it, with its reading."""
+"""For how long one call reads and writes, from its acceptance on: the gateway waits 29 s for it, and the batch that is
+under way then is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +65,54 @@ class ImportedRow(WrittenMemory):
 class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
     text; the stored row stays. ``repeated``: facts that another memory here states word for word, which is
-    let in by an active one where it waited in the inbox. ``left``: the lines
-    that there was no time for, in their order."""
+    let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy blocks, by their
+    ``at``."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     conflicting: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
-    left: list[ImportedRow] = field(default_factory=list)
+    refused: list[tuple[str, NeveError]] = field(default_factory=list)
 
 
-def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
-    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order,
-    as many as ``TIME_LIMIT_MS`` leaves time for. A row that was deleted comes back with the rev after its deletion's.
+def import_memories(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: float | None = None) -> ImportReport:
+    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A line is
+    taken from ``lines`` and passes the gate when it is reached, and none is taken after ``ends_ms``, on the clock of
+    every time budget, but for the first. A row that was deleted comes back with the rev after its deletion's.
 
-    A row of a session that exists joins its local layer; without a session it is global. Raises
-    pii_blocked, before anything is imported, erasing, user_closed."""
-    ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
-    lines = [admitted_row(scope, line) for line in lines]
+    A row of a session that exists joins its local layer; without a session it is global. Raises erasing, user_closed,
+    and whatever ``lines`` does."""
     report = ImportReport()
-    ids, clock = scope.ports.ids, scope.ports.clock
-    named = [line if line.id else replace(line, id=f"mem_{ids.ulid(clock.now())}") for line in lines]
-    for start in range(0, len(named), BATCH):
-        if start and clock.monotonic_ms() >= ends_ms:
-            report.left = named[start:]
-            break
-        batch = transact(scope.ports, partial(_import_batch, scope, named[start : start + BATCH]))
-        report.imported += batch.imported
-        report.unchanged += batch.unchanged
-        report.conflicting += batch.conflicting
-        report.repeated += batch.repeated
+    rows_to_write = _admitted(scope, _until(scope, lines, ends_ms), report)
+    while batch := list(islice(rows_to_write, BATCH)):
+        written = transact(scope.ports, partial(_import_batch, scope, batch))
+        report.imported += written.imported
+        report.unchanged += written.unchanged
+        report.conflicting += written.conflicting
+        report.repeated += written.repeated
     return report
 
 
-def admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
+def _until(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: float | None) -> Iterator[ImportedRow]:
+    for line in lines:
+        yield line
+        if ends_ms is not None and scope.ports.clock.monotonic_ms() >= ends_ms:
+            return
+
+
+def _admitted(scope: UserScope, lines: Iterable[ImportedRow], report: ImportReport) -> Iterator[ImportedRow]:
+    """Each with an id; those that the gate refuses are noted."""
+    ids, clock = scope.ports.ids, scope.ports.clock
+    for line in lines:
+        try:
+            row = _admitted_row(scope, line)
+        except NeveError as refusal:
+            report.refused.append((line.at, refusal))
+        else:
+            yield row if row.id else replace(row, id=f"mem_{ids.ulid(clock.now())}")
+
+
+def _admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
     """Without what the gate takes out, its passages and its origin too. Raises pii_blocked."""
     line = admitted(scope, line, OF_A_LINE, line.at)
     texts = admit(scope, {f"{line.at}.passages[{n}].text": one.text for n, one in enumerate(line.passages)})

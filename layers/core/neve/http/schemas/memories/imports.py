@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -36,40 +36,60 @@ class RejectedLine:
     refusal: NeveError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReadLines:
-    """``others``: the types of the lines of an export that are no memories, by their numbers."""
+    """Line by line, as they are asked for: what is wrong with one stops no other. ``left``: numbers and texts of those
+    that were not asked for yet. ``found``: how many were memories. ``others``: the types of the lines of an export that
+    are none, by their numbers."""
 
-    rows: list[ImportedRow]
-    rejected: list[RejectedLine]
+    left: deque[tuple[int, str]]
+    found: int = 0
+    rejected: list[RejectedLine] = field(default_factory=list)
     others: dict[int, str] = field(default_factory=dict)
+    _first: ImportedRow | None = None
 
     @property
     def skipped(self) -> Counter[str]:
         """How many of the others there are of each type."""
         return Counter(self.others.values())
 
-    def before(self, end: int | None) -> ReadLines:
-        """What is before a line; None: all."""
-        if end is None:
-            return self
-        rows = [row for row in self.rows if _number_of(row) < end]
-        rejected = [one for one in self.rejected if one.line < end]
-        return ReadLines(rows, rejected, {line: kind for line, kind in self.others.items() if line < end})
+    def rows(self) -> Iterator[ImportedRow]:
+        """The memories."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield first
+        while self.left:
+            row = self._read(*self.left.popleft())
+            if row is not None:
+                self.found += 1
+                yield row
 
-    def through(self, gate: Callable[[ImportedRow], ImportedRow]) -> ReadLines:
-        """What the gate lets in; a line that it refuses is one of the rejected. Raises its refusal when there is
-        nothing at all to import."""
-        passed = ReadLines([], list(self.rejected), self.others)
-        for row in self.rows:
-            try:
-                passed.rows.append(gate(row))
-            except NeveError as refusal:
-                passed.rejected.append(RejectedLine(_number_of(row), refusal))
-        if self.rows and not passed.rows and not self.others:
-            raise passed.rejected[0].refusal
-        passed.rejected.sort(key=lambda rejected: rejected.line)
-        return passed
+    def look_for_one(self) -> None:
+        """Reads on to the first memory. Raises as ``reject``."""
+        self._first = next(self.rows(), None)
+        self.reject([])
+
+    def reject(self, refused: Sequence[tuple[str, NeveError]]) -> None:
+        """Memories that the gate refuses, by their ``at``, as well. Raises the first line's refusal when all were read
+        and there was nothing at all to import."""
+        self.rejected += [RejectedLine(_number_in(at), refusal) for at, refusal in refused]
+        self.rejected.sort(key=lambda rejected: rejected.line)
+        if not self.left and not self.others and len(refused) == self.found:
+            raise self.rejected[0].refusal
+
+    def _read(self, number: int, line: str) -> ImportedRow | None:
+        at = f"lines[{number}]"
+        try:
+            given = parse_json(decode_utf8(line.encode(errors="surrogateescape"), at), at)
+            if isinstance(given, dict) and given.get("type") in OF_AN_EXPORT:
+                self.others[number] = given["type"]
+                return None
+            return check_model(ImportLine, given, at).row(at, _id_of(given))
+        except NeveError as refusal:
+            if refusal.code not in _REFUSED:
+                raise
+            self.rejected.append(RejectedLine(number, refusal))
+            return None
 
 
 class ImportText(TextBody):
@@ -78,38 +98,20 @@ class ImportText(TextBody):
     media_type: ClassVar[str] = "application/jsonl"
 
     def read(self) -> ReadLines:
-        """Line by line: what is wrong with one stops no other. Raises 422 for a body without lines or with too many,
-        and the first line's refusal when there is nothing at all to import."""
-        lines = [(n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip()]
+        """Raises 422 for a body without lines or with too many, and what ``look_for_one`` does."""
+        lines = deque((n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip())
         if not lines:
             raise invalid("body", "has no lines")
         if len(lines) > MAX_LINES:
             raise invalid("body", f"holds {len(lines)} lines; {MAX_LINES} are accepted")
-        read = ReadLines([], [])
-        for number, line in lines:
-            _read_line(read, number, line)
-        if read.rejected and not read.rows and not read.others:
-            raise read.rejected[0].refusal
+        read = ReadLines(lines)
+        read.look_for_one()
         return read
 
 
-def _read_line(read: ReadLines, number: int, line: str) -> None:
-    at = f"lines[{number}]"
-    try:
-        given = parse_json(decode_utf8(line.encode(errors="surrogateescape"), at), at)
-        if isinstance(given, dict) and given.get("type") in OF_AN_EXPORT:
-            read.others[number] = given["type"]
-            return
-        read.rows.append(check_model(ImportLine, given, at).row(at, _id_of(given)))
-    except NeveError as refusal:
-        if refusal.code not in _REFUSED:
-            raise
-        read.rejected.append(RejectedLine(number, refusal))
-
-
-def _number_of(row: ImportedRow) -> int:
-    """Of its line."""
-    return int(row.at.removeprefix("lines[").removesuffix("]"))
+def _number_in(at: str) -> int:
+    """Of the line that stands there."""
+    return int(at.removeprefix("lines[").removesuffix("]"))
 
 
 def _id_of(given: dict[str, Any]) -> str:
@@ -165,8 +167,6 @@ class ImportView(View):
 
     @classmethod
     def of(cls, report: ImportReport, read: ReadLines) -> Self:
-        next_line = _number_of(report.left[0]) if report.left else None
-        read = read.before(next_line)
         shown = _with_room(read.rejected)
         return cls(
             imported=report.imported,
@@ -176,7 +176,7 @@ class ImportView(View):
             rejected=shown,
             also_rejected=[one.line for one in read.rejected[len(shown) :]] or None,
             skipped=dict(read.skipped),
-            next_line=next_line,
+            next_line=read.left[0][0] if read.left else None,
         )
 
 
