@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import time
@@ -111,7 +112,14 @@ NOT_JSON = (
     Bad("too many digits", "POST", EVENTS, raw=b"9" * 5_000, status=400, code="malformed_json"),
     Bad("two values", "POST", RECALL, raw=b'{"query": "a"} {}', status=400, code="malformed_json"),
     Bad("too deep", "POST", EVENTS, raw=b"[" * 50_000, status=400, code="malformed_json"),
+    Bad("a byte order mark", "POST", RECALL, raw=b'\xef\xbb\xbf{"query": "a"}', status=400, code="malformed_json"),
     Bad("bad line", "POST", "/memories/import", raw=b'{"text": ', status=400, code="malformed_json"),
+)
+
+ENCODED = tuple(
+    Bad(f"gzip {path}", "POST", path, raw=body, headers={"Content-Encoding": "gzip"}, at="header.Content-Encoding")
+    for path in (RECALL, MEMORIES, EVENTS, "/memories/import")
+    for body in (gzip.compress(b'{"query": "a"}'), b'{"query": "a"}')
 )
 
 UNKNOWN_FIELDS = (
@@ -362,6 +370,7 @@ TOO_LARGE = (
 
 GROUPS = {
     "json": NOT_JSON,
+    "encoded": ENCODED,
     "unknown": UNKNOWN_FIELDS,
     "events": EVENT_LISTS,
     "characters": CHARACTERS,

@@ -59,6 +59,13 @@ def test_when_no_line_is_utf8_the_first_is_the_answer(api: Api) -> None:
     assert refused.json["detail"] == "lines[2]: This is not UTF-8 at byte 1."
 
 
+def test_a_byte_order_mark_is_named_and_the_other_lines_go_in(api: Api) -> None:
+    """An editor puts it in front of a file."""
+    answer = sent(api, b"\xef\xbb\xbf" + numbered("Keeps bees.", "Keeps hens.")).json
+    detail = "lines[1]: This begins with a byte order mark (U+FEFF), which is no part of JSON."
+    assert (len(answer["imported"]), answer["rejected"]) == (1, [{"line": 1, "detail": detail}])
+
+
 @pytest.mark.parametrize("given", ["_odd", "-odd"])
 def test_what_waits_can_be_decided_whatever_its_id_begins_with(api: Api, given: str) -> None:
     fact = {"id": given, "text": "User lives in Rome.", "kind": "fact", "category": "PLACE", "status": "inbox"}

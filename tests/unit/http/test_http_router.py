@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -348,6 +349,30 @@ def test_idempotency_key_given_twice(api: Api) -> None:
 )
 def test_malformed_json(api: Api, raw: str) -> None:
     refused(put(api, raw=raw), 400, "malformed_json")
+
+
+def test_a_byte_order_mark_is_named(api: Api) -> None:
+    detail = refused(put(api, raw='\ufeff{"name": "n"}'), 400, "malformed_json").json["detail"]
+    assert detail == "This begins with a byte order mark (U+FEFF), which is no part of JSON."
+
+
+@pytest.mark.parametrize("given", ["gzip", "br", "GZIP", "identity, gzip", "gzip, identity", "x"])
+def test_a_body_in_a_content_encoding_is_refused(api: Api, given: str) -> None:
+    sent = gzip.compress(b'{"name": "n"}')
+    event = proxy_event(api, "PUT", THING, "", "", {"content-encoding": given}, user_id="ann", thing_id="t1")
+    for raw in (sent, b'{"name": "n"}'):
+        encoded = event | {"body": base64.b64encode(raw).decode(), "isBase64Encoded": True}
+        answer = refused(api.send(encoded), 422, "validation_failed")
+        assert (answer.fields, made) == (["header.Content-Encoding"], [])
+
+
+@pytest.mark.parametrize("given", ["identity", "Identity", " identity ", "identity, identity", ""])
+def test_a_body_that_says_that_it_is_in_none_is_taken(api: Api, given: str) -> None:
+    assert put(api, headers={"Content-Encoding": given}).status == 200
+
+
+def test_a_call_without_a_body_has_no_encoding_of_it(api: Api) -> None:
+    assert api.call("GET", THINGS, headers={"Content-Encoding": "gzip"}, user_id="ann").status == 200
 
 
 def test_body_that_is_not_utf8(api: Api) -> None:

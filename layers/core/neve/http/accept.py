@@ -16,7 +16,7 @@ from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
 from neve.http.json_body import check_model, decode_utf8, parse_json, refused_text
 from neve.http.operations import Nothing, Operation, TextBody
-from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs
+from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs, refuse_encoded
 from neve.http.request import Request
 from neve.http.schemas.fields import PATH_IDS
 from neve.ports.engines import Ports
@@ -34,6 +34,8 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
+    if operation.has_body:
+        refuse_encoded(request.headers("Content-Encoding"))
     body, given = _body(raw, operation, request.header("Content-Type") or "")
     caller = None
     if operation.scope is not None and request.tenant_id is not None:

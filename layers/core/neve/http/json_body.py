@@ -1,8 +1,8 @@
 """Parsing what a caller sent, and naming what is wrong with it.
 
-400 is for what cannot be parsed (not UTF-8, not JSON, NaN and Infinity, a repeated name in one object), 422 for what
-cannot be accepted (control characters and lone surrogates in any string, numbers out of range, a model's own
-rules)."""
+400 is for what cannot be parsed (not UTF-8, not JSON, a byte order mark, NaN and Infinity, a repeated name in one
+object), 422 for what cannot be accepted (control characters and lone surrogates in any string, numbers out of range, a
+model's own rules)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from neve.domain.errors import FieldError, NeveError, invalid
 
 M = TypeVar("M", bound=BaseModel)
 
+BYTE_ORDER_MARK = "\ufeff"
 MAX_DEPTH = 64
 MAX_ERRORS = 20
 REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -47,6 +48,9 @@ def parse_json(text: str, at: str = "") -> Any:
     """The value of a JSON text whose strings and numbers can all be stored. ``at`` is put before the field names of a
     422 (``lines[3]``). Raises 400 ``malformed_json`` and 422 ``validation_failed``."""
     where = f"{at}: " if at else ""
+    if text.startswith(BYTE_ORDER_MARK):
+        mark = "a byte order mark (U+FEFF), which is no part of JSON"
+        raise NeveError("malformed_json", f"{where}This begins with {mark}.")
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The grammar of If-Match, If-None-Match and Idempotency-Key."""
+"""The grammar of If-Match, If-None-Match, Idempotency-Key and Content-Encoding."""
 
 from __future__ import annotations
 
@@ -75,3 +75,11 @@ def read_idempotency_key(value: str | None) -> str | None:
     if value is not None and not _KEY.fullmatch(value):
         raise invalid("header.Idempotency-Key", "must be 1 to 255 visible ASCII characters")
     return value
+
+
+def refuse_encoded(values: Sequence[str]) -> None:
+    """``values``: of Content-Encoding, which may name codings of a body that nobody undoes here. Raises 422 that names
+    the header."""
+    codings = [coding.strip().lower() for value in values for coding in value.split(",")]
+    if any(coding not in ("", "identity") for coding in codings):
+        raise invalid("header.Content-Encoding", "must be identity or left out: a body is not decompressed")
