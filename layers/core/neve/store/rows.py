@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
+from neve.domain.memories.live_rows import no_live_room
 from neve.domain.memories.made_of import Sources, sources_of
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
@@ -203,6 +204,36 @@ def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
     if len(marker.live) > LONG_LIST:
         attributes["live"] = zlib.compress(json_bytes([[row.id, row.kind, row.tokens] for row in marker.live]))
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
+
+
+LIVE_BYTES = 300_000
+"""Of a session's live list as its marker keeps it, for what callers bring (*chosen*): 16,000 rows with ids of ours,
+5,400 with ids of 64 drawn characters. A row has 400 KB (*limit*, DynamoDB)."""
+LIVE_BYTES_OF_PASSES = 340_000
+"""The same for what passes and successors add (*chosen*). What is left of the row is for the lease, the observations
+until they are folded, and what else a marker says."""
+
+
+def has_live_room(marker: Item, added: Iterable[LiveRow], most: int = LIVE_BYTES) -> bool:
+    """Whether the live list of a marker's row has room for further rows. They count as much as they could take:
+    compressed, they mostly take less."""
+    return live_bytes(marker) + sum(map(_listed_bytes, added)) <= most
+
+
+def need_live_room(marker: Item, added: Sequence[LiveRow], most: int = LIVE_BYTES) -> None:
+    """Raises 422 ``validation_failed``. What adds nothing is never refused: a list may be older than its bound."""
+    if added and not has_live_room(marker, added, most):
+        raise no_live_room("session_id")
+
+
+def live_bytes(marker: Item) -> int:
+    """Of the live list as a marker's row keeps it; less than 3 KB of a short one."""
+    live = marker.get("live", [])
+    return sum(_listed_bytes(row) for row in read_marker(marker).live) if isinstance(live, list) else len(live)
+
+
+def _listed_bytes(row: LiveRow) -> int:
+    return len(json_bytes([row.id, row.kind, row.tokens])) + 1
 
 
 def read_epoch(item: Item) -> SessionEpoch:

@@ -42,9 +42,10 @@ def imported(call: Call[Nothing, ImportText]) -> Answer:
 
     def answer() -> Answer:
         report = import_memories(call.user, read.rows(), ends_ms)
-        read.reject(report.refused)
-        if read.left:
-            observability.emit_metrics("records", {"ImportLinesDeferred": len(read.left)})
+        counts = {"ImportLinesDeferred": len(read.left), "LiveRowsRefused": len(report.no_room)}
+        if any(counts.values()):
+            observability.emit_metrics("records", {name: count for name, count in counts.items() if count})
+        read.reject(report.not_taken)
         return Answer(body=ImportView.of(report, read))
 
     return once(call, answer)

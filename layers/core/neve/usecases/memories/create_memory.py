@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
-from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Provenance, Scope
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
@@ -29,8 +29,8 @@ class NewMemory(WrittenMemory):
 
 
 def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: IdempotencyKey | None = None) -> Memory:
-    """The stored row. One batch read, one transaction. Raises session_not_found, erasing, user_closed,
-    idempotency_mismatch, pii_blocked, StoreUnavailable."""
+    """The stored row. One batch read, one transaction. Raises session_not_found, 422 (the session has no
+    room), erasing, user_closed, idempotency_mismatch, pii_blocked, StoreUnavailable."""
     wanted = admitted(scope, wanted, SCREENED_FIELDS)
     memory_id = f"mem_{scope.ports.ids.ulid(scope.ports.clock.now())}"
     return transact(scope.ports, _Create(scope, wanted, memory_id, idempotency_key).attempt)
@@ -94,7 +94,8 @@ class _Create:
         return replace(self.tried, version=1) if self.tried and deleted else None
 
     def _joined(self, found: Mapping[Key, Item], memory: Memory) -> list[WriteOp]:
-        """The session's live list with the memory in it, where it has a session. Raises session_not_found."""
+        """The session's live list with the memory in it, where it has a session. Raises session_not_found, 422 where it
+        has no room."""
         if self.wanted.session_id is None:
             return []
         item = found.get(self.scope.keys.of_session(self.wanted.session_id).marker)
@@ -102,8 +103,8 @@ class _Create:
             raise not_found("session", self.wanted.session_id)
         if memory.scope is not Scope.SESSION:
             return []
-        marker = rows.read_marker(item)
-        row = LiveRow(memory.id, memory.kind, memory.tokens)
+        marker, row = rows.read_marker(item), live_row(memory)
+        rows.need_live_room(item, [row])
         return [rows.put_marker(self.scope.keys, replace(marker, live=(*marker.live, row)))]
 
 

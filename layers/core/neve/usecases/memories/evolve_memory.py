@@ -40,8 +40,8 @@ def evolve_memory(
     scope: UserScope, memory_id: str, evolution: Evolution, if_match: Collection[int] | None = None
 ) -> Memory:
     """What holds now: a new row, or the fact that says so already. One transaction. Raises memory_not_found, 422 (the
-    same text, a fact with two statements, a category of what is no fact), conflict (the memory is not active, be it
-    since a moment ago), precondition_failed, pii_blocked, erasing, user_closed."""
+    same text, a fact with two statements, a category of what is no fact, a session without room), conflict (the memory
+    is not active, be it since a moment ago), precondition_failed, pii_blocked, erasing, user_closed."""
     ids, evolution = scope.ports.ids, admitted(scope, evolution, ("text", "reason", "tags"))
     return transact(scope.ports, _Evolve(scope, memory_id, evolution, if_match, ids.token(), _new_id(scope)).attempt)
 
@@ -127,14 +127,17 @@ class _Evolve:
         return new
 
     def _swapped(self, old: Memory, new: Memory) -> list[WriteOp]:
-        """The session's live list with the one in the place of the other."""
+        """The session's live list with the one in the place of the other. Raises 422 where it has no room."""
         if old.session_id is None or old.scope is not Scope.SESSION:
             return []
         item = self.scope.ports.table.get(self.scope.keys.of_session(old.session_id).marker)
         if item is None:
             return []
         marker = rows.read_marker(item)
-        return [rows.put_marker(self.scope.keys, _with_successor(marker, old, new))]
+        moved = _with_successor(marker, old, new)
+        listed = {row.id for row in marker.live}
+        rows.need_live_room(item, [row for row in moved.live if row.id not in listed], rows.LIVE_BYTES_OF_PASSES)
+        return [rows.put_marker(self.scope.keys, moved)]
 
     def _is_done(self) -> bool:
         """Whether the attempt that seemed to have lost took effect."""

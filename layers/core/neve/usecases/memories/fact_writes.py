@@ -96,12 +96,14 @@ class FactWrites:
     def live(self, session: str, live: Sequence[LiveRow]) -> tuple[LiveRow, ...]:
         """A session's live rows with the new ones, and without what they superseded."""
         gone = {m.id for m in self.changed.values() if m.status is Status.SUPERSEDED}
-        new = [
+        return (*(row for row in live if row.id not in gone), *self.new_live(session))
+
+    def new_live(self, session: str) -> list[LiveRow]:
+        return [
             LiveRow(m.id, m.kind, m.tokens)
             for m in self.changed.values()
             if m.version == 0 and m.session_id == session and m.scope is Scope.SESSION
         ]
-        return (*(row for row in live if row.id not in gone), *new)
 
     def repeated_with(self, before: Sequence[str]) -> tuple[str, ...]:
         """What a session's marker names, with those of now."""

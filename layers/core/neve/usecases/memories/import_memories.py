@@ -10,13 +10,14 @@ from itertools import islice
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.fact_statements import let_in_by
+from neve.domain.memories.live_rows import live_row, lives, no_live_room
 from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import born
 from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
-from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports.table import Item, Key
@@ -66,13 +67,19 @@ class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
     text; the stored row stays. ``repeated``: facts that another memory here states word for word, which is
     let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy blocks, by their
-    ``at``."""
+    ``at``. ``no_room``: the lines of a session whose live list is full."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     conflicting: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
     refused: list[tuple[str, NeveError]] = field(default_factory=list)
+    no_room: list[ImportedRow] = field(default_factory=list)
+
+    @property
+    def not_taken(self) -> list[tuple[str, NeveError]]:
+        """Why each line of ``refused`` and ``no_room`` was not taken, by its ``at``."""
+        return [*self.refused, *((line.at, no_live_room(f"{line.at}.session_id")) for line in self.no_room)]
 
 
 def import_memories(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: float | None = None) -> ImportReport:
@@ -90,6 +97,7 @@ def import_memories(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: flo
         report.unchanged += written.unchanged
         report.conflicting += written.conflicting
         report.repeated += written.repeated
+        report.no_room += written.no_room
     return report
 
 
@@ -132,6 +140,7 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     rows.writable(head)
     records = [_memory_of(line, iso(now), head.gen, scope.count) for line in lines]
     fresh, report = _sorted_out(records, {i: rows.read_memory(found[key]) for i, key in _stored(keys, records, found)})
+    report.no_room = _without_room(found, markers, lines, fresh, report)
     taken, let_in = _places(keys, found, fresh, report)
     if fresh or let_in:
         puts = [rows.put_memory(keys, memory) for memory in (*_after_deletions(scope, fresh), *let_in)]
@@ -165,6 +174,30 @@ def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tupl
         else:
             report.conflicting.append(memory.id)
     return fresh, report
+
+
+def _without_room(
+    found: Mapping[Key, Item],
+    markers: Sequence[Key],
+    lines: Sequence[ImportedRow],
+    fresh: dict[str, Memory],
+    report: ImportReport,
+) -> list[ImportedRow]:
+    """The lines of sessions whose live list has no room for them; their rows leave ``fresh`` and the report."""
+    refused: set[str] = set()
+    for item in (found[key] for key in markers if key in found):
+        session, joining = rows.read_marker(item).session_id, list[LiveRow]()
+        for memory in fresh.values():
+            if memory.session_id == session and lives(memory):
+                if rows.has_live_room(item, [*joining, live_row(memory)]):
+                    joining.append(live_row(memory))
+                else:
+                    refused.add(memory.id)
+    for memory_id in refused:
+        del fresh[memory_id]
+    for told in (report.imported, report.unchanged, report.conflicting) if refused else ():
+        told[:] = [memory_id for memory_id in told if memory_id not in refused]
+    return [line for line in lines if line.id in refused]
 
 
 def _places(
@@ -212,13 +245,9 @@ def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[st
         if key not in found:
             continue
         marker = rows.read_marker(found[key])
-        own = [m for m in fresh.values() if m.session_id == marker.session_id and _lives(m)]
+        own = [m for m in fresh.values() if m.session_id == marker.session_id and lives(m)]
         if own:
-            yield replace(marker, live=(*marker.live, *(LiveRow(m.id, m.kind, m.tokens) for m in own)))
-
-
-def _lives(memory: Memory) -> bool:
-    return memory.scope is Scope.SESSION and memory.status is not Status.SUPERSEDED
+            yield replace(marker, live=(*marker.live, *map(live_row, own)))
 
 
 def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:

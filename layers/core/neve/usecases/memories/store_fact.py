@@ -23,9 +23,8 @@ FACT_BATCH_SIZE = 20
 
 
 def store_fact(scope: UserScope, candidate: FactCandidate, *, via: Via) -> StoredFact:
-    """One statement. Two batch reads at most, one transaction. Raises 422 (two statements; pii_blocked, of a
-    caller), session_not_found, erasing,
-    user_closed, conflict, StoreUnavailable."""
+    """One statement. Two batch reads at most, one transaction. Raises 422 (two statements; a session
+    without room; pii_blocked, of a caller), session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
     return store_facts(scope, [candidate], via=via)[0]
 
 
@@ -80,7 +79,7 @@ class _Store:
 
     def _joined(self, found: Mapping[Key, Item], writes: FactWrites) -> list[WriteOp]:
         """The live list of each session that the facts are of, or that one was of which they supersede. Raises
-        session_not_found."""
+        session_not_found, 422 where it has no room."""
         own = self._sessions()
         ops = writes.left_elsewhere(own)
         for session in own:
@@ -90,6 +89,7 @@ class _Store:
             marker = rows.read_marker(item)
             live = writes.live(session, marker.live)
             if live != marker.live:
+                rows.need_live_room(item, writes.new_live(session))
                 ops.append(rows.put_marker(self.scope.keys, replace(marker, live=live)))
         return ops
 

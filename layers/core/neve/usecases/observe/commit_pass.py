@@ -58,12 +58,13 @@ class PassRead:
 @dataclass(frozen=True, slots=True)
 class Committed:
     """``written``: the id of the new memory, if there is one; ``reinforced``: ids of those that were cited; ``facts``:
-    what became of each."""
+    what became of each; ``facts_left_out``: how many of them the session's live list had no room for."""
 
     written: str | None
     reinforced: list[str]
     marker: SessionMarker
     facts: list[StoredFact]
+    facts_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class PassCommit:
         bumps = self._bumps(found, cited, iso(now))
         if marker.last_pass == memory_id:  # our own commit, whose response was lost
             written = memory_id if any(row.id == memory_id for row in marker.live) else None
-            return Committed(written, _ids(bumps), marker, list(self.decided))
+            return Committed(written, _ids(bumps), marker, list(self.decided), self._without_room)
         check_lease(marker, self.token, now)
         if any(meets(marker.retracted, span) for span in self.read.held):
             raise InputRetracted
@@ -113,7 +114,7 @@ class PassCommit:
         memory = self._memory(memory_id, observed, timezone) if observed else None
         memory = self._without_retracted(memory, marker) if memory else None
         facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)
-        self._decide(facts, timezone)
+        self._decide(facts, timezone, room=rows.has_live_room(found[keys.marker], (), rows.LIVE_BYTES_OF_PASSES))
         moved = replace(self._moved(marker, memory, facts), last_pass=memory_id, model_failed_at=None)
         ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *facts.ops()]
         ops += [*facts.left_elsewhere({self.scope.session}), *self._notes(found), *self._beside(memory)]
@@ -123,14 +124,21 @@ class PassCommit:
             ops.append(usage_put(keys, found.get(keys.usage), model_usage(observed.calls, observed.usage)))
         bumps = [bump for bump in bumps if bump.item["id"] not in facts.changed][: MAX_WRITE_OPS - len(ops)]
         self.scope.ports.table.write([*ops, *bumps])
-        return Committed(memory.id if memory else None, _ids(bumps), moved, list(self.decided))
+        return Committed(memory.id if memory else None, _ids(bumps), moved, list(self.decided), self._without_room)
 
-    def _decide(self, facts: FactWrites, timezone: str) -> None:
-        """On rows of this attempt, under the ids of the first one."""
+    @property
+    def _without_room(self) -> int:
+        """Facts that the last attempt did not decide on."""
+        return len(self.read.facts) - len(self.decided)
+
+    def _decide(self, facts: FactWrites, timezone: str, *, room: bool) -> None:
+        """On rows of this attempt, under the ids of the first one. Where the live list has no ``room``, on none: the
+        observation says what they say, and is folded in time, which facts never are."""
         self.fact_ids.extend(self._new_id() for _ in self.read.facts[len(self.fact_ids) :])
+        kept = self.read.facts if room else ()
         self.decided[:] = [
             facts.take(self._candidate(fact, timezone), fact_id)
-            for fact, fact_id in zip(self.read.facts, self.fact_ids, strict=True)
+            for fact, fact_id in zip(kept, self.fact_ids[: len(kept)], strict=True)
         ]
 
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
@@ -229,7 +237,7 @@ class PassCommit:
         return notes
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
-        marker = self._read_to(marker, found=memory is not None or bool(facts.changed))
+        marker = self._read_to(marker, found=memory is not None or bool(facts.changed or self._without_room))
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:

@@ -280,6 +280,7 @@ class _Pass:
         self.report.reinforced += done.reinforced
         self.report.unobservable += [{"seq": one.seq, "reason": one.reason} for one in read.refused]
         self.report.facts += [fact_result(fact) for fact in done.facts]
+        self.report.facts_left_out += done.facts_left_out
         if done.written:
             self.report.written.append(done.written)
         if done.written or any(fact.memory for fact in done.facts):

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Protocol
 
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
@@ -35,6 +36,8 @@ FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
+EARLY_ROWS = 200
+"""*Chosen*: of so many a session whose live list is full is folded before its trigger."""
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
 
 
@@ -84,25 +87,30 @@ def fold_session(
     if keys.marker not in found:
         return []
     marker = rows.read_marker(found[keys.marker])
-    if _folded_tokens(marker.live) < policy.reflection_trigger:
+    early = rows.live_bytes(found[keys.marker]) > rows.LIVE_BYTES
+    if not _is_due(marker.live, policy.reflection_trigger, early=early):
         return []
     head = rows.read_head(found.get(keys.head))
     folded = [row.id for row in marker.live if row.kind in FOLDED]
     active = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     sources = [memory for memory in active if not memory.corrected]
-    if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
+    if not _is_due(list(map(live_row, sources)), policy.reflection_trigger, early=early):
         return []
+    tokens = sum(memory.tokens for memory in sources)
+    target = policy.reflection_target
+    if tokens < policy.reflection_trigger:  # else few rows would be made into as many
+        target = min(target, max(1, tokens // 2))
     if seconds_left() < scope.ports.observer.longest_s:
         raise NoTimeToReflect
     if begins is not None:
         begins()
-    given = ReflectInput(scope.session, [_group(memory) for memory in sources], policy.reflection_target, seconds_left)
+    given = ReflectInput(scope.session, [_group(memory) for memory in sources], target, seconds_left)
     with noting_what_waits(scope):
         answer = scope.ports.observer.reflect(given)
     waits_no_longer(scope, marker)
     reflected = screen_reflected(scope, answer)
     timezone = rows.read_session(found[keys.session_head]).timezone
-    new = _new_rows(scope, reflected, sources, timezone)
+    new = _new_rows(scope, reflected, sources, target, timezone)
     usage = partial(_usage, scope, reflected)
     ids, reason = _replaced(scope, incarnation, Replacement(tuple(new), tuple(sources), REASON, scope.session, usage))
     if reason is not None:
@@ -146,13 +154,17 @@ def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:
     return [usage_put(scope.keys, scope.ports.table.get(scope.keys.usage), counted)]
 
 
-def _folded_tokens(live: Sequence[LiveRow]) -> int:
-    return sum(row.tokens for row in live if row.kind in FOLDED)
+def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:
+    """``early``: the session's live list is full, so many small rows are folded, too."""
+    folded = [row.tokens for row in live if row.kind in FOLDED]
+    return sum(folded) >= trigger or (early and len(folded) >= EARLY_ROWS)
 
 
-def _new_rows(scope: SessionScope, reflected: Reflected, sources: list[Memory], timezone: str) -> list[Memory]:
+def _new_rows(
+    scope: SessionScope, reflected: Reflected, sources: list[Memory], target: int, timezone: str
+) -> list[Memory]:
     """The observer's rows within the target: trailing ones are dropped, the first is always kept."""
-    count, target = scope.count, scope.policy.reflection_target
+    count = scope.count
     texts = [row for row in reflected.rows if row.text.strip()]
     totals = accumulate(count(row.text) for row in texts)
     fitting = [row for i, (row, total) in enumerate(zip(texts, totals, strict=True)) if i == 0 or total <= target]

@@ -200,7 +200,7 @@ class _Again:
             read_to=read_to,
             new=new,
         )
-        commit.write()
+        new.facts_left_out += commit.write().facts_left_out
         self.new = new
         self._noted()
         return read_to
@@ -253,7 +253,8 @@ class _Commit(PassCommit):
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:
         job = read(self.scope, self.job_id)
-        job = moved_on(job, self.left, self.read_to, self.new, memory.id if memory else None)
+        new = replace(self.new, facts_left_out=self.new.facts_left_out + self._without_room)
+        job = moved_on(job, self.left, self.read_to, new, memory.id if memory else None)
         return [rows.put_job(self.scope.keys, job)]
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
