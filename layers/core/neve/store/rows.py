@@ -471,9 +471,7 @@ def manifest_of(attributes: dict[str, Any]) -> PackManifest:
 def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
     """Plain JSON values."""
     attributes: dict[str, Any] = _pack.dump_python(manifest, mode="json", exclude_none=True)
-    if not manifest.left_out:
-        del attributes["left_out"]
-    return attributes
+    return _unless_nothing(attributes, left_out=[], also_left_out=0)
 
 
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:

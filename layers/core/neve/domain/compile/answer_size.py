@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
+from neve.domain.pack.room import MOST_BYTES_A_CHARACTER, answer_bytes
 from neve.domain.records.sessions import Event, EventType
 
 ANSWER_BYTES = 6_291_556
@@ -13,8 +13,6 @@ BESIDE_THE_LOG = 400 * 1024
 """Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
 BESIDE_THE_PACK = 100 * 1024
 """Of these for all but the pack, in a script of three bytes a character."""
-_MAX_BYTES_A_CHARACTER = 7
-"""A control character, escaped twice."""
 
 
 def room_for_the_log(beside: int) -> int:
@@ -26,25 +24,19 @@ def beyond_its_room(pack: str) -> int:
     """Bytes of a pack that ``BESIDE_THE_LOG`` leaves no room for: in a script of three bytes a character it takes three
     times as many. They are to be taken from the log and its images."""
     most = BESIDE_THE_LOG - BESIDE_THE_PACK
-    return 0 if _MAX_BYTES_A_CHARACTER * len(pack) <= most else max(0, _json_bytes(pack) - most)
+    return 0 if MOST_BYTES_A_CHARACTER * len(pack) <= most else max(0, answer_bytes(pack) - most)
 
 
 def fits(events: Sequence[Event], room: int) -> bool:
     """Whether ``bytes_of`` is at most ``room``; of texts that are far shorter nothing is made to know it."""
     if all(isinstance(event.content, str) and not event.event_data for event in events):
-        most = sum(_MAX_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
+        most = sum(MOST_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
         if most <= room:
             return True
     return bytes_of(events) <= room
 
 
 def bytes_of(events: Iterable[Event]) -> int:
-    """As parts of the answer: JSON whose quotes and backslashes are escaped once more, for a body is a string. No
-    prompt shows the boundary of a task."""
+    """As parts of the answer. No prompt shows the boundary of a task."""
     shown = (event for event in events if event.event_type is not EventType.TASK_BOUNDARY)
-    return sum(_json_bytes([event.content, event.event_data]) for event in shown)
-
-
-def _json_bytes(value: object) -> int:
-    text = json.dumps(value, ensure_ascii=False)
-    return len(text.encode("utf-8", "surrogatepass")) + text.count("\\") + text.count('"')
+    return sum(answer_bytes([event.content, event.event_data]) for event in shown)

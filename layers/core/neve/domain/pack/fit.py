@@ -28,10 +28,15 @@ def greedy_fit(tokens: Sequence[int], budget: int, first: Collection[int] = ()) 
     return chosen
 
 
+def weightiest_first(chronicle: Sequence[Memory]) -> list[int]:
+    """Places: of high priority before medium and low, and of one priority the newest first."""
+    newest_first = sorted(range(len(chronicle)), reverse=True)
+    return sorted(newest_first, key=lambda place: _WEIGHTIEST_FIRST.index(chronicle[place].priority))
+
+
 def fit_chronicle(chronicle: Sequence[Memory], budget: int) -> list[Memory]:
     """Those of a session's observations and reflections that ``budget`` has room for, in the order they have: those of
     high priority before medium and low, and of one priority the newest."""
-    newest_first = sorted(range(len(chronicle)), reverse=True)
-    ordered = sorted(newest_first, key=lambda place: _WEIGHTIEST_FIRST.index(chronicle[place].priority))
+    ordered = weightiest_first(chronicle)
     chosen = greedy_fit([chronicle[place].tokens for place in ordered], budget)
     return [chronicle[place] for place in sorted(ordered[index] for index in chosen)]

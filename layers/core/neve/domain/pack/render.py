@@ -113,8 +113,9 @@ def about_text(title: str, text: str) -> str:
 
 
 def _memories_text(items: Iterable[Item]) -> str:
-    return escape("\n".join(text for text in (_shown(*item) for item in items) if text))
+    return escape("\n".join(text for text in (shown(*item) for item in items) if text))
 
 
-def _shown(text: str, kind: str) -> str:
+def shown(text: str, kind: str) -> str:
+    """A memory, before it is escaped."""
     return indented(for_pack(text) if kind in _CONDENSED else text.strip())

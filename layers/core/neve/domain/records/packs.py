@@ -37,7 +37,9 @@ class PackEntry:
 @dataclass(frozen=True, slots=True)
 class PackManifest:
     """What one immutable pack version is made of. ``layers``: always, profile, global, local, each in rendered
-    order. ``left_out``: what had no room: documents of the first two, observations and reflections of the session."""
+    order. ``left_out``: what had no room: documents of the first two, observations and reflections of the session, and
+    any row where the pack would be too large for an answer or for its row; ``also_left_out``: how many more there are
+    whose names have no room."""
 
     session_id: str
     pack_version: int
@@ -48,3 +50,4 @@ class PackManifest:
     inputs_sha: str
     layers: dict[str, tuple[PackEntry, ...]]
     left_out: tuple[PackEntry, ...] = ()
+    also_left_out: int = 0

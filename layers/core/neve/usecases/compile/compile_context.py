@@ -77,7 +77,7 @@ class Compiled:
     @property
     def _rows_left_out(self) -> int:
         pack = self.material.pack
-        return sum(entry.path is None for entry in pack.left_out) if pack else 0
+        return sum(entry.path is None for entry in pack.left_out) + pack.also_left_out if pack else 0
 
     def metrics(self) -> dict[str, float]:
         """What the dashboard adds up."""

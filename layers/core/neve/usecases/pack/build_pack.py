@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from neve.domain.pack.room import LAYERS_BYTES, named, row_bytes
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.packs import PackManifest, PackPointer, Trigger
 from neve.domain.records.users import UserHead
@@ -92,8 +93,7 @@ def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> B
     inputs, epoch, user = gather_pack(scope, also)
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
-    if current and current.sha256 == built.manifest.sha256:
-        _settle(scope, user, epoch, built.manifest, now)
+    if current and current.sha256 == built.manifest.sha256 and _settle(scope, user, epoch, built.manifest, now):
         return BuiltPack(
             replace(built.manifest, pack_version=current.pack_version, built_at=current.built_at), built.text
         )
@@ -104,6 +104,7 @@ def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> B
 
 def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: datetime) -> BuiltPack:
     text, layers = inputs.text(), inputs.layers()
+    left_out, more = named(inputs.left_out)
     manifest = PackManifest(
         session_id=epoch.session_id,
         pack_version=max(epoch.pack.pack_version if epoch.pack else 0, epoch.purged_to) + 1,
@@ -113,7 +114,8 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
         tokens=inputs.tokens(text),
         inputs_sha=inputs.sha(epoch.epoch),
         layers=layers,
-        left_out=inputs.left_out,
+        left_out=left_out,
+        also_left_out=more,
     )
     return BuiltPack(manifest, text)
 
@@ -143,17 +145,21 @@ def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: Pack
     scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
 
 
-def _settle(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest, now: datetime) -> None:
-    """``same``: of a pack with the bytes of the served one. Raises Conflict as ``_point`` does."""
+def _settle(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest, now: datetime) -> bool:
+    """``same``: of a pack with the bytes of the served one. False where the row of that one has no room for what its
+    words stand for by now: then they make a version of their own. Raises Conflict as ``_point`` does."""
     ops = _also_made_of(scope, user, epoch, same)
+    if ops is None:
+        return False
     if ops or epoch.rebuild_due or epoch.rebuild_failed_at:
         settled = replace(epoch, rebuild_due=None, rebuild_failed_at=None)
         scope.ports.table.write([*ops, rows.put_epoch(scope.keys, settled, now)])
+    return True
 
 
-def _also_made_of(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest) -> list[WriteOp]:
+def _also_made_of(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest) -> list[WriteOp] | None:
     """The row of the served version gets what its words stand for by now, behind what they stood for: whoever deletes
-    it takes the version away with it. The object stays as it is."""
+    it takes the version away with it. The object stays as it is. None where the row has no room for it."""
     if epoch.pack is None or epoch.pack.inputs_sha == same.inputs_sha:
         return []
     item = scope.ports.table.get(scope.keys.pack(epoch.pack.pack_version))
@@ -168,6 +174,8 @@ def _also_made_of(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same
     if not any(new.values()):
         return []
     layers = {layer: (*served.layers.get(layer, ()), *entries) for layer, entries in new.items()}
+    if row_bytes(entry for entries in layers.values() for entry in entries) > LAYERS_BYTES:
+        return None
     return [rows.check_head(scope.keys, user), rows.put_manifest(scope.keys, replace(served, layers=layers))]
 
 

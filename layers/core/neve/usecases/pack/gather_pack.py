@@ -15,10 +15,11 @@ from typing import TypeVar
 from neve.domain.errors import not_found
 from neve.domain.memories.marks import text_with_marks
 from neve.domain.memories.visibility import active, visible
-from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
+from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit, weightiest_first
 from neve.domain.pack.newer_first import newer_first
-from neve.domain.pack.render import render
+from neve.domain.pack.render import render, shown
 from neve.domain.pack.repeated_statements import already_stated
+from neve.domain.pack.room import Shown, with_room
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Scope
@@ -47,7 +48,8 @@ class PackInputs:
     """In rendered order. ``ranked_rows``: what the walk over the ranks found. ``live_rows``: those of the session's
     live list. ``repeated``: ids of those that the text is without, because another line says what they say. They are in
     the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the session's observations and
-    reflections that the pack is without; recall finds them. ``session``: None for a preview."""
+    reflections that the pack is without, and what an answer or the version's row has no room for; recall finds them.
+    ``session``: None for a preview."""
 
     ranked_rows: tuple[Memory, ...]
     live_rows: tuple[Memory, ...]
@@ -106,6 +108,22 @@ class PackInputs:
         stated = sum(m.tokens for m in self._rendered(self.live_rows) if m.kind in _STATED)
         of_all = sum(m.tokens for m in self._rendered(self.ranked_rows))
         return of_all <= scope.policy.global_layer and stated <= scope.policy.local_rows
+
+    def with_room(self) -> PackInputs:
+        """Without the rows that an answer or the row of a version has no room for beside the documents: what is kept
+        is first of the session's observations and reflections, then of what else it has, then of the ranks."""
+        chronicle = [memory for memory in self.live_rows if memory.kind in _CHRONICLE]
+        others = [memory for memory in self.live_rows if memory.kind not in _CHRONICLE]
+        ordered = [*(chronicle[place] for place in weightiest_first(chronicle)), *others, *self.ranked_rows]
+        items = [Shown(shown(text_with_marks(one), one.kind), self._entry(one)) for one in ordered]
+        kept = {ordered[at].id for at in with_room(items, self.documents.size)}
+        if len(kept) == len(ordered):
+            return self
+        ranked = tuple(memory for memory in self.ranked_rows if memory.id in kept)
+        live = tuple(memory for memory in self.live_rows if memory.id in kept)
+        lost = [memory for memory in (*self.live_rows, *self.ranked_rows) if memory.id not in kept]
+        repeated = already_stated([*ranked, *live], self.documents.shown)
+        return replace(self, ranked_rows=ranked, live_rows=live, repeated=repeated, no_room=(*self.no_room, *lost))
 
     def sha(self, epoch: int) -> str:
         """Names the inputs: two builds of the same rows in the same epoch are the same build."""
@@ -188,7 +206,7 @@ def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: Pi
         if len(wider.ranked_rows) + len(wider.live_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
         inputs = wider
-    return replace(inputs, no_room=local.no_room, session=walk.own.session)
+    return replace(inputs, no_room=local.no_room, session=walk.own.session).with_room()
 
 
 def _inputs(best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from neve.domain.documents.pins import Pin
 from neve.domain.pack.pinned import Chosen, choose
-from neve.domain.pack.render import PackLayers
+from neve.domain.pack.render import PackLayers, render
+from neve.domain.pack.room import Shown, Size, answer_bytes, row_bytes, with_room
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
 from neve.ports.runtime import Task
@@ -50,6 +51,25 @@ class PinnedTexts:
         """All that is shown of their texts."""
         return [*(text for _, text in self.whole), *(pin.excerpt or "" for pin in self.people)]
 
+    def with_room(self) -> PinnedTexts:
+        """Without the documents that an answer or the row of a version has no room for."""
+        items = [Shown(f"{pin.title}\n{text}", entry_of(pin)) for pin, text in self.whole]
+        items += [Shown(pin.line, entry_of(pin)) for pin in self.people]
+        kept = {items[at].entry.id for at in with_room(items)}
+        if len(kept) == len(items):
+            return self
+        return PinnedTexts(
+            always=tuple(one for one in self.always if one[0].document_id in kept),
+            profile=tuple(one for one in self.profile if one[0].document_id in kept),
+            people=tuple(pin for pin in self.people if pin.document_id in kept),
+            left_out=(*self.left_out, *(one.entry for one in items if one.entry.id not in kept)),
+        )
+
+    @property
+    def size(self) -> Size:
+        entries = [entry for layer in self.layers().values() for entry in layer]
+        return Size(answer_bytes(render(self.rendered)), row_bytes(entries))
+
     def layers(self) -> dict[str, tuple[PackEntry, ...]]:
         return {
             "always": tuple(entry_of(pin) for pin, _ in self.always),
@@ -89,4 +109,4 @@ def texts_of(scope: UserScope, chosen: Chosen, found: Mapping[Key, Item]) -> Pin
         return tuple((pin, read_document(found[key]).text) for pin, key in places if key in found)
 
     left_out = tuple(entry_of(pin) for pin in chosen.left_out)
-    return PinnedTexts(texts(chosen.always), texts(chosen.profile), chosen.people, left_out)
+    return PinnedTexts(texts(chosen.always), texts(chosen.profile), chosen.people, left_out).with_room()

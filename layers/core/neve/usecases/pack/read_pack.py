@@ -13,6 +13,7 @@ from typing import Literal
 from neve.caching import CacheSpec
 from neve.domain.errors import NeveError, not_found
 from neve.domain.pack.render import render
+from neve.domain.pack.room import named, served
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.packs import PackEntry, PackManifest
 from neve.ports.errors import StoreUnavailable
@@ -34,8 +35,9 @@ STALE, PARTIAL, UNAVAILABLE = "pack:stale", "pack:partial", "pack:unavailable"
 class PackView:
     """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
     nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``:
-    documents of the text; ``left_out``: documents and rows of the session that had no room in it. ``lag``: how far
-    memory is behind the session, without one behind the user; None when no store says, or nobody asked."""
+    documents of the text; ``left_out``: documents and rows that had no room in it, ``also_left_out``: how many more
+    there are. ``lag``: how far memory is behind the session, without one behind the user; None when no store says, or
+    nobody asked."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None
@@ -44,6 +46,7 @@ class PackView:
     degraded: tuple[str, ...] = ()
     always: tuple[PackEntry, ...] = ()
     left_out: tuple[PackEntry, ...] = ()
+    also_left_out: int = 0
     lag: MemoryLag | None = None
 
 
@@ -116,6 +119,8 @@ def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView
     except StoreUnavailable:
         body = None
     pack = known_body(body, pointer.sha256)
+    if pack is not None and not served(pack.text):  # of a time without that bound: nobody has ever seen it
+        return _first_read(scope)
     if pack is not None:
         return _ready(cache.put(scope.keys, pack), degraded)
     if cached is None:
@@ -156,6 +161,8 @@ def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> P
     pack = known_body(body, manifest.sha256)
     if pack is None:
         raise not_found("pack_version", str(manifest.pack_version))
+    if not served(pack.text):
+        return PackView("unavailable", degraded=(UNAVAILABLE,))
     return _ready(pack, ())
 
 
@@ -169,7 +176,8 @@ def preview_pack(scope: UserScope) -> PackView:
         return _partial_where_lost(scope, refused)
     documents = inputs.documents
     entries = documents.layers()["always"]
-    return PackView("preview", text=inputs.text(), always=entries, left_out=documents.left_out, lag=lag)
+    left_out, more = named(inputs.left_out)
+    return PackView("preview", text=inputs.text(), always=entries, left_out=left_out, also_left_out=more, lag=lag)
 
 
 def preview_of_session(scope: SessionScope) -> PackView:
@@ -184,7 +192,8 @@ def preview_of_session(scope: SessionScope) -> PackView:
 def _ready(pack: BuiltPack, degraded: tuple[str, ...]) -> PackView:
     manifest = pack.manifest
     always = tuple(manifest.layers.get("always", ()))
-    return PackView("ready", pack.text, manifest, manifest.sha256, degraded, always, manifest.left_out)
+    left_out, more = manifest.left_out, manifest.also_left_out
+    return PackView("ready", pack.text, manifest, manifest.sha256, degraded, always, left_out, more)
 
 
 def _partial_where_lost(scope: UserScope, refused: NeveError) -> PackView:
@@ -202,4 +211,5 @@ def _partial(scope: UserScope) -> PackView:
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     text, always = render(documents.rendered), documents.layers()["always"]
-    return PackView("partial", text=text, degraded=(PARTIAL,), always=always, left_out=documents.left_out)
+    left_out, more = named(documents.left_out)
+    return PackView("partial", text=text, degraded=(PARTIAL,), always=always, left_out=left_out, also_left_out=more)

@@ -189,7 +189,10 @@ class ReportOut(View):
     pack_left_out: list[str] | None = Field(
         default=None,
         description="Paths of documents that had no room in `always` and `profile`, and ids of observations and"
-        " reflections that had none in `local`.",
+        " reflections that had none in `local`; and ids of rows that had none in a pack that is as large as an answer.",
+    )
+    pack_also_left_out: int | None = Field(
+        default=None, description="How many more had no room, whose names have none here."
     )
 
 
@@ -263,6 +266,7 @@ def _report(made: Compiled, policy: Policy) -> ReportOut:
         pack_version=pack.manifest.pack_version if pack and pack.manifest else None,
         pack_layers=_pack_layers(pack.manifest) if pack and pack.manifest else None,
         pack_left_out=[entry.path or entry.id for entry in pack.left_out] or None if pack else None,
+        pack_also_left_out=pack.also_left_out or None if pack else None,
     )
 
 

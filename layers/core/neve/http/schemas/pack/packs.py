@@ -66,7 +66,11 @@ class PackVersionOut(View):
     left_out: list[PackEntryOut] | None = Field(
         default=None,
         description="What had no room: documents of the always and profile layers, and observations and reflections"
-        " of the session while these are waiting to be folded. Recall finds them.",
+        " of the session while these are waiting to be folded; and rows of any kind of a pack that would be too large"
+        " for an answer. Recall finds them.",
+    )
+    also_left_out: int | None = Field(
+        default=None, description="How many more had no room, whose names have none here."
     )
 
     @classmethod
@@ -80,6 +84,7 @@ class PackVersionOut(View):
             tokens=manifest.tokens,
             layers=PackLayersOut.of(manifest.layers),
             left_out=[PackEntryOut.of(entry) for entry in manifest.left_out] or None,
+            also_left_out=manifest.also_left_out or None,
         )
 
 
@@ -97,6 +102,7 @@ class PackOut(View):
     tokens: int | None = None
     layers: PackLayersOut | None = None
     left_out: list[PackEntryOut] | None = None
+    also_left_out: int | None = None
     text: str | None = None
     degraded: list[str] | None = None
 
