@@ -38,7 +38,8 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import PackView, preview_pack, read_pack
-from tests.unit.api_world import Api, installed
+from neve.usecases.sessions.open_session import OpenSession, open_session
+from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
 LARGE = {
@@ -77,6 +78,10 @@ def ids(entries: Sequence[PackEntry]) -> set[str]:
 def all_shown(view: PackView) -> set[str]:
     assert view.manifest is not None
     return {entry.id for entries in view.manifest.layers.values() for entry in entries}
+
+
+def ids_of(reply: Reply) -> set[str]:
+    return {entry["id"] for entry in reply.json["left_out"]}
 
 
 def check(text: str | None) -> str:
@@ -157,6 +162,8 @@ def test_every_read_of_the_chat_path_answers_with_a_pack_that_would_be_too_large
             assert reply.status == 200, reply.text[:300]
             check_answer({"statusCode": 200, "body": reply.text})
         assert replies[0].json["left_out"] and "also_left_out" not in replies[0].json
+        assert ids_of(replies[2]) == ids_of(replies[0]), "a preview says it, too"
+        assert set(replies[3].json["transparency"][1].partition(": ")[2].split(", ")) == ids_of(replies[0])
 
 
 def test_a_prompt_has_room_for_the_largest_pack_and_a_log_beside_it(world: World) -> None:
@@ -220,6 +227,8 @@ def test_a_pack_of_more_rows_than_its_own_row_can_name_is_built(world: World, mo
     assert 80 < len(shown) < 120 and 10 < len(left_out) < 20 and not shown & left_out
     assert len(shown) + len(left_out) + view.also_left_out == 200
     assert PackOut.of(view).also_left_out == view.also_left_out
+    opened = open_session(world.user(), OpenSession(session_id="s1", budget_ms=20_000))
+    assert opened.transparency[1].endswith(f", and {view.also_left_out} more")
     assert "note-199" in shown, "the newest are kept"
 
 

@@ -110,7 +110,9 @@ class PackOut(View):
     def of(cls, view: PackView) -> PackOut:
         state = "ready" if view.state == "not_modified" else view.state
         if view.manifest is None:
-            return cls(state=state, text=view.text, degraded=list(view.degraded) or None)
+            left_out = [PackEntryOut.of(entry) for entry in view.left_out] or None
+            more, degraded = view.also_left_out or None, list(view.degraded) or None
+            return cls(state=state, left_out=left_out, also_left_out=more, text=view.text, degraded=degraded)
         version = PackVersionOut.of(view.manifest)
         return cls(
             state=state, **{name: getattr(version, name) for name in PackVersionOut.model_fields}, text=view.text
