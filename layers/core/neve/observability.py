@@ -74,7 +74,7 @@ def lines_left_out(queue: str, correlation_id: str, count: int) -> None:
 
 
 def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
-    """Facts of one event for which their pass had no room; its lines have what they say."""
+    """Facts for which their pass, or the live list of its session, had no room; its lines have what they say."""
     logger.warning("facts left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
