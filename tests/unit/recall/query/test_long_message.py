@@ -112,7 +112,7 @@ def test_both_legs_read_all_of_nearly_any_text_up_to_the_limit(pattern: str) -> 
     texts = [path.read_text("utf-8") for path in sorted(ROOT.glob(pattern))]
     cuts = [text[at : at + MAX_BYTES] for text in texts for at in range(0, len(text) - MAX_BYTES, 3 * MAX_BYTES)]
     tokens = [len(tokenizer.encode(QUERY_PREFIX + cut).ids) for cut in cuts]
-    words = [sum(map(len, shape(cut, pasted=True).text_query.groups)) for cut in cuts]
+    words = [sum(map(len, shape(cut, operators=False, last_first=True).text_query.groups)) for cut in cuts]
     assert len(cuts) > 50
     assert sum(count <= MAX_TOKENS for count in tokens) > 0.95 * len(cuts)
     assert sum(count < MAX_WORDS for count in words) > 0.85 * len(cuts)

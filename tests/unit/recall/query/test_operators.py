@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from neve.usecases.recall.answer import PLAIN_WORDS
 from neve.usecases.recall.read_recalls import get_recall
 from tests.unit.recall_world import RecallWorld
 
@@ -77,15 +78,47 @@ def test_a_row_of_two_passages_is_judged_by_the_one_that_was_found(world: Recall
     long = world.remember("kayak " * 400 + "\n\n" + "tent " * 380 + "red bicycle")
     world.pump()
     assert world.found('tent "red bicycle"', threshold=0) == [long]
-    assert outcomes(world, 'kayak "red bicycle"', question="kayak", legs=("vector",), threshold=0) == {
-        long: "lacks_phrase"
-    }
+    asked = {"question": "kayak", "legs": ("vector",), "threshold": 0}
+    assert outcomes(world, 'kayak "red bicycle"', mode="tool", **asked) == {long: "lacks_phrase"}
 
 
 def test_the_answer_says_by_which_operators_it_was_narrowed(world: RecallWorld) -> None:
+    world.remember(DAUGHTER)
+    world.pump()
+    [_, phrase, excluded] = world.ask('who said "Red kites" paints -son').transparency
+    assert phrase == 'Searched only for what holds "red kites", which the message quotes.'
+    assert excluded == "Left out what holds son, which the message excludes by a minus."
+    assert len(world.ask("who paints kites?").transparency) == 1
+
+
+@pytest.mark.parametrize("message", ['how do "paper kites" that my kid paints fly?', "the kid paints kites -paints"])
+def test_operators_that_leave_nothing_of_a_message_are_given_up(world: RecallWorld, message: str) -> None:
+    """Who writes to a person quotes, and means no query."""
+    kid = world.remember(KID)
+    for _ in range(2):
+        answer = world.ask(message, threshold=0, debug=True)
+        assert ([hit.id for hit in answer.hits], answer.result_state) == ([kid], "found")
+        assert answer.transparency == [f"Loaded 1 relevant entries: {kid}", PLAIN_WORDS]
+        world.pump()
+
+
+def test_a_tool_means_its_operators(world: RecallWorld) -> None:
     world.remember(KID)
     world.pump()
-    [_, phrase, excluded] = world.ask('who said "Red kites" paints -daughter').transparency
-    assert phrase == 'Searched only for what holds "red kites", which the message quotes.'
-    assert excluded == "Left out what holds daughter, which the message excludes by a minus."
-    assert len(world.ask("who paints kites?").transparency) == 1
+    answer = world.ask('the kid paints "paper kites"', mode="tool", threshold=0)
+    assert (answer.hits, answer.result_state) == ([], "none")
+    assert answer.transparency[1:] == ['Searched only for what holds "paper kites", which the message quotes.']
+
+
+def test_a_message_that_quotes_finds_nothing_off_topic(world: RecallWorld) -> None:
+    world.remember(KID)
+    world.pump()
+    answer = world.ask('explain how "medieval cannons" changed the walls of kites')
+    assert (answer.hits, answer.transparency) == ([], ["Loaded 0 relevant entries: (none)", PLAIN_WORDS])
+
+
+def test_a_dash_at_the_beginning_of_a_line_is_that_of_a_list(world: RecallWorld) -> None:
+    kid, daughter = world.remember(KID), world.remember(DAUGHTER)
+    world.pump()
+    assert set(world.found("what is painted?\n-kites\n- red\n  -more kites", threshold=0)) == {kid, daughter}
+    assert world.found("what is painted? -red\n-kites", threshold=0) == [kid]

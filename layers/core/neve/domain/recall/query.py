@@ -41,6 +41,11 @@ class TextQuery:
     excluded: tuple[str, ...] = ()
     min_match: int = 1
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it has operators that leave something out."""
+        return bool(self.phrases or self.excluded)
+
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
@@ -66,15 +71,16 @@ _ITEM = re.compile(r'(?P<minus>-?)"(?P<quoted>[^"]*)"|(?P<word>\S+)')
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
 
-def shape(query: str, *, pasted: bool = False) -> ShapedQuery:
+def shape(query: str, *, operators: bool = True, last_first: bool = False) -> ShapedQuery:
     """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
-    ``-word`` excludes (a minus before a letter; ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase
-    among them is not required). Compounds are kept whole, with their parts as alternatives; a run of a script without
-    spaces is taken by pairs of characters. No words: no groups. ``pasted``: nobody wrote it as a query. No operator is
-    read, and the last words come first."""
-    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT), operators=not pasted)
-    found = _groups(clauses, keep_stop_words=False, last_first=pasted)
-    found = found or _groups(clauses, keep_stop_words=True, last_first=pasted)
+    ``-word`` excludes (a minus before a letter, and not at the beginning of a further line: that is a list;
+    ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
+    kept whole, with their parts as alternatives; a run of a script without spaces is taken by pairs of characters. No
+    words: no groups. Without ``operators`` each word is one like any other. ``last_first``: of more than
+    ``MAX_WORDS`` the last are searched."""
+    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT), operators=operators)
+    found = _groups(clauses, keep_stop_words=False, last_first=last_first)
+    found = found or _groups(clauses, keep_stop_words=True, last_first=last_first)
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
@@ -98,15 +104,18 @@ def _parse(text: str, *, operators: bool) -> tuple[list[_Clause], list[_Operand]
     clauses: list[_Clause] = []
     unwanted: list[_Operand] = []
     joining = False
+    behind = 0
     for item in _ITEM.finditer(text):
         word, quoted = item["word"], item["quoted"]
+        in_a_list = "\n" in text[behind : item.start()]
+        behind = item.end()
         if word in ("OR", "|"):
             joining = bool(clauses)
             continue
         operand = _Operand(tuple(chunks(quoted if word is None else word)), word is None)
         if not operand.chunks or (word is not None and EMOTICON.fullmatch(word)):
             continue
-        if item["minus"] or (word is not None and _excludes(word)):
+        if not in_a_list and (item["minus"] or (word is not None and _excludes(word))):
             unwanted.append(operand)
         elif joining:
             clauses[-1].append(operand)

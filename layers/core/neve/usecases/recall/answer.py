@@ -26,6 +26,8 @@ INDEX_BEHIND = "index:behind"
 
 ENDS_ONLY = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
 
+PLAIN_WORDS = "Nothing has what the message quotes and lacks what it excludes: its words were searched for alone."
+
 ResultState = Literal["found", "none", "not_searched"]
 
 HEAD_TOKENS = 40
@@ -192,10 +194,12 @@ def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Seq
     return [loaded, *query_lines, *(degradation_line(flag) for flag in degraded)]
 
 
-def query_lines(query: TextQuery, *, cut: bool) -> list[str]:
+def query_lines(query: TextQuery, *, cut: bool, plain: bool = False) -> list[str]:
     """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``). ``cut``: of a
     long one the middle was not read, by nobody's fault, so it is no degradation
-    (docs/rules/recall.md#long-messages)."""
+    (docs/rules/recall.md#long-messages). ``plain``: its operators were given up."""
+    if plain:
+        return [PLAIN_WORDS]
     phrases = " and ".join(f'"{" ".join(words)}"' for words in query.phrases)
     excluded = " or ".join(query.excluded)
     required = [f"Searched only for what holds {phrases}, which the message quotes."] if phrases else []

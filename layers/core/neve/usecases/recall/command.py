@@ -70,8 +70,8 @@ class RecallCommand:
 class ResolvedRequest:
     """A command with every number filled in. ``least_share``: of the query's terms in one candidate, which makes up for
     a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
-    searched (docs/rules/recall.md#long-messages). ``where`` leaves out ``exclude_ids``; what the
-    pack holds is not known yet."""
+    searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
+    (docs/rules/recall.md#query). ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
 
     command: RecallCommand
     k: int
@@ -84,6 +84,7 @@ class ResolvedRequest:
     vector_text: str
     cut: bool
     where: SearchFilter
+    plain: bool = False
 
     @property
     def index_depth(self) -> int:
@@ -95,6 +96,11 @@ class ResolvedRequest:
     def without_rerank(self) -> ResolvedRequest:
         """Where no utterance was found there is nothing to re-order."""
         return replace(self, rerank="off", depth=max(MIN_DEPTH, 2 * self.k))
+
+    def in_plain_words(self) -> ResolvedRequest:
+        """Without its operators."""
+        shaped = shape(searched_text(self.command.query.strip()).words, operators=False)
+        return replace(self, shaped=shaped, plain=True)
 
     @property
     def small_talk(self) -> bool:
@@ -152,7 +158,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         least_share=0.0 if as_tool else policy.prompt_share,
         rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
-        shaped=shape(query.words, pasted=query.cut),
+        shaped=shape(query.words, operators=not query.cut, last_first=query.cut),
         vector_text=(question.meaning or query.meaning) if query.meaning else "",
         cut=query.cut or question.cut,
         where=_where(command),

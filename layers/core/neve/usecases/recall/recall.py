@@ -71,13 +71,13 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     if request.budget_ms <= 0:
         found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
-        found = search(scope, request, budget)
+        found, request = _search(scope, request, budget)
     hits, unfit, tokens = fit(found.ranked, request.k)
     if command.mode == "tool":
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
     text, shown = injected(hits, found.timezone)
-    lines = [] if request.small_talk else query_lines(request.shaped.text_query, cut=request.cut)
+    lines = [] if request.small_talk else query_lines(request.shaped.text_query, cut=request.cut, plain=request.plain)
     answer = RecallAnswer(
         hits=hits,
         result_state=_state(found, bool(hits)),
@@ -96,6 +96,17 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     if command.debug:
         answer = replace(answer, debug=_debug(scope.ports.embedder.model, request, found, was_warm=was_warm))
     return _recording(scope, request, found, answer) if command.recorded else Recording(answer)
+
+
+def _search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> tuple[Found, ResolvedRequest]:
+    """And as what it was searched. Who writes to a person quotes and uses dashes without meaning a query, so where
+    nothing is left of a prompt by its operators, these are given up. A tool that uses them means them."""
+    found = search(scope, request, budget)
+    narrow = request.command.mode == "prompt" and request.shaped.text_query.narrow
+    if found.ranked or not (narrow and found.searched):
+        return found, request
+    plain = request.in_plain_words()
+    return search(scope, plain, budget), plain
 
 
 def _state(found: Found, any_hit: bool) -> ResultState:
