@@ -85,6 +85,18 @@ def test_a_long_message_is_answered_with_its_matching_part(world: RecallWorld) -
         world.pump()
 
 
+def test_a_long_message_is_answered_with_the_part_that_has_the_words(world: RecallWorld) -> None:
+    """Though the leg that finds another part of it places it better."""
+    world.open()
+    world.say("kayak " * 400 + "\n\n" + "lorem " * 300 + "The red bicycle stands in the shed.")
+    world.say("A bicycle, red as wine.")
+    world.pump()
+    hits = world.ask("red bicycle", question="kayak", threshold=0, mode="tool").hits
+    long = next(hit for hit in hits if hit.seq == 1)
+    assert (long.components["rank_vec"], long.components["rank_lex"]) == (1, 2)
+    assert "The red bicycle stands in the shed." in long.text
+
+
 def test_debug_says_what_was_searched_for(world: RecallWorld) -> None:
     prompt = (
         "Could you please remind me which tea it was that my sister Mary likes to drink on a rainy Sunday afternoon?"

@@ -99,7 +99,7 @@ def _ranked(
 ) -> Ranked:
     words, near = lexical.get(fused.id), vector.get(fused.id)
     rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
-    shown = _shown(words, rank_lex, near, rank_vec)
+    shown = _shown(words, rank_lex, near, rank_vec, parts_of_one=row.memory is None)
     weights = scores.priors_of(row)
     final = round(fused.score * weights["prior"], SCORE_DIGITS)
     components: dict[str, float] = {"rrf": fused.score, **weights, "final": final}
@@ -116,8 +116,14 @@ def _ranked(
     return Ranked(row, shown.n, final, components, shown.share, shown.length, shown_rrf)
 
 
-def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None) -> Match:
-    """The passage of the leg that places the row better; of equal ones that of the keyword leg, which has the words."""
+def _shown(
+    words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None, *, parts_of_one: bool
+) -> Match:
+    """The passage of the leg that places the row better; of equal ones that of the keyword leg, which has the words. Of
+    ``parts_of_one`` text, a message or a document, that which has more of the query's terms: the leg may have found
+    another part because all of them are about the same. The statements of a memory are each one for itself."""
+    if parts_of_one and words and near and rank_lex and rank_vec and words.share != near.share:
+        return max(words, near, key=lambda match: match.share)
     if words and rank_lex and not (rank_vec and rank_vec < rank_lex):
         return words
     if near is None:
