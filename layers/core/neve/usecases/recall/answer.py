@@ -39,6 +39,9 @@ INJECTED_TOKENS = 5_000
 """Tokens of ``injection_text``: the section for retrieved text of the 200,000 token window
 (docs/rules/recall.md#answer)."""
 
+TOLD_DAYS = 7
+"""Of those on which the same was said (*chosen*)."""
+
 _INTRODUCTION = (
     "Candidates from memory, found by similarity to the latest message. They may not bear on it, and what is similar"
     " need not be true: use what helps and leave the rest."
@@ -80,7 +83,8 @@ class FurtherStatement:
 class Hit:
     """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
     ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
-    ``title``, ``summary``: of a document. ``also``: other statements of the same memory."""
+    ``title``, ``summary``: of a document. ``also``: other statements of the same memory. ``said_again``: when else the
+    same text was said, newest first."""
 
     id: str
     source: str
@@ -108,6 +112,7 @@ class Hit:
     summary: str | None = None
     trust: Trust = DEFAULT_TRUST
     also: tuple[FurtherStatement, ...] = ()
+    said_again: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -148,9 +153,11 @@ class RecallAnswer:
         }
 
 
-def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped], int]:
+def fit(
+    ranked: Sequence[Ranked], k: int, said_again: Mapping[str, tuple[str, ...]]
+) -> tuple[list[Hit], list[Dropped], int]:
     """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end. Last the tokens that are
-    left."""
+    left. ``said_again``: by id."""
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     left = k * HIT_TOKENS
@@ -158,7 +165,7 @@ def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped], int
         if len(hits) == k:
             dropped.append(Dropped(one.row.id, OVER_K, one.components))
             continue
-        hit = _hit(one, len(hits) + 1)
+        hit = _hit(one, len(hits) + 1, said_again.get(one.row.id, ()))
         tokens = estimate(hit.text)
         if tokens > left:
             dropped.append(Dropped(one.row.id, OVER_TOKENS, one.components))
@@ -211,7 +218,7 @@ def degradation_line(flag: str) -> str:
     return f"{flag}: {_DEGRADATIONS.get(flag, 'Something did not work as usual.')}"
 
 
-def _hit(one: Ranked, rank: int) -> Hit:
+def _hit(one: Ranked, rank: int, said_again: tuple[str, ...]) -> Hit:
     row, passage = one.row, one.row.passages[one.n]
     utterance = row.utterance
     text = utterance.parts[one.n] if utterance else _passage_with_head(row.passages, one.n)
@@ -243,6 +250,7 @@ def _hit(one: Ranked, rank: int) -> Hit:
         title=row.document.name if row.document else None,
         summary=row.document.summary if row.document else None,
         trust=row.trust_of(one.n),
+        said_again=said_again,
     )
 
 
@@ -265,5 +273,16 @@ def _line(hit: Hit, timezone: str) -> str:
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
     marks = {"inbox": WAITS, "superseded": REPLACED}
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
-    text = "\n".join([marked(hit.text, hit.trust), *(f"also: {marked(one.text, one.trust)}" for one in hit.also)])
+    further = (f"also: {marked(one.text, one.trust)}" for one in hit.also)
+    text = "\n".join([marked(hit.text, hit.trust), *further, *_other_days(hit, timezone)])
     return f"- [{hit.slug}] {local_day(hit.observed_at, timezone)}, {who}: {standing}{indented(text)}\n"
+
+
+def _other_days(hit: Hit, timezone: str) -> list[str]:
+    """A line, where there are any."""
+    days = list(dict.fromkeys(local_day(at, timezone) for at in hit.said_again))
+    others = [day for day in days if day != local_day(hit.observed_at, timezone)]
+    if not others:
+        return []
+    more = len(others) - TOLD_DAYS
+    return [f"the same on {', '.join(others[:TOLD_DAYS])}" + (f" and {more} days before" if more > 0 else "")]

@@ -72,7 +72,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
         found, request = _search(scope, request, budget)
-    hits, unfit, tokens = fit(found.ranked, request.k)
+    hits, unfit, tokens = fit(found.ranked, request.k, found.said_again)
     if command.mode == "tool":
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)

@@ -14,7 +14,7 @@ was dropped."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from neve.domain.ids import is_event_id
@@ -31,6 +31,7 @@ from neve.usecases.recall.collector import Collector
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import UNREADABLE, RecallRow, read_row
+from neve.usecases.recall.said_again import said_again
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.documents import NO_TEXT
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
@@ -67,7 +68,8 @@ class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
     could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
     session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
-    of the session that was named."""
+    of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was
+    said."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -79,6 +81,7 @@ class Found:
     history: History | None = None
     pack_version: int | None = None
     timezone: str = "UTC"
+    said_again: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -209,7 +212,14 @@ class _Search:
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        return replace(found, lag=lag, history=read.out.history, pack_version=read.pack_version, timezone=read.timezone)
+        return replace(
+            found,
+            lag=lag,
+            history=read.out.history,
+            pack_version=read.pack_version,
+            timezone=read.timezone,
+            said_again=said_again((one.row for one in ranking.ranked), dropped, known),
+        )
 
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None

@@ -214,6 +214,9 @@ class HitView(View):
     also: list[StatementView] | None = Field(
         description="Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query."
     )
+    said_again: list[str] | None = Field(
+        description="When else the same text was said or noted, newest first: of the items that were found, up to 20."
+    )
 
     @classmethod
     def of(cls, hit: Hit) -> HitView:
@@ -239,6 +242,7 @@ class HitView(View):
             observed_at=hit.observed_at,
             status=hit.status,
             also=[StatementView.model_validate(one, from_attributes=True) for one in hit.also] or None,
+            said_again=list(hit.said_again) or None,
         )
 
 
