@@ -23,12 +23,15 @@ Good morning!|good night, see you tomorrow|How's it going?|what's up|no problem|
 I see.|I don't know|Never mind|thanks for your help!|you too|yes please|no|what?|really?|and then?|Will you?|danke!
 谢谢|你好！|ありがとう|감사합니다|شكرا|धन्यवाद|спасибо 🙂|…|🇵🇹|-car|"thank you"|ok OR yes
 Noted.|continue|go on|Shorten that!|make it shorter please
+Vielen Dank!|Guten Morgen!|ja, genau, danke|Muchas gracias, perfecto|Buenos días|merci beaucoup, c'est parfait
+D'accord !|grazie mille|Muito obrigada!|ありがとうございます|了解です|おはようございます！|明白了|большое спасибо
 """.replace("\n", "|").strip("|")
 MEANT = """
 morning|my problem|who is my sister?|thanks, Anna|👍 pizza|ok let's book the flight|what did I see in Oslo?|is Will here
 does the US require it|5|2023|谢谢你的面条|help me|"to be" Hamlet|good restaurants|no sugar|nice weather
 what's the plan for tomorrow|never eat gluten|go to Lisbon|Haharon|lolita|x|:Dora|D|hmmingbird
 shorten the letter|continue the story
+Guten Appetit|Vielen geht es so|gracias Anna|merci pour le vélo|de nada sirve|ありがとうのカード|明白了吗朋友|morgen
 """.replace("\n", "|").strip("|")
 
 

@@ -18,9 +18,13 @@ hi hello hey heya hiya howdy yo greetings bye goodbye cya ciao goodnight gn gm
 lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez
 cool nice great good awesome amazing perfect wonderful excellent brilliant fantastic lovely sweet super neat
 idk idc ikr tbh imo imho btw brb afk ttyl gg wp nvm
-danke hallo gracias hola adios adiós vale merci bonjour salut grazie prego obrigado obrigada ola olá tchau
-спасибо привет пока да нет ок хорошо
-谢谢 你好 好的 好 再见 ありがとう こんにちは はい 감사합니다 안녕 안녕하세요 네 شكرا مرحبا نعم धन्यवाद नमस्ते
+danke hallo bitte ja nein genau perfekt tschüss gracias hola adios adiós vale sí claro perfecto merci bonjour bonsoir
+salut oui parfait grazie prego sì certo perfetto buongiorno buonasera obrigado obrigada ola olá tchau sim perfeito
+спасибо привет пока да нет ок хорошо понятно ладно пожалуйста
+谢谢 谢谢你 多谢 你好 好的 好 好吧 是的 明白 明白了 知道了 早上好 晚安 再见
+ありがとう ありがとうございます ありがとうございました こんにちは こんばんは おはよう
+おはようございます おやすみ おやすみなさい はい いいえ 了解 了解です わかりました 分かりました なるほど すみません
+감사합니다 고마워 고마워요 고맙습니다 알겠습니다 안녕 안녕하세요 네 شكرا مرحبا نعم धन्यवाद नमस्ते
 """
 WORDS: Final = frozenset(_WORDS.split())
 
@@ -33,6 +37,15 @@ SEQUENCES: Final = (
     "i understand", "i know", "i don't know", "no idea", "for your help", "for the help", "go on", "go ahead",
     "carry on", "keep going", "shorten that", "shorten it", "shorter please", "make it shorter", "make that shorter",
     "tell me more", "let's go", "my pleasure", "take care", "good point", "fair enough",
+    "vielen dank", "besten dank", "danke schön", "danke sehr", "guten morgen", "guten tag", "guten abend", "gute nacht",
+    "bis später", "bis morgen", "bis bald", "alles klar", "kein problem", "sehr gut",
+    "muchas gracias", "mil gracias", "buenos días", "buenos dias", "buenas tardes", "buenas noches", "hasta luego",
+    "hasta mañana", "de nada", "de acuerdo", "está bien", "muy bien", "por favor",
+    "merci beaucoup", "c'est parfait", "très bien", "d'accord", "de rien", "ça marche", "bonne nuit", "bonne journée",
+    "au revoir", "à bientôt", "à demain", "s'il te plaît", "s'il vous plaît",
+    "grazie mille", "va bene", "molto bene", "a domani", "muito obrigado", "muito obrigada", "bom dia", "boa tarde",
+    "boa noite", "até logo", "até amanhã", "tudo bem", "muito bem",
+    "большое спасибо", "доброе утро", "добрый день", "добрый вечер", "спокойной ночи",
 )  # fmt: skip
 """Words that are small talk side by side and may mean something alone. What they leave over decides."""
 
