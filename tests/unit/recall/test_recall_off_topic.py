@@ -10,8 +10,11 @@ import pytest
 from local.controls.fixture_embedder import similar_pair
 from neve.domain.indexing.passage import Source
 from neve.domain.tenants.policy import Policy
+from neve.ports.models import ANY_LANGUAGE
 from neve.scope import Tenant
-from neve.usecases.recall.command import MIN_DEPTH
+from neve.usecases.recall.answer import NOT_UNDERSTOOD
+from neve.usecases.recall.command import MIN_DEPTH, RecallCommand, resolve
+from neve.usecases.recall.recall import recall
 from tests.unit.recall_world import RecallWorld
 
 OFF_TOPIC = "explain how kayak races changed through medieval history"
@@ -48,6 +51,42 @@ def test_similarity_is_reason_enough(world: RecallWorld) -> None:
     near = world.remember(passage)
     world.pump()
     assert near in world.found(query)
+
+
+@pytest.mark.parametrize(
+    ("message", "understood"),
+    [
+        ("今日の天気は", False),
+        ("und wie wird das Wetter", False),
+        ("what about the Wetterhorn?", True),
+        ("kayaks", True),
+    ],
+)
+def test_languages_that_the_model_knows(message: str, understood: bool) -> None:
+    command = RecallCommand(message)
+    assert resolve(Policy(), command, ("en",)).understood == understood
+    assert resolve(Policy(), command, ("en", ANY_LANGUAGE)).understood
+    assert resolve(Policy(), command, ()).understood, "there is no model"
+
+
+def test_similarity_is_no_reason_where_the_model_does_not_know_the_language(world: RecallWorld) -> None:
+    """It finds messages of one language near to each other, whatever they say."""
+    passage, query = similar_pair(0.75)
+    near = world.remember(passage)
+    world.pump()
+    foreign = "und wie wird das Wetter"
+    asked = RecallCommand(foreign, question=f"{foreign} {query}"), RecallCommand(foreign, question=query)
+    unknown, known = (recall(world.user("ann"), command) for command in asked)
+    assert (unknown.hits, unknown.transparency[1:]) == ([], [NOT_UNDERSTOOD])
+    assert ([hit.id for hit in known.hits], known.transparency[1:]) == ([near], [])
+
+
+def test_words_are_reason_enough_in_any_language(world: RecallWorld) -> None:
+    told = world.remember("Ich habe eine Katze und sie ist schwarz")
+    world.pump()
+    answer = world.ask("wie ist meine Katze und habe ich eine")
+    assert [hit.id for hit in answer.hits] == [told]
+    assert answer.transparency[1:] == [NOT_UNDERSTOOD]
 
 
 def test_nobody_can_say_so_of_what_has_no_vector_yet(world: RecallWorld) -> None:

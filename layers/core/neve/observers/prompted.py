@@ -41,7 +41,7 @@ from neve.observing import (
     usage_sum,
 )
 from neve.ports.errors import AnswerCutOff, ModelRefused, ModelUnavailable
-from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
+from neve.ports.models import ANY_LANGUAGE, LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
 
@@ -67,7 +67,7 @@ class PromptedObserver:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        return ("*",)
+        return (ANY_LANGUAGE,)
 
     @property
     def longest_s(self) -> float:

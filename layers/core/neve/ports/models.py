@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 from neve.ports.search import IndexModel
 
+ANY_LANGUAGE = "*"
+"""Among the languages of a model that knows many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -29,7 +32,7 @@ class Embedder(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those whose meaning it knows, as ISO 639-1 codes; ``*`` for a model of many, nothing for none."""
+        """Those whose meaning it knows, as ISO 639-1 codes, or ``ANY_LANGUAGE``; nothing for none."""
 
     def embed_query(self, text: str) -> bytes: ...
 

@@ -24,7 +24,7 @@ from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredent
 from neve.adapters.aws.errors import SDK_ERRORS, http_status, reason
 from neve.adapters.embedders.calibration_file import read_calibration
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
-from neve.ports.models import Calibration
+from neve.ports.models import ANY_LANGUAGE, Calibration
 from neve.ports.search import IndexModel
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class TitanEmbedder:
     @property
     def languages(self) -> tuple[str, ...]:
         """More than a hundred, English best (the model card of Titan Text Embeddings V2)."""
-        return ("*",)
+        return (ANY_LANGUAGE,)
 
     def embed_query(self, text: str) -> bytes:
         self._must_be_comparable()

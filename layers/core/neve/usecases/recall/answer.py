@@ -11,12 +11,12 @@ from neve.domain.indexing.document_passages import heading_of
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories.marks import REPLACED, WAITS, marked
 from neve.domain.pack.render import escape, indented
-from neve.domain.recall.query import TextQuery
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.domain.zones import local_day
 from neve.usecases.lag.memory_lag import MemoryLag
+from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
@@ -27,6 +27,8 @@ INDEX_BEHIND = "index:behind"
 ENDS_ONLY = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
 
 PLAIN_WORDS = "Nothing has what the message quotes and lacks what it excludes: its words were searched for alone."
+
+NOT_UNDERSTOOD = "The encoder does not know the language of the message: what was found by its meaning says little."
 
 ResultState = Literal["found", "none", "not_searched"]
 
@@ -201,17 +203,21 @@ def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Seq
     return [loaded, *query_lines, *(degradation_line(flag) for flag in degraded)]
 
 
-def query_lines(query: TextQuery, *, cut: bool, plain: bool = False) -> list[str]:
-    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``). ``cut``: of a
-    long one the middle was not read, by nobody's fault, so it is no degradation
-    (docs/rules/recall.md#long-messages). ``plain``: its operators were given up."""
-    if plain:
-        return [PLAIN_WORDS]
+def query_lines(request: ResolvedRequest) -> list[str]:
+    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``). Of a long one the
+    middle is not read, and of one in another language the meaning is not known, by nobody's fault, so neither is a
+    degradation."""
+    lines = [line for line, holds in ((ENDS_ONLY, request.cut), (NOT_UNDERSTOOD, not request.understood)) if holds]
+    if request.plain:
+        return [*lines, PLAIN_WORDS]
+    query = request.shaped.text_query
     phrases = " and ".join(f'"{" ".join(words)}"' for words in query.phrases)
     excluded = " or ".join(query.excluded)
-    required = [f"Searched only for what holds {phrases}, which the message quotes."] if phrases else []
-    lines = [ENDS_ONLY, *required] if cut else required
-    return lines + ([f"Left out what holds {excluded}, which the message excludes by a minus."] if excluded else [])
+    if phrases:
+        lines.append(f"Searched only for what holds {phrases}, which the message quotes.")
+    if excluded:
+        lines.append(f"Left out what holds {excluded}, which the message excludes by a minus.")
+    return lines
 
 
 def degradation_line(flag: str) -> str:

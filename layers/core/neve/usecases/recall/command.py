@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from neve.domain.errors import invalid
+from neve.domain.foreign import is_foreign
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
 from neve.domain.recall.long_message import searched_text
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
+from neve.ports.models import ANY_LANGUAGE
 from neve.ports.search import SearchFilter
 
 Leg = Literal["lexical", "vector"]
@@ -71,7 +74,8 @@ class ResolvedRequest:
     """A command with every number filled in. ``least_share``: of the query's terms in one candidate, which makes up for
     a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
     searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
-    (docs/rules/recall.md#query). ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
+    (docs/rules/recall.md#query). ``understood``: False where the embedding model does not know the language
+    (docs/rules/recall.md#languages). ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
 
     command: RecallCommand
     k: int
@@ -85,6 +89,7 @@ class ResolvedRequest:
     cut: bool
     where: SearchFilter
     plain: bool = False
+    understood: bool = True
 
     @property
     def index_depth(self) -> int:
@@ -139,8 +144,8 @@ class ResolvedRequest:
         return self.command.session_id is not None and self.command.scope != "global" and self.utterances
 
 
-def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
-    """Raises 422 for the scope ``session`` without a session."""
+def resolve(policy: Policy, command: RecallCommand, languages: Collection[str] = ()) -> ResolvedRequest:
+    """``languages``: of the embedding model, if any. Raises 422 for the scope ``session`` without a session."""
     if command.scope == "session" and command.session_id is None:
         raise invalid("session_id", "is required with the scope session")
     as_tool = command.mode == "tool"
@@ -162,6 +167,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         vector_text=(question.meaning or query.meaning) if query.meaning else "",
         cut=query.cut or question.cut,
         where=_where(command),
+        understood=not languages or ANY_LANGUAGE in languages or not is_foreign(question.meaning or query.meaning),
     )
 
 

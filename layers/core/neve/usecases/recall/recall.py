@@ -65,7 +65,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
 
 def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     """The same for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
-    request = resolve(scope.policy, command)
+    request = resolve(scope.policy, command, scope.ports.embedder.languages)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
     budget = TimeBudget(scope.ports.clock, request.budget_ms, scope.ports.clock.monotonic_ms())
     if request.budget_ms <= 0:
@@ -77,7 +77,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
     text, shown = injected(hits, found.timezone)
-    lines = [] if request.small_talk else query_lines(request.shaped.text_query, cut=request.cut, plain=request.plain)
+    lines = [] if request.small_talk else query_lines(request)
     answer = RecallAnswer(
         hits=hits,
         result_state=_state(found, bool(hits)),

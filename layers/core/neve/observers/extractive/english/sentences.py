@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.spans import REMOVED
-from neve.observers.extractive.english.foreign import is_foreign
 from neve.observers.extractive.english.headings import without_heading
 from neve.observers.extractive.english.verbs import is_common_present
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of

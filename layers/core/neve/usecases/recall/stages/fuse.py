@@ -86,14 +86,15 @@ def fuse(
 
 def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
     """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
-    what has no vector yet: not among what the index found near, though fewer were found than were asked for."""
+    what has no vector yet: not among what the index found near, though fewer were found than were asked for. What is
+    near a message in a language that the model does not know need not have to do with it."""
     if reading.vector is None:
         return False
     near = {candidate.item_id for candidate in reading.vector}  # also beyond the depth of the leg
     unknown = len(reading.vector) < reading.depth and any(one.row.id not in near for one in ranked)
     if unknown or any(one.share >= request.least_share for one in ranked):
         return False
-    return bool(ranked) and not gated.vector
+    return bool(ranked) and not (gated.vector and request.understood)
 
 
 Leg = tuple[dict[str, Match] | None, list[Dropped]]
