@@ -35,6 +35,14 @@ def test_the_person_whom_the_question_names_comes_first() -> None:
     assert both["a"] == rerank_scores("q", [ann, bob], FLOOR)["b"]
 
 
+@pytest.mark.parametrize(("name", "asked"), [("Will", "When will the ferry leave?"), ("Will Otto", "Will it rain?")])
+def test_a_word_that_is_mostly_none_is_a_name_with_a_capital_inside_the_question(name: str, asked: str) -> None:
+    someone, bob = PLAIN._replace(speaker=name), OTHER._replace(speaker="Bob")
+    unnamed = rerank_scores("q", [someone, bob], FLOOR)
+    assert rerank_scores(asked, [someone, bob], FLOOR) == unnamed
+    assert rerank_scores(f"What did {name} say?", [someone, bob], FLOOR)["a"] > unnamed["a"]
+
+
 def test_somebody_without_a_name_is_neither_named_nor_another() -> None:
     ann, bob, user = PLAIN._replace(speaker="Ann"), OTHER._replace(speaker="Bob"), PLAIN._replace(id="u")
     assert order("What did Bob say?", ann, user, bob) == "bua"
@@ -44,6 +52,8 @@ def test_a_time_word_helps_only_a_question_for_a_time() -> None:
     dated = OTHER._replace(text="we talked last week")
     assert order("When did we talk?", PLAIN, dated) == "ba"
     assert order("Whenever did we talk?", PLAIN, dated) == "ab"
+    assert order("How long have we talked?", PLAIN, OTHER._replace(text="we have talked for six years")) == "ba"
+    assert order("When did we talk?", PLAIN, OTHER._replace(text="we talked for 4200 euros")) == "ab"
 
 
 @pytest.mark.parametrize("text", ["did we talk?", "我们谈过吗？", "هل تحدثنا؟ "])

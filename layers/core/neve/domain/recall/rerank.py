@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from neve.domain.recall.lending import RERANK_TERMS, Place, Range, best_lent, lenders
 from neve.domain.recall.weighted_counts import gate
+from neve.domain.words import QUERY_STOP_WORDS
 
 _product: Callable[[float, float], float] = mul
 
@@ -85,7 +86,8 @@ KEYWORD_FOR_LATE = 0.7
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _TIME_WORD = re.compile(
-    rf"\b(yesterday|today|tomorrow|last|next|ago|week|month|year|weekend|{_DAYS}|{_MONTHS}|\d{{4}})\b", re.IGNORECASE
+    rf"\b(yesterday|today|tomorrow|last|next|ago|(?:week|month|year|weekend)s?|{_DAYS}|{_MONTHS}|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -247,5 +249,8 @@ def _from_worst_to_best(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _named(question: str, speakers: set[str]) -> set[str]:
-    words = set(re.findall(r"\w+", question.casefold()))
+    """A word that is mostly none (Will, May) is a name with a capital inside the question."""
+    written = [(word, word.casefold()) for word in re.findall(r"\w+", question)]
+    named = {small for word, small in written[1:] if word[0].isupper()}
+    words = named | {small for _, small in written if small not in QUERY_STOP_WORDS}
     return {speaker for speaker in speakers if set(re.findall(r"\w+", speaker.casefold())) & words}
