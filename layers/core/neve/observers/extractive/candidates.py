@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -84,9 +84,20 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
 
 def _own(text: str, names: Iterable[str]) -> list[Sentence]:
     """Up to the sentence with which a role begins."""
-    spoken = sentences(own_words(text), set(names))
+    spoken = _spoken(text, set(names))
     role = next((n for n, sentence in enumerate(spoken) if is_role(sentence.text)), len(spoken))
     return [sentence for sentence in spoken[:role] if not quotes_another(sentence.text)]
+
+
+def _spoken(text: str, names: Collection[str]) -> list[Sentence]:
+    """The sentences that may be the speaker's own. Where it is unclear whether they are, those that are not said
+    elsewhere in the message are ``doubtful``."""
+    own, surely_own = own_words(text), own_words(text, surely=True)
+    spoken = sentences(own, names)
+    if own == surely_own:
+        return spoken
+    sure = {sentence.text for sentence in sentences(surely_own, names)}
+    return [replace(sentence, doubtful=sentence.text not in sure) for sentence in spoken]
 
 
 def as_statement(sentence: Sentence, today: date) -> Dated:

@@ -40,6 +40,7 @@ from neve.observers.extractive.sequels import (
 from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
+_NAMES_ONESELF = re.compile(r"(?:I am|I'm) [A-Z]")
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
 LEFT_S = 2.0
@@ -147,13 +148,24 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
     if answer := answer_line(spoken[0], moment):
         yield answer
     for sentence in spoken:
-        line = _sequel(sentence, moment, notes) or statement(sentence, moment)
+        if sentence.doubtful:
+            line = _doubtful(sentence, moment)
+        else:
+            line = _sequel(sentence, moment, notes) or statement(sentence, moment)
         if line and line.kind is Kind.CORRECTION:
             at = replaced(line.text, notes.earlier(), moment.who)
             if at is not None:
                 notes.pop(at)
         if line:
             yield line
+
+
+def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
+    """What may be somebody else's says neither who the user is nor what they wish or take back."""
+    line = statement(sentence, moment)
+    if line is None or line.kind in (Kind.WISH, Kind.CORRECTION) or _NAMES_ONESELF.match(sentence.text):
+        return None
+    return None if slot_of(line.text) else line
 
 
 def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:

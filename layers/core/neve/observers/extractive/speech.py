@@ -12,6 +12,7 @@ from neve.domain.librarian.looking import names_in
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.english.handed_over import SALUTATION, parts_of
 from neve.observers.extractive.english.headings import is_heading
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
@@ -60,7 +61,6 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 """A line that ends in a colon, behind which somebody else speaks: ``My friend wrote me this:``"""
-_SALUTATION = re.compile(r"^\s*(?:dear|hi|hello|hey)\s[^,\n]{1,40},\s*$", re.IGNORECASE)
 _SIGN_OFF = re.compile(
     r"^\s*(?:(?:kind|best|warm) (?:regards|wishes)|all the best|best|regards|sincerely|cheers|love"
     r"|yours(?: \w+)?|thanks|thank you),?\s*$",
@@ -88,11 +88,14 @@ _QUOTATION = re.compile(r'"[^"]*"')
 _QUOTES_OF_OTHERS = re.compile(r'"[^"]*\b' + FIRST_PERSON + r'\b[^"]*"', re.IGNORECASE)
 
 
-def own_words(text: str) -> str:
-    """A message without the text that it only hands over, and without lines that somebody else speaks."""
+def own_words(text: str, *, surely: bool = False) -> str:
+    """A message without the text that it only hands over, and without lines that somebody else speaks. ``surely``:
+    also without what stands behind a question or an order, where nobody knows whose it is."""
     task = _GIVEN_TEXT.search(text)
     if task:
         return ""
+    parts = parts_of(text)
+    text = parts.surely_own if surely else parts.own
     lines = _outside_letters(list(outside_source_code(_without_quotations(text).splitlines())))
     return "\n".join(line for line in _not_introduced(lines) if not (_LOG_LINE.match(line) or _spoken_by_another(line)))
 
@@ -109,7 +112,7 @@ def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
     inside = begun = False
     signed = 0
     for line in lines:
-        if not inside and begun and _SALUTATION.match(line):
+        if not inside and begun and SALUTATION.match(line):
             inside = True
         if not inside:
             begun = begun or bool(line.strip())
@@ -120,15 +123,15 @@ def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
-    """Without what is said in the first person behind a line that lets somebody else speak: in a paragraph, and of what
-    is written, or has the head of a mail, to the end."""
+    """Without what is said behind a line that lets somebody else speak: in a paragraph, and of what is written, or has
+    the head of a mail, to the end."""
     introduced = written = spoken = False
     for line in lines:
         if not line.strip():
             introduced = introduced and (written or not spoken)
         elif introduced:
             spoken = True
-        if not (introduced and _OF_SELF.search(line)):
+        if not introduced:
             yield line
         if head := _INTRODUCES.match(line):
             introduced, spoken, written = True, False, written or head["written"] is not None
@@ -175,7 +178,7 @@ def _own(text: str, parts: set[str]) -> list[str]:
     """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it.
     ``parts``: the names in the scenes so far."""
     own: list[str] = []
-    spoken = wanted_sentences(sentences_of(own_words(text)))
+    spoken = wanted_sentences(sentences_of(own_words(text, surely=True)))
     for n, sentence in enumerate(spoken):
         begins = is_role(sentence)
         if begins or _speaks_as(sentence, parts):

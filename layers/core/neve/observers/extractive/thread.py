@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.english.orders import ORDER_VERB
 from neve.observers.extractive.english.person import rest_about
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
@@ -15,18 +16,12 @@ from neve.observers.extractive.english.vocabulary import any_of
 TITLE_WORDS = 8
 TASK_CHARACTERS = 200
 
-_ORDER_VERB = any_of(
-    "write draft summarize summarise translate explain plan find fix debug create make build design review compare",
-    "list suggest recommend book schedule prepare analyze analyse calculate convert rewrite improve refactor implement",
-    "add update check research organize organise generate edit proofread order cancel arrange",
-    "show me|give me|tell me about|set up",
-)
 _ASKS = any_of(
     "please",
     "can you|could you|would you|will you|i'd like you to|i would like you to|i need you to|i want you to"
     "|help me(?: with| to)?|i need (?:some )?help (?:with|to)|let's",
 )
-_REQUEST = re.compile(rf"^(?:(?:{_ASKS}\s+)+(?P<asked>\w.*)|(?P<order>{_ORDER_VERB}\s+\w.*))$", re.IGNORECASE)
+_REQUEST = re.compile(rf"^(?:(?:{_ASKS}\s+)+(?P<asked>\w.*)|(?P<order>{ORDER_VERB}\s+\w.*))$", re.IGNORECASE)
 _GOAL = re.compile(
     r"^(?:i'm trying to|i am trying to|i want to|i'd like to|i need to|we need to)\s+(?P<goal>\w.*)$", re.I
 )

@@ -1,0 +1,176 @@
+"""Whose words stand behind a paragraph, by the way a message is laid out (docs/rules/observe.md#own-words). Behind one
+that only hands something over ("Please check my homework", "got this from a forum") stands somebody else's text; behind
+one that only asks or orders, nobody knows."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+from neve.observers.extractive.english.orders import PLEASE, REWORKS, is_order, is_question
+from neve.observers.extractive.english.verbs import is_past_form
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
+
+SHORT = 200
+"""Characters of a paragraph that may hand something over; a longer one tells a story of its own."""
+
+
+class Owner(IntEnum):
+    """Of what stands behind a paragraph."""
+
+    USER = 0
+    UNCLEAR = 1
+    ANOTHER = 2
+
+
+class Parts(NamedTuple):
+    """A message up to where it is unclear whose it is, and up to where it is somebody else's."""
+
+    surely_own: str
+    own: str
+
+
+SALUTATION = re.compile(r"^\s*(?:dear|hi|hello|hey)\s[^,\n]{1,40},\s*$", re.IGNORECASE | re.MULTILINE)
+_MARKED = re.compile(r"```|~~~|>|\"[^\"]*\"\s*$|“[^”]*”\s*$", re.MULTILINE)
+"""Handed over between marks, which say where it ends."""
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_CLAUSE_END = re.compile(r"(?<=[.!?…:])\s+|\n")
+_GREETING = re.compile(
+    r"^(?:(?:hi|hello|hey|dear|good (?:morning|evening|afternoon)|thanks|thank you|thx|ok|okay|so|well|yes|no|oh)\b"
+    r"(?:\s+(?:there|again|all|so much|a lot))?[\s,!.:…-]*)+",
+    re.IGNORECASE,
+)
+TEXT_NOUN = any_of(
+    "essay homework assignment story poem bio letter email e-mail mail message post comment article lyrics text",
+    "paragraph sentence passage draft song speech caption tweet abstract excerpt chapter transcript resume résumé cv",
+    "quote quotation grammar spelling wording english",
+)
+_A_TEXT = rf"(?:{TEXT_NOUN}s?)\b(?! (?:short|office|code)\b)"
+_THE_TEXT = re.compile(
+    r"\b(?:my|our|the|this|these|his|her|their|[\w-]+'s)"
+    r"(?: (?!last\b|previous\b|earlier\b|next\b|first\b)[\w-]+){0,3}? " + _A_TEXT,
+    re.IGNORECASE,
+)
+_INTO_A_TEXT = re.compile(
+    rf"\b(?:in|into|for|on|with|about|an?|some|any|your)(?: [\w-]+){{0,3}}? {_A_TEXT}", re.IGNORECASE
+)
+"""What is said for a text that is still to be written: ``What belongs in my cover letter?``"""
+_BARE_TEXT = re.compile(
+    rf"^(?:[\w'-]+ ){{0,3}}?{_A_TEXT}(?=\W*$| (?:from|by|of|about|that|someone|somebody|i)\b)", re.IGNORECASE
+)
+_THIS = re.compile(r"\bthis\b", re.IGNORECASE)
+_WHAT_ONE_DID = re.compile(
+    r"(?<=\w )what (?!(?:is|was|are|were|did|do|does|has|have|had|can|could|would|should|to)\b)(?:(?:my|the|a) )?\w+"
+    r" (?:just )?(?P<past>\w+)",
+    re.IGNORECASE,
+)
+"""``Look what I found``"""
+_TIME = any_of(
+    "morning afternoon evening night week weekend month year summer winter spring fall autumn time trip holiday term",
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+)
+_THIS_TIME = re.compile(rf"\bthis {_TIME}\b", re.IGNORECASE)
+_PLIGHT = re.compile(
+    r"\bthis (?:problem|issue|situation|trouble|pain|mess|feeling|work|app|thing|place|chat|service)\b"
+    r"|\bis this (?:normal|safe|legal|dangerous|serious|bad|weird|common|fair|allowed|possible|an?)\b"
+    r"|\b(?:help|advice|advise|deal|cope|handle|do|believe|happen)(?: \w+)?(?: with| on| about)? this\b"
+    r"|\bthese\b|\bthe following\b",
+    re.IGNORECASE,
+)
+"""What "this" or "these" stands for in it may as well be how the user is."""
+_HANDED = re.compile(
+    r"\b(?P<past>\w+)(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
+    rf"|\s+(?:from|on|in|off|at|by|online|today|yesterday|somewhere|earlier)\b|(?: [\w-]+){{0,2}}? {_A_TEXT})"
+    rf"|^(?:here|this|these)(?:'s| is| are)\b.*\b{TEXT_NOUN}"
+    r"|^(?:here|this)(?:'s| is) what (?!i (?:do|have|need|want)\b)",
+    re.IGNORECASE,
+)
+_BARE_NAMED = re.compile(rf"^(?:my|our|the|an?|this) (?:[\w'-]+ ){{0,2}}?{_A_TEXT}\W*$", re.IGNORECASE)
+_TAKEN_FROM = re.compile(
+    r"^(?:just )?(?:copied|pasted|quoted|taken|seen|found|saw|read|forwarded|posted|written)"
+    r" (?:from|on|in|by|at|online|somewhere)\b",
+    re.IGNORECASE,
+)
+_TO_KEEP = re.compile(
+    r"^\W*(?:please\s+)?(?:remember|memori[sz]e|save|store|note|jot|keep|bear|don't forget|do not forget|make a note"
+    r"|know|update|fyi|for the record|important|some|a (?:few|bit))\b|\babout (?:me|myself|us)\b",
+    re.IGNORECASE,
+)
+"""What the user wants to be known is their own."""
+_STATES = re.compile(
+    rf"^(?:{FIRST_PERSON}|he|she|it|it's|they|the|an?|there|there's|that|that's|this|here|here's|these|my|our"
+    r"|someone|somebody|[A-Z]\w+ (?:is|has|was|said))\b",
+    re.IGNORECASE,
+)
+_ASKER = re.compile(r"\b(?:i|i'm|i've|i'd|me|we|us|my|our)\b", re.IGNORECASE)
+_REWORKS = re.compile(rf"^{PLEASE}{REWORKS}\b", re.IGNORECASE)
+
+
+def parts_of(text: str) -> Parts:
+    """By the first of its paragraphs behind which the user does not go on in words of their own. Only a message that
+    begins by asking leaves it unclear: who has told of themselves first goes on to do so."""
+    unclear_from = len(text)
+    told = False
+    start = 0
+    for blank in _BLANK_LINE.finditer(text):
+        paragraph = text[start : blank.start()].strip()
+        owner = owner_behind(paragraph)
+        if owner is Owner.ANOTHER and not _says_where_it_ends(text, blank.end()):
+            return _cut(text, unclear_from, blank.start())
+        if owner is Owner.UNCLEAR and not told:
+            unclear_from = min(unclear_from, blank.start())
+        told = told or (owner is Owner.USER and bool(_GREETING.sub("", paragraph)))
+        start = blank.end()
+    return _cut(text, unclear_from, len(text))
+
+
+def _says_where_it_ends(text: str, start: int) -> bool:
+    return _MARKED.match(text, start) is not None or SALUTATION.match(text, start) is not None
+
+
+def _cut(text: str, unclear_from: int, end: int) -> Parts:
+    return Parts(text[: min(unclear_from, end)], text[:end])
+
+
+def owner_behind(paragraph: str) -> Owner:
+    """Of what stands behind a paragraph. A greeting, and what the user states, hands nothing over."""
+    if not paragraph or len(paragraph) > SHORT:
+        return Owner.USER
+    clauses = [_GREETING.sub("", clause.strip()) for clause in _CLAUSE_END.split(paragraph)]
+    owners = [_owner_behind(clause) for clause in clauses if clause]
+    if Owner.ANOTHER in owners or not owners:
+        return max(owners, default=Owner.USER)
+    return min(owners)
+
+
+def _owner_behind(clause: str) -> Owner:
+    if _TO_KEEP.search(clause):
+        return Owner.USER
+    if is_question(clause) or is_order(clause):
+        return Owner.ANOTHER if hands_over(clause) else Owner.UNCLEAR
+    if _STATES.match(clause):
+        return Owner.ANOTHER if _is_handed(clause) else Owner.USER
+    return Owner.ANOTHER if _BARE_TEXT.match(clause) or _is_handed(clause) or _TAKEN_FROM.match(clause) else Owner.USER
+
+
+def hands_over(clause: str) -> bool:
+    """Whether a question or an order is about a text that it points at: ``Is this bio ok?``, ``Fix my essay``."""
+    if _THE_TEXT.search(clause) and not _INTO_A_TEXT.search(clause):
+        return True
+    if _PLIGHT.search(clause):
+        return False
+    if _THIS.search(_THIS_TIME.sub("", clause)) or _of_the_past(_WHAT_ONE_DID, clause):
+        return True
+    if _ASKER.search(clause):
+        return False
+    return clause.endswith(":") or _REWORKS.match(clause) is not None
+
+
+def _is_handed(clause: str) -> bool:
+    """``My boss wrote me this``, ``Here's the letter``."""
+    return _of_the_past(_HANDED, clause) or _BARE_NAMED.match(clause) is not None
+
+
+def _of_the_past(form: re.Pattern[str], clause: str) -> bool:
+    return any(found["past"] is None or is_past_form(found["past"].lower()) for found in form.finditer(clause))
