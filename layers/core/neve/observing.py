@@ -13,6 +13,7 @@ from neve.domain.observe.facts import ProposedFact as ProposedFact
 from neve.domain.observe.lines import MIN_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
 from neve.domain.records.epochs import Verbosity
+from neve.domain.records.markers import Scene
 from neve.domain.records.memories import Kind, Priority
 from neve.domain.records.sessions import Event, Outcome
 
@@ -49,7 +50,8 @@ class PassInput:
     carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
     "url"}``. ``max_lines``: how many lines the answer may hold, ``output_cap``: their tokens together. What has no room
     is left to the next pass, which begins behind ``Observed.covered_to``; the first event may always have as many lines
-    as a pass of one event. ``seconds_left``: the worker's."""
+    as a pass of one event. ``scene``: what ``Observed.scene`` of the pass before said. ``seconds_left``: the
+    worker's."""
 
     session_id: str
     events: Sequence[Event]
@@ -57,6 +59,7 @@ class PassInput:
     timezone: str
     output_cap: int
     max_lines: int = MIN_LINES
+    scene: Scene | None = None
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 
 
@@ -66,7 +69,7 @@ class Observed:
     ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
     ``prompt_version`` None: no model was asked. ``facts_not_read``: how many more facts the answer had, which were
     not of the form. ``lines_left_out``: seq of the event at which each line begins, of those up to ``covered_to``, that
-    had no room as a whole."""
+    had no room as a whole. ``scene``: which is being played at its end, for the next pass of who tells one by rules."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -82,6 +85,7 @@ class Observed:
     prompt_version: str | None = None
     facts_not_read: int = 0
     lines_left_out: tuple[int, ...] = ()
+    scene: Scene | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from neve.domain.observe.facts import MAX_FACTS, ProposedFact, StatedFact, facts
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import By, Kind, Memory, Status
 from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, ObservedLine
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -250,3 +251,15 @@ def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
     assert {memory.importance for memory in facts_of(world)} == {3}
     going_on = ObservationReport.going_on(report.result())
     assert (going_on.facts, going_on.unreported_facts()["left_out"]) == (report.facts, 0)
+
+
+def test_no_facts_of_a_scene_that_an_earlier_pass_was_shown(world: World) -> None:
+    """Whether or not that pass found anything (docs/rules/observe.md#scenes)."""
+    world.observer = ExtractiveObserver()  # type: ignore[assignment]
+    told = ("I live in Porto. You are a receptionist and I'm a guest from Brazil.", "My name is Klaus.")
+    for session, messages in (("s1", told), ("s2", ("Let's role-play.", *told[1:]))):
+        world.open(session=session)
+        for text in messages:
+            world.say(text, "noted", session=session)
+            observe_session(world.user().of_session(session), 1, ObservationReport())
+    assert [m.text for m in world.memories() if m.kind is Kind.FACT] == ["User lives in Porto"]

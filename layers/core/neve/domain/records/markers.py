@@ -26,6 +26,15 @@ class RefusedEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """One that is being played. ``at``: when it was last spoken in, in stored form. ``both``: the user has a part in
+    it, too."""
+
+    at: str
+    both: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SessionMarker:
     """Marker, lease and live rows of a session (row ``SESS#s#M``): only passes and session-scoped writes move it.
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
@@ -34,7 +43,7 @@ class SessionMarker:
     marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
     and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
     ``fact_statements.py``). ``model_failed_at``: when the language model last gave a pass no answer; None once it
-    has."""
+    has. ``scene``: as the observer left it at ``observed_seq``."""
 
     session_id: str
     observed_seq: int = 0
@@ -53,4 +62,5 @@ class SessionMarker:
     retracted: Spans = ()
     retold: tuple[str, ...] = ()
     model_failed_at: str | None = None
+    scene: Scene | None = None
     version: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.zones import local_time, zone
@@ -14,10 +15,11 @@ from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import speaks_of_self, with_subject, without_dangling_start
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, from_assistant, wish
+from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.judgement import assistant_did, judge
-from neve.observers.extractive.speech import is_role, own_words, quotes_another
+from neve.observers.extractive.speech import own_words, quotes_another
 from neve.observing import PassInput
 
 LINE_CHARACTERS = 300
@@ -27,7 +29,8 @@ CASUAL_SENTENCES = 6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``text`` without its mark, at most 298 characters. ``weight`` orders the lines of a pass."""
+    """``text`` without its mark, at most 298 characters. ``weight`` orders the lines of a pass. ``played``: said to
+    somebody who plays a part, and so no fact."""
 
     mark: str
     text: str
@@ -36,6 +39,7 @@ class Line:
     seq_to: int
     speaker: str
     kind: Kind = Kind.NOTE
+    played: bool = False
 
     @property
     def shown(self) -> str:
@@ -74,19 +78,56 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
     names = {event.name for event in given.events if event.name}
     tz = zone(given.timezone)
     before: Sentence | None = None
+    scene = None if among_people else given.scene
     for event in given.events:
-        spoken = _own(event_text(event), names) if event.event_type in _SPEAKING else []
+        spoken, scene = _own(event, names, scene) if event.event_type in _SPEAKING else ([], scene)
+        scene = None if among_people else scene
         if spoken:
             today = local_time(event.created_at, tz).date()
             yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before), spoken
             before = spoken[-1]
 
 
-def _own(text: str, names: Iterable[str]) -> list[Sentence]:
-    """Up to the sentence with which a role begins."""
-    spoken = _spoken(text, set(names))
+def scene_at(given: PassInput, covered_to: int | None) -> Scene | None:
+    """The one that is being played behind the event of that seq (None = the last)."""
+    scene = given.scene
+    for event in given.events:
+        covered = covered_to is None or event.seq <= covered_to
+        if covered and event.event_type is EventType.USER_MESSAGE:
+            _, scene = _own(event, (), scene)
+    return scene
+
+
+def _own(event: Event, names: Iterable[str], scene: Scene | None) -> tuple[list[Sentence], Scene | None]:
+    """The sentences that are the speaker's own, up to the one with which a role begins; and the scene behind them.
+    ``scene``: from before, which only a user sets or ends."""
+    spoken = _spoken(event_text(event), set(names))
+    scene = goes_on(scene, event.created_at)
+    if event.event_type is EventType.USER_MESSAGE:
+        return _of_user(spoken, scene, event.created_at)
+    return [] if scene and scene.both else _before_a_role(spoken), scene
+
+
+def _before_a_role(spoken: Sequence[Sentence]) -> list[Sentence]:
     role = next((n for n, sentence in enumerate(spoken) if is_role(sentence.text)), len(spoken))
     return [sentence for sentence in spoken[:role] if not quotes_another(sentence.text)]
+
+
+def _of_user(spoken: Sequence[Sentence], scene: Scene | None, at: str) -> tuple[list[Sentence], Scene | None]:
+    """Nobody speaks for themselves in a scene in which they have a part; what they say to somebody who plays one is
+    ``played``."""
+    own: list[Sentence] = []
+    for n, sentence in enumerate(spoken):
+        begun = set_by(sentence.text, at)
+        if scene and is_over(sentence.text):
+            scene = None
+        elif is_role(sentence.text):
+            return own, set_among([one.text for one in spoken[n:]], at) or scene
+        elif begun:
+            scene = begun
+        elif not (quotes_another(sentence.text) or (scene and scene.both)):
+            own.append(replace(sentence, played=True) if scene else sentence)
+    return own, scene
 
 
 def _spoken(text: str, names: Collection[str]) -> list[Sentence]:

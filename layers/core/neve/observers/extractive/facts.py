@@ -182,7 +182,7 @@ def _shown_before(fact: ProposedFact) -> _Shown:
 
 
 def _statements(line: Line) -> Iterator[str]:
-    if line.speaker != "Assistant":
+    if line.speaker != "Assistant" and not line.played:
         parts = [line.text] if what_it_corrects(line.text) else statements(line.text)
         yield from (_unmarked(text) for text in parts if not was_cut(text))
 

@@ -145,10 +145,10 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
     if moment.of_assistant:
         yield from assistant_lines(spoken, moment)
         return
-    if answer := answer_line(spoken[0], moment):
+    if (answer := answer_line(spoken[0], moment)) and not spoken[0].played:
         yield answer
     for sentence in spoken:
-        if sentence.doubtful:
+        if sentence.doubtful or sentence.played:
             line = _doubtful(sentence, moment)
         else:
             line = _sequel(sentence, moment, notes) or statement(sentence, moment)
@@ -161,11 +161,14 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
 
 
 def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
-    """What may be somebody else's says neither who the user is nor what they wish or take back."""
+    """What may be somebody else's, or be said for the sake of a part, says neither who the user is nor what they wish
+    or take back; said to a part it is no more than a note."""
     line = statement(sentence, moment)
     if line is None or line.kind in (Kind.WISH, Kind.CORRECTION) or _NAMES_ONESELF.match(sentence.text):
         return None
-    return None if slot_of(line.text) else line
+    if slot_of(line.text):
+        return None
+    return replace(line, mark="🟡" if line.mark == "🔴" else line.mark, played=True) if sentence.played else line
 
 
 def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:

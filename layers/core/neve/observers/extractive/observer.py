@@ -7,6 +7,7 @@ from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
 from neve.domain.observe.lines import earlier, within_tokens
+from neve.observers.extractive.candidates import scene_at
 from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
 from neve.observers.extractive.librarian.filing import actions_of
@@ -60,6 +61,7 @@ class ExtractiveObserver:
         found = lines_of_pass(given, among_people=people)
         observed = [ObservedLine(line.shown, line.seq_from, line.seq_to) for line in found.lines]
         room = within_tokens(observed, given.output_cap, given.events)
+        covered_to = earlier(found.covered_to, room.covered_to)
         return Observed(
             has_memory=bool(room.lines),
             lines=room.lines,
@@ -69,8 +71,9 @@ class ExtractiveObserver:
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
-            covered_to=earlier(found.covered_to, room.covered_to),
+            covered_to=covered_to,
             lines_left_out=(*found.left_out, *room.left_out),
+            scene=None if people else scene_at(given, covered_to),
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:

@@ -10,10 +10,12 @@ from dataclasses import replace
 from neve.domain.compact.extract import sentences_of
 from neve.domain.librarian.looking import names_in
 from neve.domain.observe.unwanted import wanted_sentences
+from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.english.handed_over import SALUTATION, parts_of
 from neve.observers.extractive.english.headings import is_heading
+from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
@@ -45,14 +47,6 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
-_ROLE = re.compile(
-    r"\brole-?\s?play\b|^\s*(?:let's (?:play|pretend)|pretend|imagine|suppose|bedtime story|once upon a time)\b"
-    r"|^\s*(?:you are|you're) (?:an?|my|the) .*\b(?:i am|i'm|i will|i want)\b"
-    r"|\bin (?:my|our|the|this|a) (?:\w+ )?(?:game|story|novel|dream|campaign|movie|film|book|scene|role|play|show)\b"
-    r"|^\s*(?:my|our|the) (?:\w+ )?(?:character|hero|heroine|protagonist|narrator)\b"
-    r"|\b(?:i'm|i am) (?:your|the) (?:patient|customer|student|parrot|boss|prisoner|apprentice)\b",
-    re.IGNORECASE,
-)
 _SAYS = any_of("say says said read reads wrote write writes texted emailed messaged sent posted asked told replied")
 _INTRODUCES = re.compile(
     rf"^(?=.{{1,200}}$)(?!.*\b(?:i|we|i've|we've)(?: \w+)? {_SAYS}\b)(?:.*\b(?<!\bmy )(?P<written>"
@@ -149,11 +143,6 @@ def _spoken_by_another(line: str) -> bool:
     return _OWN_HEAD.search(match["head"]) is None or _SPEAKS.search(match["head"]) is not None
 
 
-def is_role(sentence: str) -> bool:
-    """Whether it sets or plays a scene; what follows in the message belongs to it."""
-    return _ROLE.search(_QUOTATION.sub('""', sentence)) is not None
-
-
 def quotes_another(sentence: str) -> bool:
     """Whether the first person that speaks in it speaks inside a quotation only."""
     return _QUOTES_OF_OTHERS.search(sentence) is not None and _OF_SELF.search(_QUOTATION.sub("", sentence)) is None
@@ -163,31 +152,38 @@ def own_events(events: Sequence[Event]) -> list[Event]:
     """What a session says of the user: their messages without text that they hand over, scenes that they play, and what
     they asked not to have remembered. A message of which nothing is left is left out; what others said stays."""
     parts: set[str] = set()
+    scene: Scene | None = None
     left: list[Event] = []
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             left.append(event)
             continue
-        spoken, own = sentences_of(event_text(event)), _own(event_text(event), parts)
+        spoken, (own, scene) = sentences_of(event_text(event)), _own(event, parts, scene)
         if own:
             left.append(event if own == spoken else replace(event, content="\n".join(own)))
     return left
 
 
-def _own(text: str, parts: set[str]) -> list[str]:
-    """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it.
-    ``parts``: the names in the scenes so far."""
+def _own(event: Event, parts: set[str], scene: Scene | None) -> tuple[list[str], Scene | None]:
+    """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it; and the
+    scene that goes on behind it. ``parts``: the names in the scenes so far. ``scene``: from before."""
+    spoken = wanted_sentences(sentences_of(own_words(event_text(event), surely=True)))
+    scene = goes_on(scene, event.created_at)
     own: list[str] = []
-    spoken = wanted_sentences(sentences_of(own_words(text, surely=True)))
     for n, sentence in enumerate(spoken):
-        begins = is_role(sentence)
-        if begins or _speaks_as(sentence, parts):
-            if begins:
-                parts.update(name for one in spoken[n:] for name in names_in(one))
-            break
-        if not quotes_another(sentence):
+        begun = set_by(sentence, event.created_at)
+        if scene and is_over(sentence):
+            scene = None
+        elif begun and not begun.both:
+            scene = begun
+        elif is_role(sentence):
+            parts.update(name for one in spoken[n:] for name in names_in(one))
+            return own, set_among(spoken[n:], event.created_at) or scene
+        elif _speaks_as(sentence, parts):
+            return own, scene
+        elif scene is None and not quotes_another(sentence):
             own.append(sentence)
-    return own
+    return own, scene
 
 
 def _speaks_as(sentence: str, parts: set[str]) -> bool:

@@ -246,8 +246,10 @@ class PassCommit:
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
             return marker
+        scene = self.observed.scene if marker.observed_seq >= self.read.covered_to else marker.scene
         return replace(
             marker,
+            scene=scene,
             current_task=self.observed.current_task or marker.current_task,
             suggested_continuation=self.observed.suggested_continuation or marker.suggested_continuation,
             thread_title=self.observed.thread_title or marker.thread_title,

@@ -114,7 +114,9 @@ def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Ob
         return observed, read
     covered = [event for event in read.events if event.seq <= covered_to]
     left_out = tuple(seq for seq in observed.lines_left_out if seq <= covered_to)
-    return replace(observed, lines=up_to(observed.lines, covered_to), lines_left_out=left_out), replace(
+    lines = up_to(observed.lines, covered_to)
+    scene = observed.scene if wanted == observed.covered_to else None  # in a scene there are no facts without room
+    return replace(observed, lines=lines, lines_left_out=left_out, scene=scene), replace(
         read, covered_to=covered_to, events=covered, facts=tuple(facts_up_to(room.facts, covered_to))
     )
 
@@ -227,6 +229,7 @@ class _Pass:
             timezone=head.timezone,
             output_cap=policy.observer_output_cap,
             max_lines=room_for(events),
+            scene=marker.scene,
             seconds_left=self.seconds_left,
         )
 

@@ -133,13 +133,15 @@ _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|cl
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """``text`` without its final mark. ``corrects``: it began with a word that takes something back, and goes on with a
-    statement; ``takes_back``: with such a word, whatever follows. ``doubtful``: it may be somebody else's."""
+    statement; ``takes_back``: with such a word, whatever follows. ``doubtful``: it may be somebody else's.
+    ``played``: it is said to somebody who plays a part."""
 
     text: str
     question: bool
     corrects: bool = False
     takes_back: bool = False
     doubtful: bool = False
+    played: bool = False
 
 
 def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:

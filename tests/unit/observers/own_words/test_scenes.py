@@ -1,0 +1,118 @@
+"""A part that is played goes on in the messages behind it, and in the passes behind that of the one that set it."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.records.markers import Scene
+from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observers.extractive.speech import own_events
+from neve.observing import Observed, PassInput
+
+SELF = "My name is Klaus and I'm allergic to feathers. I lost my passport. I'm flying to Oslo on Friday."
+BOTH = [
+    "You are a hotel receptionist and I'm a guest from Brazil.",
+    "Let's role-play. I am Kael, the knight.",
+    "Can we do a role play?",
+    "Let's pretend we are pirates.",
+    "Pretend you're my landlord and I'm your tenant.",
+    "I'm your patient.",
+]
+LISTENER = [
+    "Act as my German teacher.",
+    "I want you to act as a travel agent",
+    "Please play the role of a nutritionist.",
+    "Pretend to be a chef",
+]
+NO_SCENE = [
+    "You are a star, I'm so happy!",
+    "I love role-playing games.",
+    "Let's play chess.",
+    "In the movie yesterday everybody died.",
+    "You're my hero!",
+    "My boss acts like a child.",
+    "Be my guest!",
+]
+
+
+def events(*said: str, hour: int = 10, first: int = 1) -> list[Event]:
+    """Each answered."""
+    spoken = [one for text in said for one in ((EventType.USER_MESSAGE, text), (EventType.ASSISTANT_RESPONSE, "Okay!"))]
+    return [
+        Event(n, kind, text, original_tokens=1, created_at=f"2026-03-10T{hour:02d}:{n:02d}:00.000Z")
+        for n, (kind, text) in enumerate(spoken, start=first)
+    ]
+
+
+def observed(given: list[Event], scene: Scene | None = None) -> Observed:
+    return ExtractiveObserver().observe(PassInput("s", given, (), "UTC", 8000, max_lines=60, scene=scene))
+
+
+def lines(found: Observed) -> list[str]:
+    return [line.text for line in found.lines]
+
+
+@pytest.mark.parametrize("sets", BOTH)
+def test_what_is_said_in_a_scene_is_not_remembered(sets: str) -> None:
+    found = observed(events(sets, SELF, SELF))
+    assert (lines(found), found.facts) == ([], ())
+
+
+@pytest.mark.parametrize("sets", BOTH)
+def test_a_scene_goes_on_in_the_next_pass(sets: str) -> None:
+    scene = observed(events(sets)).scene
+    found = observed(events(SELF, first=3), scene)
+    assert (lines(found), found.facts) == ([], ())
+    assert found.scene == Scene("2026-03-10T10:03:00.000Z", both=True)
+
+
+@pytest.mark.parametrize("sets", LISTENER)
+def test_what_is_said_to_somebody_who_plays_a_part_is_no_more_than_a_note(sets: str) -> None:
+    first = observed(events(sets))
+    for found in (observed(events(sets, SELF)), observed(events(SELF, first=3), first.scene)):
+        assert found.facts == ()
+        assert [line for line in lines(found) if "🔴" in line or "Klaus" in line] == []
+        assert any("Oslo" in line for line in lines(found))
+
+
+def test_who_asks_a_part_for_advice_keeps_their_health_as_a_note() -> None:
+    found = observed(events("Act as a nutritionist. I'm diabetic, what can I eat?", "Always answer in French."))
+    assert (lines(found), found.facts) == (["🟡 User is diabetic"], ())
+
+
+@pytest.mark.parametrize("said", NO_SCENE)
+def test_other_words_set_no_scene(said: str) -> None:
+    found = observed(events(said, "I'm allergic to feathers."))
+    assert "🔴 User is allergic to feathers" in lines(found)
+    assert found.scene is None
+
+
+@pytest.mark.parametrize(
+    "ends",
+    ["Okay, let's stop the role-play.", "The game is over.", "Out of character:", "Enough acting!", "End scene."],
+)
+def test_a_scene_that_is_over_is_over(ends: str) -> None:
+    found = observed(events(BOTH[0], "I lost my passport.", f"{ends}\nI'm allergic to feathers.", "I live in Porto."))
+    assert lines(found) == ["🔴 User is allergic to feathers", "🔴 User lives in Porto"]
+    assert found.scene is None
+
+
+def test_nobody_goes_on_with_a_scene_that_was_left_for_half_a_day() -> None:
+    scene = observed(events(BOTH[0], hour=1)).scene
+    assert observed(events("I live in Porto.", hour=12, first=3), scene).facts == ()
+    assert [fact.text for fact in observed(events("I live in Porto.", hour=14, first=3), scene).facts] == [
+        "User lives in Porto"
+    ]
+
+
+def test_what_an_assistant_does_in_a_scene_is_not_remembered() -> None:
+    spoken = events(BOTH[0])
+    booked = Event(2, EventType.ASSISTANT_RESPONSE, "I've booked your room.", 1, "2026-03-10T10:02:00.000Z")
+    assert lines(observed([booked])) == ["✅ Assistant has booked the user's room"]
+    assert lines(observed([spoken[0], booked])) == []
+
+
+def test_nothing_that_is_said_in_a_scene_is_filed() -> None:
+    left = own_events(events(BOTH[0], "I live in Munich.", "Stop the game.", "I live in Porto."))
+    assert [one.content for one in left if one.event_type is EventType.USER_MESSAGE] == ["I live in Porto."]
