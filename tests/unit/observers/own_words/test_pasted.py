@@ -95,7 +95,34 @@ def test_what_stands_under_a_heading_is_kept(said: str, kept: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    "said", ["Dan: I live in Oslo", "Work colleague: I'm a nurse", "Family doctor: I'm allergic to nuts"]
+    ("said", "kept"),
+    [
+        ("By the way: I'm a type 1 diabetic", "🔴 User is a type 1 diabetic"),
+        ("Change of plan: I'm flying to Kyoto with Wim", "🟡 Change of plan: User is flying to Kyoto with Wim"),
+        ("Long story short: I'm allergic to latex", "🔴 Long story short: User is allergic to latex"),
+        ("Quick update: I'm allergic to latex", "🔴 Quick update: User is allergic to latex"),
+        ("- Other things to know: I'm vegan", "🔴 Other things to know: User is vegan"),
+        ("bad news from the clinic: i'm allergic to latex", "🔴 Bad news from the clinic: User is allergic to latex"),
+    ],
+)
+def test_what_leads_to_a_statement_is_no_speaker(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Dan: I live in Oslo",
+        "Dan Miller: I live in Oslo",
+        "dan miller: i live in oslo",
+        "Work colleague: I'm a nurse",
+        "Family doctor: I'm allergic to nuts",
+        "The man behind me in the line said: I live in Oslo",
+        "Sentence 3: I live in Oslo",
+        "The first line of the poem: I live in Oslo",
+        "can you make this sound nicer: i hate my job and i live in oslo",
+        "Give me synonyms for: I live in Oslo",
+    ],
 )
 def test_a_speaker_is_no_heading(said: str) -> None:
     assert lines(said) == []

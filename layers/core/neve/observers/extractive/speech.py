@@ -13,8 +13,9 @@ from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.observers.extractive.english.handed_over import SALUTATION, parts_of
+from neve.observers.extractive.english.handed_over import SALUTATION, TEXT_NOUN, parts_of
 from neve.observers.extractive.english.headings import is_heading
+from neve.observers.extractive.english.orders import is_order, is_question
 from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
@@ -46,6 +47,25 @@ _SPEAKS = re.compile(
     + r"\b[^:]*$",
     re.IGNORECASE,
 )
+_SOMEBODY = re.compile(
+    r"\b"
+    + any_of(
+        "wife husband partner girlfriend boyfriend mother mom mum father dad sister brother son daughter aunt uncle",
+        "cousin friend boss manager colleague coworker neighbor neighbour teacher doctor nurse therapist patient",
+        "client customer guest host waiter interviewer interviewee narrator speaker character man woman boy girl",
+        "person user assistant bot player participant witness",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""By what they are to others: ``Family doctor``"""
+_A_TEXT = re.compile(rf"\b{TEXT_NOUN}s?\b(?! short\b)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_][\w'-]*")
+_TOLD = re.compile(
+    r"\b(?:update|updates|news|note|notes|plan|plans|question|reminder|facts?|context)\s*$", re.IGNORECASE
+)
+_MIN_WORDS_OF_HEAD = 2
+"""A single word may be a name, and two where nobody writes capitals."""
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 _SAYS = any_of("say says said read reads wrote write writes texted emailed messaged sent posted asked told replied")
 _INTRODUCES = re.compile(
@@ -140,7 +160,21 @@ def _spoken_by_another(line: str) -> bool:
     match = _HEAD.match(bare)
     if match is None or _OF_SELF.search(match["said"]) is None or is_heading(match["head"]):
         return False
-    return _OWN_HEAD.search(match["head"]) is None or _SPEAKS.search(match["head"]) is not None
+    if _OWN_HEAD.search(match["head"]):
+        return _SPEAKS.search(match["head"]) is not None
+    return _may_speak(match["head"])
+
+
+def _may_speak(head: str) -> bool:
+    """Whether what stands before a colon can be a name or somebody, or gives a text away. ``By the way`` and ``Change
+    of plan`` do not."""
+    words = _WORD.findall(head)
+    if _TOLD.search(head):
+        return False
+    few = len(words) < _MIN_WORDS_OF_HEAD or (len(words) == _MIN_WORDS_OF_HEAD and head.islower())
+    if few or all(word[0].isupper() or word[0].isdigit() for word in words):
+        return True
+    return any(form.search(head) for form in (_SPEAKS, _SOMEBODY, _A_TEXT)) or is_question(head) or is_order(head)
 
 
 def quotes_another(sentence: str) -> bool:
