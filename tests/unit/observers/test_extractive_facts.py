@@ -288,3 +288,9 @@ def test_what_was_corrected_at_once_is_a_fact_as_it_was_corrected() -> None:
 def test_what_was_corrected_is_updated_like_any_other() -> None:
     [fact] = facts("I moved to Kiel", prior=shown('Correction of "User moved to Bremen": Lübeck'))
     assert (fact.text, fact.relation, fact.target_id) == ("User moved to Kiel", "updates", "mem_1")
+
+
+@pytest.mark.parametrize("said", ["I never said I was from Texas.", "I always wanted a dog.", "I never ate pork."])
+def test_what_never_happened_is_no_habit(said: str) -> None:
+    assert observed(said).facts == ()
+    assert [fact.category for fact in observed("I never eat pork.").facts] == ["PREFERENCE"]

@@ -14,6 +14,7 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
 from neve.observers.extractive.candidates import Line, was_cut
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
+from neve.observers.extractive.english.verbs import is_past_form
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of, one_spelling
 from neve.observers.extractive.sequels import what_it_corrects
@@ -32,7 +33,8 @@ _HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?:\s+(?:has\s+)?{_ADVERB})*"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``slot``: of what only one can be true of somebody; the group ``of`` belongs to its name."""
+    """``slot``: of what only one can be true of somebody; the group ``of`` belongs to its name. The group ``habit``: a
+    verb, which tells of none where it is past."""
 
     pattern: re.Pattern[str]
     category: Category
@@ -108,7 +110,8 @@ FORMS = (
     _form(rf"'s (?:\w+ )?{_CLOSE}\b", "PERSON", 3),
     _form(rf" has (?:an?|one|two|three|four|five|\d+) (?:\w+ )?{_CLOSE}\b", "PERSON", 4),
     _form(
-        r" (?:likes|loves|enjoys|adores|prefers|hates|dislikes|can't stand|doesn't like|never|always)\b",
+        r" (?:likes|loves|enjoys|adores|prefers|hates|dislikes|can't stand|doesn't like"
+        r"|(?:never|always)(?: (?P<habit>[\w']+))?)\b",
         "PREFERENCE",
         3,
     ),
@@ -217,7 +220,8 @@ def _recognised(text: str, *, event: bool) -> Recognised | None:
     while (old := what_it_corrects(says)) is not None:
         says = old
     for form in FORMS:
-        if match := form.pattern.search(says):
+        match = form.pattern.search(says)
+        if match and not is_past_form((match.groupdict().get("habit") or "").lower()):
             of = one_spelling(match.groupdict().get("of", "").casefold())
             holds_now = not stance_of(says).denied and not (form.slot == "home" and _LONG_AGO.search(says))
             slot = f"{match['who']}: {form.slot} {of}" if form.slot and holds_now else None
