@@ -13,14 +13,16 @@ from neve.observing import Observed, PassInput, PriorMemory
 WEDNESDAY = "2026-11-25T09:00:00.000Z"
 
 
-def observed(text: str, *prior: str) -> Observed:
+def observed(text: str, *prior: str, then: str | None = None) -> Observed:
+    """``then``: a second message."""
     shown = tuple(PriorMemory(f"mem_{n}", fact, local=False, kind=Kind.FACT) for n, fact in enumerate(prior))
-    events = (Event(1, EventType.USER_MESSAGE, text, 1, WEDNESDAY),)
+    texts = [text] if then is None else [text, then]
+    events = [Event(n, EventType.USER_MESSAGE, said, 1, WEDNESDAY) for n, said in enumerate(texts, start=1)]
     return ExtractiveObserver().observe(PassInput("s", events, shown, "UTC", 8_000))
 
 
-def lines(text: str) -> list[str]:
-    return [line.text.split(" ", 1)[1] for line in observed(text).lines]
+def lines(text: str, then: str | None = None) -> list[str]:
+    return [line.text.split(" ", 1)[1] for line in observed(text, then=then).lines]
 
 
 @pytest.mark.parametrize(
@@ -288,3 +290,57 @@ def test_never_before_a_thing_is_no_order(said: str, kept: list[str]) -> None:
 )
 def test_a_figure_in_front_is_no_lost_subject(said: str, kept: str) -> None:
     assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "The contractor quoted 13,900 incl. VAT but without appliances, approx. 3 weeks, e.g. no tiles",
+            ["The contractor quoted 13,900 incl. VAT but without appliances, approx. 3 weeks, e.g. no tiles"],
+        ),
+        ("I live at 12 Mill Rd. in Leeds.", ["User lives at 12 Mill Rd. in Leeds"]),
+        ("My rent is approx. 900 euros incl. heating.", ["User's rent is approx. 900 euros incl. heating"]),
+        ("I take 20 mg. daily for my asthma.", ["User takes 20 mg. daily for their asthma"]),
+        # of who writes no capitals, or few
+        ("i live in porto. my dog is called rex", ["User lives in porto", "User's dog is called rex"]),
+        ("I live in Porto. my dog is called rex", ["User lives in Porto", "User's dog is called rex"]),
+        ("I work at Bosch. love it there. vegan btw", ["User works at Bosch"]),
+        ("I live at 12 Mill Rd. My dog is called Rex.", ["User lives at 12 Mill Rd", "User's dog is called Rex"]),
+    ],
+)
+def test_a_sentence_does_not_end_inside(said: str, kept: list[str]) -> None:
+    assert [line for line in lines(said) if "love it" not in line] == kept
+
+
+@pytest.mark.parametrize("tag", ["right?", "crazy right?", "wild, huh?", "correct?"])
+def test_a_tag_makes_no_question_of_what_is_said_of_oneself(tag: str) -> None:
+    assert lines(f"I've been married to Joost for eleven years, {tag}") == [
+        "User has been married to Joost for eleven years"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My daughter Liv turned 6. She's allergic to kiwi.", "User's daughter Liv is allergic to kiwi"),
+        ("My husband has a cold. He is also diabetic!", "User's husband is also diabetic"),
+        ("My sister is here. She has a nut allergy.", "User's sister has a nut allergy"),
+    ],
+)
+def test_what_a_relative_must_not_eat_is_kept_with_who_they_are(said: str, kept: str) -> None:
+    assert kept in lines(said)
+    first, then = said.split(". ")
+    assert kept in lines(first, then)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My daughter met my sister. She's allergic to kiwi.",
+        "My husband cooked. She's allergic to kiwi.",
+        "The neighbour called. She's allergic to kiwi.",
+    ],
+)
+def test_of_several_relatives_nobody_knows_who_is_meant(said: str) -> None:
+    assert not any("kiwi" in line for line in lines(said))

@@ -12,7 +12,7 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.zones import local_time, zone
 from neve.observers.extractive.classifier import Kind
-from neve.observers.extractive.english.clauses import speaks_of_self, with_subject, without_dangling_start
+from neve.observers.extractive.english.clauses import speaks_of_self, with_person, with_subject, without_dangling_start
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, from_assistant, wish
 from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
@@ -78,10 +78,14 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
     names = {event.name for event in given.events if event.name}
     tz = zone(given.timezone)
     before: Sentence | None = None
+    said = ""
     scene = None if among_people else given.scene
     for event in given.events:
         spoken, scene = _own(event, names, scene) if event.event_type in _SPEAKING else ([], scene)
         scene = None if among_people else scene
+        if not among_people and event.event_type is EventType.USER_MESSAGE:
+            spoken = _of_whom(spoken, said)
+            said = spoken[-1].text if spoken else said
         if spoken:
             today = local_time(event.created_at, tz).date()
             yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before), spoken
@@ -106,6 +110,12 @@ def _own(event: Event, names: Iterable[str], scene: Scene | None) -> tuple[list[
     if event.event_type is EventType.USER_MESSAGE:
         return _of_user(spoken, scene, event.created_at)
     return [] if scene and scene.both else _before_a_role(spoken), scene
+
+
+def _of_whom(spoken: Sequence[Sentence], said: str) -> list[Sentence]:
+    """``said``: the user's sentence before."""
+    before = [said, *(sentence.text for sentence in spoken)]
+    return [replace(one, text=with_person(one.text, before[n])) for n, one in enumerate(spoken)]
 
 
 def _before_a_role(spoken: Sequence[Sentence]) -> list[Sentence]:

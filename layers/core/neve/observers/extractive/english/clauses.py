@@ -23,6 +23,33 @@ _DANGLING = re.compile(
 _FIRST_PERSON = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 
 
+_HERS = "wife daughter mother mom mum sister grandma grandmother girlfriend aunt niece"
+_HIS = "husband son father dad brother grandpa grandfather boyfriend uncle nephew"
+_RELATIVE = re.compile(
+    rf"\b[Mm]y (?:[\w-]+ )?(?P<who>(?P<she>{any_of(_HERS)})|(?P<he>{any_of(_HIS)})|partner|child|kid|baby|friend)\b"
+    r"(?:,? (?P<name>[A-Z]\w+))?"
+)
+_ILL = re.compile(
+    r"^(?P<who>she|he)(?:'s| is| has (?=(?:an? |severe |bad )?[a-z]+ allergy\b))"
+    rf"(?=\s*(?:(?:not|also|an?|type \d|severely|[a-z]+ly)\s+)*(?:{any_of(*TRAITS)}|[a-z]+ allergy)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_person(sentence: str, before: str) -> str:
+    """What must not be missed of a relative whom the sentence before names: ``She's allergic to kiwi`` behind "My
+    daughter Liv turned 6" -> ``My daughter Liv is allergic to kiwi``. Where that names several, nobody knows whom."""
+    ill, named = _ILL.match(sentence), list(_RELATIVE.finditer(before))
+    if ill is None or len(named) != 1:
+        return sentence
+    other = "he" if ill["who"].lower() == "she" else "she"
+    if named[0][other]:
+        return sentence
+    name = f" {named[0]['name']}" if named[0]["name"] else ""
+    verb = "has" if "has" in ill[0].lower().split() else "is"
+    return f"My {named[0]['who']}{name} {verb} {sentence[ill.end() :].lstrip()}"
+
+
 def is_hypothetical(sentence: str) -> bool:
     """What is only supposed, or said in jest."""
     return _HYPOTHESIS.search(sentence) is not None

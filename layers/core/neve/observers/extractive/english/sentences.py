@@ -11,8 +11,8 @@ from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.spans import REMOVED
 from neve.observers.extractive.english.headings import without_heading
-from neve.observers.extractive.english.verbs import is_common_present
-from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
+from neve.observers.extractive.english.verbs import is_common_present, is_past_form
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, TRAITS, any_of
 
 MAX_SENTENCE = 600
 """A longer "sentence" is pasted material, not something that was said, unless it can be read in parts: what was
@@ -31,11 +31,27 @@ _BOUNDARY = re.compile(r"""[.!?…](?<![.!?…]{2})(?:(?<=\S.)|[.!?…])[.!?…]
 """Both begin with the characters that are looked for, because a pattern that first looks behind is tried at every
 place; and with the first mark of a run, because a page of dots would be read once for each of them."""
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k"
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|incl|excl|ltd|jr|sr|u\.s|u\.k"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
 
+_BEFORE_A_SMALL_LETTER = re.compile(r"\b(?:rd|ave|blvd|ln|apt|dept|tel|min|max|temp|est|ca|resp)\.$", re.IGNORECASE)
+"""They may end a sentence, too: ``12 Mill Rd. in Leeds``, "I live at 12 Mill Rd. It's old"."""
+_BEGINS_SMALL = re.compile(
+    r"(?:"
+    + FIRST_PERSON
+    + "|"
+    + any_of(
+        "he she it they you he's she's it's they're that that's this there there's his her their its your please what",
+        "how why when where who which can could would should do does did is are was also anyway thanks ok okay yes no",
+        "but so and then because if never always don't maybe not just still",
+        *TRAITS,
+    )
+    + r"|[a-z]{2,}ing)\b"
+)
+"""What people begin a sentence with who leave out capitals."""
+_FIRST_WORD = re.compile(r"[a-z']+")
 _MAX_ENDING = 12
 
 _INTERJECTION = any_of(
@@ -83,7 +99,9 @@ _GROUND = (
 )
 _ONLY_GROUND = re.compile(_GROUND + "$", re.IGNORECASE)
 _STATEMENT_FIRST = re.compile(_GROUND + r",\s[^?]*\?+$", re.IGNORECASE)
-_ASKS_BACK = re.compile(r"^(?P<said>.*),\s*(?:right|correct|no|yes)\s*\?+$", re.IGNORECASE)
+_ASKS_BACK = re.compile(
+    r"^(?P<said>.*?),\s*(?:(?:[\w']+,? ){0,2}(?:right|huh)|correct|no|yes|eh)\s*\?+$", re.IGNORECASE
+)
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 """``I need a visa, right?`` says something; ``bats are blind, right?`` only asks."""
 _TAKES_BACK = re.compile(
@@ -195,19 +213,34 @@ def order_at(part: str) -> re.Match[str] | None:
 
 
 def _split(line: str) -> list[str]:
-    """At sentence ends that end one: not behind an abbreviation, nor at three dots that run on in lower case."""
+    """At sentence ends that end one: not behind an abbreviation, nor at dots that run on in lower case; one dot does
+    in a line that has capitals, before a word that begins no sentence."""
     line = _EMOTICON.sub("", " ".join(line.split()))
     line = line.strip() if line.isascii() else _EMOJI.sub(_as_stop, line).strip()
     parts, start = [], 0
     for boundary in _BOUNDARY.finditer(line):
         end = boundary.end()
         ending = line[max(start, end - _MAX_ENDING) : end].rstrip()
-        runs_on = ending.endswith(("...", "…")) and line[end : end + 1].islower()
-        if runs_on or _ABBREVIATION.search(ending):
+        small = line[end : end + 1].islower()
+        if _ABBREVIATION.search(ending) or (small and _runs_on(ending, line, end)):
             continue
         parts.append(line[start:end].rstrip())
         start = end
     return [*parts, line[start:]]
+
+
+def _runs_on(ending: str, line: str, end: int) -> bool:
+    """Behind a mark before a word in lower case."""
+    if ending.endswith(("...", "…")) or _BEFORE_A_SMALL_LETTER.search(ending):
+        return True
+    return ending.endswith(".") and line[:1].isupper() and not _begins_small(line, end)
+
+
+def _begins_small(line: str, at: int) -> bool:
+    """Whether a sentence may begin there, in lower case, with a subject or with a verb that has lost it."""
+    found = _FIRST_WORD.match(line, at)
+    word = found[0] if found else ""
+    return _BEGINS_SMALL.match(line, at) is not None or is_common_present(word) or is_past_form(word)
 
 
 def _as_stop(emoji: re.Match[str]) -> str:
