@@ -344,3 +344,35 @@ def test_what_a_relative_must_not_eat_is_kept_with_who_they_are(said: str, kept:
 )
 def test_of_several_relatives_nobody_knows_who_is_meant(said: str) -> None:
     assert not any("kiwi" in line for line in lines(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Explain the difference between REST and GraphQL",
+        "Explain the pros and cons of a fixed rate",
+        "Improve my short story",
+        "Please check my homework",
+        "Compare the two offers from the bank",
+        "Here is our lease, please keep it in mind when I ask about the flat",
+        "- As a nurse I want to see my shifts\n- As a manager, I want to approve holidays",
+        "As a customer, I want to reset my password so that I can log in again.",
+    ],
+)
+def test_an_errand_is_no_memory(said: str) -> None:
+    assert lines(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Please always check my grammar.", "User's standing wish: Please always check my grammar"),
+        ("Please give me short answers.", "User's standing wish: Please give me short answers"),
+        ("Book the table for Friday.", "User asked: Book the table for Friday (meaning 2026-11-27)"),
+        ("As a diabetic I would like to eat less sugar", "As a diabetic User would like to eat less sugar"),
+        ("As a nurse I want to stop by 3 May.", "As a nurse User wants to stop by 3 May (meaning 2027-05-03)"),
+        ("The book club meets on Tuesdays.", "The book club meets on Tuesdays"),
+    ],
+)
+def test_what_is_to_hold_or_has_a_day_is_no_errand(said: str, kept: str) -> None:
+    assert lines(said) == [kept]

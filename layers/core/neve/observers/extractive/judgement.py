@@ -13,6 +13,8 @@ from typing import Literal
 
 from neve.observers.extractive.classifier import Kind, classify
 from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
+from neve.observers.extractive.english.handed_over import Owner, owner_behind
+from neve.observers.extractive.english.orders import is_for_now
 from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
 from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
@@ -91,6 +93,15 @@ _HEARSAY = re.compile(
     re.IGNORECASE,
 )
 """What somebody else says of the user is not known to be true."""
+_USER_STORY = re.compile(
+    rf"^as an? (?!(?:\w+ )?{any_of(*TRAITS)}\b)[\w -]{{2,40}}?,? (?:i|we) (?:want|would like|can|should be able) to\b",
+    re.IGNORECASE,
+)
+"""What somebody in a plan for software wants: ``As a nurse I want to see my shifts``"""
+_HANDS_OVER = re.compile(
+    r"^(?:here(?:'s| is| are)|this is|these are) (?:my|our|the|an?)\b.*\b(?:it|them)\b", re.IGNORECASE
+)
+"""``Here is our lease, please keep it in mind``: the line would not hold it."""
 _TO_THE_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b",
@@ -108,11 +119,13 @@ def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, cas
     """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
     where an assistant is given orders. ``casual``: too short a message to be pasted."""
-    if is_hypothetical(sentence) or _HEARSAY.search(sentence):
+    if is_hypothetical(sentence) or _HEARSAY.search(sentence) or (not dated and _USER_STORY.match(sentence)):
         return None
     verdict = _asked(sentence, dated=dated) or _correction(sentence, corrects=corrects)
     if verdict is None:
         verdict = _classified(sentence)
+        if verdict and _is_errand(sentence, verdict, dated=dated):
+            return None
         if verdict and not verdict.wording:
             states = speaks_of_self(sentence) or dated or (casual and not among_people)
             verdict = verdict if states and _stands_alone(sentence, verdict, dated=dated) else None
@@ -138,6 +151,16 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
     if speaks_of_self(sentence):
         return TAKEN_BACK if classify(sentence).likelihood > MIN_LIKELIHOOD_OF_CORRECTIONS else None
     return TAKEN_BACK if _STATES.search(sentence) and values_in(sentence) else None
+
+
+def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
+    """Whether it is about what is handed over, or to be done now: once it is done it says nothing. How answers are to
+    be, it may say without an "always": ``Give me short answers``."""
+    if _HANDS_OVER.match(sentence):
+        return True
+    if dated or not is_for_now(sentence):
+        return False
+    return verdict.wording == "" or owner_behind(sentence) is Owner.ANOTHER
 
 
 def _classified(sentence: str) -> Verdict | None:
