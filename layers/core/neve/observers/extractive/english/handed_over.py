@@ -16,6 +16,10 @@ SHORT = 200
 """Characters of a paragraph that may hand something over; a longer one tells a story of its own."""
 
 
+MAX_PHATIC = 15
+"""Characters behind the form of a greeting: ``How are you today?``"""
+
+
 class Owner(IntEnum):
     """Of what stands behind a paragraph."""
 
@@ -35,6 +39,7 @@ SALUTATION = re.compile(r"^\s*(?:dear|hi|hello|hey)\s[^,\n]{1,40},\s*$", re.IGNO
 _MARKED = re.compile(r"```|~~~|>|\"[^\"]*\"\s*$|“[^”]*”\s*$", re.MULTILINE)
 """Handed over between marks, which say where it ends."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE = re.compile(r"[^\n]+")
 _CLAUSE_END = re.compile(r"(?<=[.!?…:])\s+|\n")
 _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|dear|good (?:morning|evening|afternoon)|thanks|thank you|thx|ok|okay|so|well|yes|no|oh)\b"
@@ -46,18 +51,22 @@ TEXT_NOUN = any_of(
     "paragraph sentence passage draft song speech caption tweet abstract excerpt chapter transcript resume résumé cv",
     "quote quotation grammar spelling wording english",
 )
+_MY_TEXT = any_of(TEXT_NOUN, "summary blurb pitch profile description diary journal entry")
+"""What is a text where somebody speaks of "my" or "the" one."""
 _A_TEXT = rf"(?:{TEXT_NOUN}s?)\b(?! (?:short|office|code)\b)"
 _THE_TEXT = re.compile(
     r"\b(?:my|our|the|this|these|his|her|their|[\w-]+'s)"
-    r"(?: (?!last\b|previous\b|earlier\b|next\b|first\b)[\w-]+){0,3}? " + _A_TEXT,
+    rf"(?: (?!last\b|previous\b|earlier\b|next\b|first\b)[\w-]+){{0,3}}? {_MY_TEXT}s?\b(?! (?:short|office|code)\b)",
     re.IGNORECASE,
 )
 _INTO_A_TEXT = re.compile(
-    rf"\b(?:in|into|for|on|with|about|an?|some|any|your)(?: [\w-]+){{0,3}}? {_A_TEXT}", re.IGNORECASE
+    rf"\b(?:in|into|for|on|with|about|an?|some|any|your)(?: [\w-]+){{0,3}}? {_MY_TEXT}s?\b", re.IGNORECASE
 )
 """What is said for a text that is still to be written: ``What belongs in my cover letter?``"""
 _BARE_TEXT = re.compile(
-    rf"^(?:[\w'-]+ ){{0,3}}?{_A_TEXT}(?=\W*$| (?:from|by|of|about|that|someone|somebody|i)\b)", re.IGNORECASE
+    rf"^(?:[\w'-]+ ){{0,3}}?{_A_TEXT}(?=\W*$"
+    r"| (?:from|by|of|about|that|someone|somebody|i|check|help|feedback|correction)\b)",
+    re.IGNORECASE,
 )
 _THIS = re.compile(r"\bthis\b", re.IGNORECASE)
 _WHAT_ONE_DID = re.compile(
@@ -82,7 +91,7 @@ _PLIGHT = re.compile(
 _HANDED = re.compile(
     r"\b(?P<past>\w+)(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
     rf"|\s+(?:from|on|in|off|at|by|online|today|yesterday|somewhere|earlier)\b|(?: [\w-]+){{0,2}}? {_A_TEXT})"
-    rf"|^(?:here|this|these)(?:'s| is| are)\b.*\b{TEXT_NOUN}"
+    rf"|^(?:here|this|these|(?:the )?following|below)(?:'s| is| are)\b.*\b{_MY_TEXT}"
     r"|^(?:here|this)(?:'s| is) what (?!i (?:do|have|need|want)\b)",
     re.IGNORECASE,
 )
@@ -98,6 +107,19 @@ _TO_KEEP = re.compile(
     re.IGNORECASE,
 )
 """What the user wants to be known is their own."""
+_PHATIC = re.compile(
+    r"^(?:how are you|how's it going|what's up|are you there|anybody there|got a (?:minute|moment|second)"
+    r"|(?:can|could|may) i (?:ask|tell)(?: you)? (?:something|a question|sth)"
+    r"|(?:can|could|would|will) you (?:please )?help(?: me| us)?(?: out)?(?: with (?:something|a few things|sth))?"
+    r"|let me (?:introduce|tell|explain)|let's (?:start|begin|talk))\b",
+    re.IGNORECASE,
+)
+"""A greeting in the form of a question or an order."""
+_WANTS_HELP = re.compile(
+    r"\b(?:help|feedback|advice|opinion|thoughts|comments|questions?) (?:with|on|about|for)\b", re.IGNORECASE
+)
+_ON_IT = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
+_SOME_TEXT = re.compile(rf"\b{_A_TEXT}", re.IGNORECASE)
 _STATES = re.compile(
     rf"^(?:{FIRST_PERSON}|he|she|it|it's|they|the|an?|there|there's|that|that's|this|here|here's|these|my|our"
     r"|someone|somebody|[A-Z]\w+ (?:is|has|was|said))\b",
@@ -116,13 +138,27 @@ def parts_of(text: str) -> Parts:
     for blank in _BLANK_LINE.finditer(text):
         paragraph = text[start : blank.start()].strip()
         owner = owner_behind(paragraph)
+        if not told:
+            unclear_from = min(unclear_from, _line_handed_over(text, start, blank.start()))
         if owner is Owner.ANOTHER and not _says_where_it_ends(text, blank.end()):
             return _cut(text, unclear_from, blank.start())
         if owner is Owner.UNCLEAR and not told:
             unclear_from = min(unclear_from, blank.start())
         told = told or (owner is Owner.USER and bool(_GREETING.sub("", paragraph)))
         start = blank.end()
+    if not told:
+        unclear_from = min(unclear_from, _line_handed_over(text, start, len(text)))
     return _cut(text, unclear_from, len(text))
+
+
+def _line_handed_over(text: str, start: int, end: int) -> int:
+    """Where the first line ends that is no greeting, if it hands something over; else the end of the text. A mere line
+    break leaves it unclear whose the next line is."""
+    for line in _LINE.finditer(text, start, end):
+        if _GREETING.sub("", line[0].strip()):
+            more = line.end() < end and not _says_where_it_ends(text, line.end() + 1)
+            return line.end() if more and owner_behind(line[0]) is Owner.ANOTHER else len(text)
+    return len(text)
 
 
 def _says_where_it_ends(text: str, start: int) -> bool:
@@ -138,6 +174,10 @@ def owner_behind(paragraph: str) -> Owner:
     if not paragraph or len(paragraph) > SHORT:
         return Owner.USER
     clauses = [_GREETING.sub("", clause.strip()) for clause in _CLAUSE_END.split(paragraph)]
+    if any(_ON_IT.search(one) and (is_question(one) or is_order(one)) for one in clauses) and _SOME_TEXT.search(
+        paragraph
+    ):
+        return Owner.ANOTHER
     owners = [_owner_behind(clause) for clause in clauses if clause]
     if Owner.ANOTHER in owners or not owners:
         return max(owners, default=Owner.USER)
@@ -145,13 +185,20 @@ def owner_behind(paragraph: str) -> Owner:
 
 
 def _owner_behind(clause: str) -> Owner:
-    if _TO_KEEP.search(clause):
+    if _TO_KEEP.search(clause) or _is_phatic(clause):
         return Owner.USER
     if is_question(clause) or is_order(clause):
         return Owner.ANOTHER if hands_over(clause) else Owner.UNCLEAR
     if _STATES.match(clause):
+        if _WANTS_HELP.search(clause) and _THE_TEXT.search(clause):
+            return Owner.UNCLEAR
         return Owner.ANOTHER if _is_handed(clause) else Owner.USER
     return Owner.ANOTHER if _BARE_TEXT.match(clause) or _is_handed(clause) or _TAKEN_FROM.match(clause) else Owner.USER
+
+
+def _is_phatic(clause: str) -> bool:
+    found = _PHATIC.match(clause)
+    return found is not None and _THIS.search(clause) is None and len(clause) - found.end() <= MAX_PHATIC
 
 
 def hands_over(clause: str) -> bool:

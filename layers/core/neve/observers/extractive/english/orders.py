@@ -15,7 +15,7 @@ ORDER_VERB = any_of(
 REWORKS = any_of(
     "translate paraphrase proofread proof-read rewrite rephrase reword correct edit summarize summarise conjugate",
     "shorten polish transcribe",
-    "make it",
+    "make it|make this",
 )
 """What is done to a text that is there already."""
 _MORE_VERBS = any_of(
