@@ -6,6 +6,7 @@ import pytest
 
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.english.scenes import may_set
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.extractive.speech import own_events
 from neve.observing import Observed, PassInput
@@ -116,3 +117,8 @@ def test_what_an_assistant_does_in_a_scene_is_not_remembered() -> None:
 def test_nothing_that_is_said_in_a_scene_is_filed() -> None:
     left = own_events(events(BOTH[0], "I live in Munich.", "Stop the game.", "I live in Porto."))
     assert [one.content for one in left if one.event_type is EventType.USER_MESSAGE] == ["I live in Porto."]
+
+
+@pytest.mark.parametrize("sets", [*BOTH, *LISTENER, "You’re my teacher and I’m your student."])
+def test_every_message_that_sets_a_scene_is_read_for_it(sets: str) -> None:
+    assert may_set(sets)

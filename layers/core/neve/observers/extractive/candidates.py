@@ -15,7 +15,7 @@ from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import speaks_of_self, with_person, with_subject, without_dangling_start
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, from_assistant, wish
-from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
+from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, may_set, set_among, set_by
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.judgement import assistant_did, judge
@@ -97,7 +97,9 @@ def scene_at(given: PassInput, covered_to: int | None) -> Scene | None:
     scene = given.scene
     for event in given.events:
         covered = covered_to is None or event.seq <= covered_to
-        if covered and event.event_type is EventType.USER_MESSAGE:
+        if not covered or event.event_type is not EventType.USER_MESSAGE:
+            continue
+        if scene or may_set(event_text(event)):
             _, scene = _own(event, (), scene)
     return scene
 

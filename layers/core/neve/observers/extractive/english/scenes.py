@@ -53,6 +53,18 @@ _OVER = re.compile(
 )
 
 
+_MAY_SET = re.compile(
+    r"role-?\s?play|pretend|imagine|\b(?:act|behave|pose|talk|speak|answer|respond)\b|\b(?:role|part|persona) of\b"
+    r"|\bbe my\b|\byou(?:'ll be| are|'re| will be| play)\b|\bi(?:'m| am|'ll be| will be| play) (?:your|the)\b",
+    re.IGNORECASE,
+)
+
+
+def may_set(text: str) -> bool:
+    """Whether a message may set a scene: most cannot, and are not read for it."""
+    return _MAY_SET.search(text.replace("’", "'")) is not None
+
+
 def is_role(sentence: str) -> bool:
     """Whether it sets or plays a scene; what follows in the message belongs to it."""
     bare = _QUOTATION.sub('""', sentence)
