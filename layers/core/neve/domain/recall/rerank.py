@@ -249,7 +249,7 @@ def _from_worst_to_best(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _named(question: str, speakers: set[str]) -> set[str]:
-    """A word that is mostly none (Will, May) is a name with a capital inside the question."""
+    """A word that is mostly none (Will) is a name with a capital inside the question."""
     written = [(word, word.casefold()) for word in re.findall(r"\w+", question)]
     named = {small for word, small in written[1:] if word[0].isupper()}
     words = named | {small for _, small in written if small not in QUERY_STOP_WORDS}
