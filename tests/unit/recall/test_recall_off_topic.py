@@ -63,10 +63,10 @@ def test_similarity_is_reason_enough(world: RecallWorld) -> None:
     ],
 )
 def test_languages_that_the_model_knows(message: str, understood: bool) -> None:
-    command = RecallCommand(message)
-    assert resolve(Policy(), command, ("en",)).understood == understood
-    assert resolve(Policy(), command, ("en", ANY_LANGUAGE)).understood
-    assert resolve(Policy(), command, ()).understood, "there is no model"
+    request = resolve(Policy(), RecallCommand(message))
+    assert request.for_a_model_of(("en",)).understood == understood
+    assert request.for_a_model_of(("en", ANY_LANGUAGE)).understood
+    assert request.for_a_model_of(()).understood, "there is no model"
 
 
 def test_similarity_is_no_reason_where_the_model_does_not_know_the_language(world: RecallWorld) -> None:

@@ -102,6 +102,11 @@ class ResolvedRequest:
         """Where no utterance was found there is nothing to re-order."""
         return replace(self, rerank="off", depth=max(MIN_DEPTH, 2 * self.k))
 
+    def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
+        """``languages``: of the embedding model, none where there is no model."""
+        unknown = languages and ANY_LANGUAGE not in languages and is_foreign(self.vector_text)
+        return replace(self, understood=False) if unknown else self
+
     def in_plain_words(self) -> ResolvedRequest:
         """Without its operators."""
         shaped = shape(searched_text(self.command.query.strip()).words, operators=False)
@@ -144,8 +149,8 @@ class ResolvedRequest:
         return self.command.session_id is not None and self.command.scope != "global" and self.utterances
 
 
-def resolve(policy: Policy, command: RecallCommand, languages: Collection[str] = ()) -> ResolvedRequest:
-    """``languages``: of the embedding model, if any. Raises 422 for the scope ``session`` without a session."""
+def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
+    """Raises 422 for the scope ``session`` without a session."""
     if command.scope == "session" and command.session_id is None:
         raise invalid("session_id", "is required with the scope session")
     as_tool = command.mode == "tool"
@@ -167,7 +172,6 @@ def resolve(policy: Policy, command: RecallCommand, languages: Collection[str] =
         vector_text=(question.meaning or query.meaning) if query.meaning else "",
         cut=query.cut or question.cut,
         where=_where(command),
-        understood=not languages or ANY_LANGUAGE in languages or not is_foreign(question.meaning or query.meaning),
     )
 
 

@@ -65,7 +65,9 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
 
 def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     """The same for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
-    request = resolve(scope.policy, command, scope.ports.embedder.languages)
+    request = resolve(scope.policy, command)
+    if request.looked_for:
+        request = request.for_a_model_of(scope.ports.embedder.languages)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
     budget = TimeBudget(scope.ports.clock, request.budget_ms, scope.ports.clock.monotonic_ms())
     if request.budget_ms <= 0:
