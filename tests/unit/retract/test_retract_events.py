@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neve.domain.errors import NeveError
+from neve.domain.records.markers import Scene
 from neve.domain.records.retractions import RetractReason
 from neve.domain.records.sessions import EventType
 from neve.ports.table import Key
@@ -53,6 +54,17 @@ def test_a_part_of_the_log_is_marked_and_stays_where_it_is(world: World) -> None
     lists = [rows.read_session(found[keys.session_head]).retracted, rows.read_marker(found[keys.marker]).retracted]
     assert [*lists, rows.read_epoch(found[keys.epoch]).retracted] == [((4, 5),)] * 3
     assert world.say("seven").seqs == [7]
+
+
+@pytest.mark.parametrize(("first", "goes_on"), [(2, False), (5, True)])
+def test_a_scene_ends_with_what_may_have_set_it(world: World, first: int, goes_on: bool) -> None:
+    """Until the session is observed again nobody knows who set it; what was not observed did not."""
+    scene, keys = Scene("2026-03-10T12:00:00.000000Z", both=True), world.user().keys
+    before = rows.read_marker(world.table.get_many([keys.of_session("s1").marker])[keys.of_session("s1").marker])
+    world.table.write([rows.put_marker(keys, replace(before, observed_seq=4, scene=scene))])
+    retract(world, first)
+    after = world.table.get_many([keys.of_session("s1").marker])[keys.of_session("s1").marker]
+    assert rows.read_marker(after).scene == (scene if goes_on else None)
 
 
 def test_one_read_and_one_write_of_few_operations(world: World) -> None:

@@ -229,7 +229,7 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
 
 def _without_thread_state(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
     """What an observer said of the task, the title and how to go on may be about what is taken back; the next pass says
-    it again."""
+    it again. What is taken back may have set a scene."""
     if retraction.seq_from > marker.observed_seq:
         return marker
-    return replace(marker, current_task=None, suggested_continuation=None, thread_title=None)
+    return replace(marker, current_task=None, suggested_continuation=None, thread_title=None, scene=None)
