@@ -30,3 +30,17 @@ def is_foreign(text: str) -> bool:
         return True
     foreign = sum(word in _FOREIGN for word in words)
     return foreign >= _MIN_WORDS and foreign > sum(word in _ENGLISH for word in words)
+
+
+_ALSO_ENGLISH = frozenset(["war", "son", "die", "as", "pour", "des"])
+
+
+def is_foreign_message(text: str) -> bool:
+    """The same of a whole message, where to be wrong costs its answer: of different words, at least two and a third of
+    all, without those that English has too and those of names (``to La Jolla, Via del Corso``)."""
+    words = _WORD.findall(text)
+    if words and sum(word[0] < "\u0250" for word in words) * 2 < len(words):
+        return True
+    small = {word.lower() for word in words[:1]} | {word for word in words[1:] if word.islower()}
+    foreign = (small & _FOREIGN) - _ALSO_ENGLISH - _ENGLISH
+    return len(foreign) >= _MIN_WORDS and 3 * len(foreign) >= len(words) and len(foreign) > len(small & _ENGLISH)

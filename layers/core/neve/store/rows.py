@@ -208,7 +208,7 @@ def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
 
 LIVE_BYTES = 300_000
 """Of a session's live list as its marker keeps it, for what callers bring (*chosen*): 16,000 rows with ids of ours,
-5,400 with ids of 64 drawn characters. A row has 400 KB (*limit*, DynamoDB)."""
+5,600 with ids of 64 drawn characters. A row has 400 KB (*limit*, DynamoDB)."""
 LIVE_BYTES_OF_PASSES = 340_000
 """The same for what passes and successors add (*chosen*). What is left of the row is for the lease, the observations
 until they are folded, and what else a marker says."""

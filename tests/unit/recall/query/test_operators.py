@@ -115,6 +115,11 @@ def test_a_message_that_quotes_finds_nothing_off_topic(world: RecallWorld) -> No
     world.pump()
     answer = world.ask('explain how "medieval cannons" changed the walls of kites')
     assert (answer.hits, answer.transparency) == ([], ["Loaded 0 relevant entries: (none)", PLAIN_WORDS])
+    answer = world.ask('explain how "kites" changed the walls of medieval castles')
+    assert (answer.hits, answer.transparency[1:]) == (
+        [],
+        ['Searched only for what holds "kites", which the message quotes.'],
+    )
 
 
 def test_a_dash_at_the_beginning_of_a_line_is_that_of_a_list(world: RecallWorld) -> None:
@@ -122,3 +127,4 @@ def test_a_dash_at_the_beginning_of_a_line_is_that_of_a_list(world: RecallWorld)
     world.pump()
     assert set(world.found("what is painted?\n-kites\n- red\n  -more kites", threshold=0)) == {kid, daughter}
     assert world.found("what is painted? -red\n-kites", threshold=0) == [kid]
+    assert set(world.found("-kites\n-red\n-paints", threshold=0)) == {kid, daughter}

@@ -68,13 +68,14 @@ _Clause = list[_Operand]
 """One operand, or the alternatives of an ``OR``."""
 
 _ITEM = re.compile(r'(?P<minus>-?)"(?P<quoted>[^"]*)"|(?P<word>\S+)')
+_LIST = re.compile(r"\n\s*-")
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
 
 def shape(query: str, *, operators: bool = True, last_first: bool = False) -> ShapedQuery:
     """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
-    ``-word`` excludes (a minus before a letter, and not at the beginning of a further line: that is a list;
-    ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
+    ``-word`` excludes (a minus before a letter, and not at the beginnings of lines: that is a list; ``-"several
+    words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
     kept whole, with their parts as alternatives; a run of a script without spaces is taken by pairs of characters. No
     words: no groups. Without ``operators`` each word is one like any other. ``last_first``: of more than
     ``MAX_WORDS`` the last are searched."""
@@ -107,7 +108,7 @@ def _parse(text: str, *, operators: bool) -> tuple[list[_Clause], list[_Operand]
     behind = 0
     for item in _ITEM.finditer(text):
         word, quoted = item["word"], item["quoted"]
-        in_a_list = "\n" in text[behind : item.start()]
+        in_a_list = "\n" in text[behind : item.start()] or (behind == 0 and _LIST.search(text) is not None)
         behind = item.end()
         if word in ("OR", "|"):
             joining = bool(clauses)

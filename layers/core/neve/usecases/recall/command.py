@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from neve.domain.errors import invalid
-from neve.domain.foreign import is_foreign
+from neve.domain.foreign import is_foreign_message
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
 from neve.domain.recall.long_message import searched_text
@@ -104,7 +104,7 @@ class ResolvedRequest:
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
         """``languages``: of the embedding model, none where there is no model."""
-        unknown = languages and ANY_LANGUAGE not in languages and is_foreign(self.vector_text)
+        unknown = languages and ANY_LANGUAGE not in languages and is_foreign_message(self.vector_text)
         return replace(self, understood=False) if unknown else self
 
     def in_plain_words(self) -> ResolvedRequest:

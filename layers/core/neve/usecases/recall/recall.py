@@ -23,6 +23,7 @@ from neve.usecases.recall.answer import (
     transparency,
 )
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
+from neve.usecases.recall.dropped import OFF_TOPIC
 from neve.usecases.recall.further_statements import with_further_statements
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
@@ -105,7 +106,8 @@ def _search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> t
     nothing is left of a prompt by its operators, these are given up. A tool that uses them means them."""
     found = search(scope, request, budget)
     narrow = request.command.mode == "prompt" and request.shaped.text_query.narrow
-    if found.ranked or not (narrow and found.searched):
+    met = found.ranked or any(one.reason == OFF_TOPIC for one in found.dropped)
+    if met or not (narrow and found.searched):
         return found, request
     plain = request.in_plain_words()
     return search(scope, plain, budget), plain
