@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from local.workers.worker_events import sequence_number, stream_event
 from neve import observability, wiring
 from neve.domain.records.memories import Status
 from neve.domain.records.sessions import EventType
+from neve.domain.times import iso
 from neve.ports.queue import QueueName
 from neve.store.keys import SessionKeys
 from neve.store.stream_records import Change, read_change
@@ -160,6 +162,33 @@ def test_older_news_and_a_lost_race_do_not_move_the_access_back(world: RecallWor
     assert (row.last_accessed_at, row.last_used_at) == ("2026-03-10T10:30:00.000Z", "2027-01-01T00:00:00.000Z")
     dispatch_changes(world, older)
     assert world.memory(tea).last_accessed_at == "2026-03-10T10:30:00.000Z"
+
+
+def test_a_conversation_notes_an_access_once_in_ten_minutes(world: RecallWorld) -> None:
+    """Neither a write nor, in the process that knows of it, a read."""
+    tea = world.remember("tea")
+    world.pump()
+    began = world.clock.now()
+    for minutes, noted, reads in ((0, 0, 1), (3, 0, 0), (9.9, 0, 0), (10, 10, 1), (19, 10, 0), (21, 21, 1)):
+        world.clock.freeze(began + timedelta(minutes=minutes))
+        world.ask("tea")
+        world.rows.calls.clear()
+        world.dispatch()
+        assert world.rows.calls.get("get_many", 0) == reads, minutes
+        assert world.rows.calls.get("write_each", 0) == reads, minutes
+        assert world.memory(tea).last_accessed_at == iso(began + timedelta(minutes=noted))
+
+
+def test_another_process_reads_when_it_was_noted_and_writes_nothing(world: RecallWorld) -> None:
+    tea = world.remember("tea")
+    world.ask("tea")
+    world.pump()
+    before = world.memory(tea)
+    world.clock.move(minutes=5)
+    world.forget()
+    world.ask("tea")
+    world.pump()
+    assert world.memory(tea) == before
 
 
 def test_a_memory_that_is_gone_by_then_is_left_out(world: RecallWorld) -> None:
