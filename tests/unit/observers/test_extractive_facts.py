@@ -290,6 +290,19 @@ def test_what_was_corrected_is_updated_like_any_other() -> None:
     assert (fact.text, fact.relation, fact.target_id) == ("User moved to Kiel", "updates", "mem_1")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I never put milk in my coffee.",
+        "I always cut carbs.",
+        "I never let the dog in.",
+        "I always hit the gym at six.",
+    ],
+)
+def test_a_habit_whose_verb_looks_the_same_in_the_past_is_one(said: str) -> None:
+    assert [fact.category for fact in observed(said).facts] == ["PREFERENCE"]
+
+
 @pytest.mark.parametrize("said", ["I never said I was from Texas.", "I always wanted a dog.", "I never ate pork."])
 def test_what_never_happened_is_no_habit(said: str) -> None:
     assert observed(said).facts == ()

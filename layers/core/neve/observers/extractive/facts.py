@@ -14,7 +14,7 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
 from neve.observers.extractive.candidates import Line, was_cut
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
-from neve.observers.extractive.english.verbs import is_past_form
+from neve.observers.extractive.english.verbs import is_only_past
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of, one_spelling
 from neve.observers.extractive.sequels import what_it_corrects
@@ -34,7 +34,7 @@ _HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?:\s+(?:has\s+)?{_ADVERB})*"
 @dataclass(frozen=True, slots=True)
 class Form:
     """``slot``: of what only one can be true of somebody; the group ``of`` belongs to its name. The group ``habit``: a
-    verb, which tells of none where it is past."""
+    verb, which tells of none where it can only be past."""
 
     pattern: re.Pattern[str]
     category: Category
@@ -221,7 +221,7 @@ def _recognised(text: str, *, event: bool) -> Recognised | None:
         says = old
     for form in FORMS:
         match = form.pattern.search(says)
-        if match and not is_past_form((match.groupdict().get("habit") or "").lower()):
+        if match and not is_only_past((match.groupdict().get("habit") or "").lower()):
             of = one_spelling(match.groupdict().get("of", "").casefold())
             holds_now = not stance_of(says).denied and not (form.slot == "home" and _LONG_AGO.search(says))
             slot = f"{match['who']}: {form.slot} {of}" if form.slot and holds_now else None

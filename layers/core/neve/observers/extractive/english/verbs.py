@@ -12,6 +12,8 @@ _PAST = words(
     "hung dug stuck struck swung spun lay laid lit hurt quit shut split cut put let cost hit beat learnt",
     "didn't wasn't weren't hadn't been gone done seen taken made given written driven eaten",
 )
+_ALSO_PRESENT = words("put cut let cost hit beat quit shut split hurt lay")
+"""Past forms that are base forms, too: ``I never put sugar in it``."""
 _BASE_FORMS_IN_ED = words("need feed speed proceed succeed exceed bleed breed embed shed wed seed weed")
 _NOT_VERBS_IN_ED = words(
     "red bed indeed hundred sacred kindred ned ted fred med sled interested excited scared worried tired married named",
@@ -50,6 +52,11 @@ _COMMON_PRESENT = words(
 def is_past_form(word: str) -> bool:
     """Whether a lower-case word is the past form or participle of a verb, as far as its spelling tells."""
     return word in _PAST or (_ends_like_past(word) and word not in _NOT_VERBS_IN_ED)
+
+
+def is_only_past(word: str) -> bool:
+    """Whether a lower-case word is a past form, and no base form."""
+    return is_past_form(word) and word not in _ALSO_PRESENT
 
 
 def is_common_present(word: str) -> bool:
