@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.english.handed_over import MARKED
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.extractive.speech import own_events, own_words
 from neve.observing import Observed, PassInput, PriorMemory
@@ -140,6 +141,11 @@ def test_who_has_told_of_themselves_goes_on_behind_a_question() -> None:
 def test_what_is_handed_over_between_marks_ends_with_them() -> None:
     for marked in ("```\nI live in Rome\n```", "> I live in Rome", '"I live in Rome."'):
         assert lines(f"Can you check this?\n\n{marked}\n\nI live in Porto.") == ["🔴 User lives in Porto"]
+
+
+def test_a_quotation_that_is_not_closed_is_read_no_further_than_to_the_next_one() -> None:
+    assert MARKED.match("“I live in Rome.”")
+    assert MARKED.match("“I live\n\n“in Rome.”") is None
 
 
 def test_orders_below_the_head_of_a_mail_are_not_the_users() -> None:

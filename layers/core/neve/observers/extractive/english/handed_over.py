@@ -36,8 +36,9 @@ class Parts(NamedTuple):
 
 
 SALUTATION = re.compile(r"^\s*(?:dear|hi|hello|hey)\s[^,\n]{1,40},\s*$", re.IGNORECASE | re.MULTILINE)
-_MARKED = re.compile(r"```|~~~|>|\"[^\"]*\"\s*$|“[^”]*”\s*$", re.MULTILINE)
-"""Handed over between marks, which say where it ends."""
+MARKED = re.compile(r"```|~~~|>|\"[^\"]*\"\s*$|“[^“”]*”\s*$", re.MULTILINE)
+"""Handed over between marks, which say where it ends. A quotation that is not closed is read up to the next one alone,
+and not from each to the end of the message."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"[^\n]+")
 _CLAUSE_END = re.compile(r"(?<=[.!?…:])\s+|\n")
@@ -162,7 +163,7 @@ def _line_handed_over(text: str, start: int, end: int) -> int:
 
 
 def _says_where_it_ends(text: str, start: int) -> bool:
-    return _MARKED.match(text, start) is not None or SALUTATION.match(text, start) is not None
+    return MARKED.match(text, start) is not None or SALUTATION.match(text, start) is not None
 
 
 def _cut(text: str, unclear_from: int, end: int) -> Parts:
