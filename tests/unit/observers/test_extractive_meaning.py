@@ -326,6 +326,9 @@ def test_a_tag_makes_no_question_of_what_is_said_of_oneself(tag: str) -> None:
         ("My daughter Liv turned 6. She's allergic to kiwi.", "User's daughter Liv is allergic to kiwi"),
         ("My husband has a cold. He is also diabetic!", "User's husband is also diabetic"),
         ("My sister is here. She has a nut allergy.", "User's sister has a nut allergy"),
+        ("I took my son Ben to the park on Sunday. He's diabetic.", "User's son Ben is diabetic"),
+        ("My son was at the doctor. He's diabetic.", "User's son is diabetic"),
+        ("Took my son to the park in May. He's diabetic.", "User's son is diabetic"),
     ],
 )
 def test_what_a_relative_must_not_eat_is_kept_with_who_they_are(said: str, kept: str) -> None:
@@ -344,6 +347,26 @@ def test_what_a_relative_must_not_eat_is_kept_with_who_they_are(said: str, kept:
 )
 def test_of_several_relatives_nobody_knows_who_is_meant(said: str) -> None:
     assert not any("kiwi" in line for line in lines(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My sister's cat Luna is at the vet. She's diabetic.",
+        "My sister has a new cat. She's diabetic.",
+        "My wife met Julia today. She's allergic to nuts.",
+        "Julia met my wife today. She's allergic to nuts.",
+        "My daughter has a new teacher, Ms Jones. She's allergic to cats.",
+        "I asked my friend about Anna. She's vegan.",
+        "My brother and Tom visit us. He is diabetic.",
+        "My partner cooks for his mother. She's diabetic.",
+        "My wife saw her. She's diabetic.",
+    ],
+)
+def test_no_relative_has_the_illness_of_somebody_else(said: str) -> None:
+    first, then = said.split(". ", 1)
+    claims = ("is diabetic", "is vegan", "is allergic")
+    assert not any(claim in line for kept in (lines(said), lines(first, then)) for line in kept for claim in claims)
 
 
 @pytest.mark.parametrize(
