@@ -19,12 +19,24 @@ BOTH = [
     "Let's pretend we are pirates.",
     "Pretend you're my landlord and I'm your tenant.",
     "I'm your patient.",
+    "I'm the patient, you're the doctor.",
+    "You are a strict interviewer and I'm a candidate.",
+    "You're the dungeon master and I am a player.",
+    "I'm the customer and you are the waiter.",
+    "I want to role-play.",
+    "I want to role-play with you.",
+    "I'd like to role-play a job interview.",
+    "Could you role-play as my boss?",
 ]
 LISTENER = [
     "Act as my German teacher.",
     "I want you to act as a travel agent",
     "Please play the role of a nutritionist.",
     "Pretend to be a chef",
+    "Pretend to be Napoleon",
+    "Act like a pirate.",
+    "Respond as a pirate.",
+    "Be my therapist.",
 ]
 NO_SCENE = [
     "You are a star, I'm so happy!",
@@ -34,6 +46,27 @@ NO_SCENE = [
     "You're my hero!",
     "My boss acts like a child.",
     "Be my guest!",
+]
+ORDINARY = [
+    "I'm the client in this project.",
+    "I am the boss of a small bakery.",
+    "I'm the student representative at my school.",
+    "I'm the patient one in my family.",
+    "You are a great help, and I am a nurse by the way.",
+    "You are the best and I am a vegan.",
+    "You're a lifesaver, I am the proud owner of a cat now.",
+    "You are a genius and I'm an idiot.",
+    "You're a great teacher and I'm a student in Leeds.",
+    "You play the piano and I play the guitar.",
+    "I want to role-play less.",
+    "I want to talk about role-play in therapy.",
+    "Answer as briefly as possible.",
+    "Please answer as concisely as you can.",
+    "Respond as soon as you can.",
+    "Answer as JSON.",
+    "Answer like an adult.",
+    "Talk to me like a friend.",
+    "Speak to me like I'm five.",
 ]
 
 
@@ -82,11 +115,18 @@ def test_who_asks_a_part_for_advice_keeps_their_health_as_a_note() -> None:
     assert (lines(found), found.facts) == (["🟡 User is diabetic"], ())
 
 
-@pytest.mark.parametrize("said", NO_SCENE)
+@pytest.mark.parametrize("said", [*NO_SCENE, *ORDINARY])
 def test_other_words_set_no_scene(said: str) -> None:
     found = observed(events(said, "I'm allergic to feathers."))
     assert "🔴 User is allergic to feathers" in lines(found)
     assert found.scene is None
+
+
+@pytest.mark.parametrize("said", ORDINARY)
+def test_what_is_said_behind_ordinary_words_in_their_message_is_kept(said: str) -> None:
+    found = observed(events(f"{said} I'm allergic to feathers."))
+    assert "🔴 User is allergic to feathers" in lines(found)
+    assert [fact.text for fact in found.facts if "feathers" in fact.text] == ["User is allergic to feathers"]
 
 
 @pytest.mark.parametrize(
