@@ -116,6 +116,7 @@ FORMS = (
         3,
     ),
 )
+_DIET = ": diet "
 _DATED = re.compile(r"\(meaning \d{4}")
 _MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
 _ASKED = " (asked to remember this)"
@@ -169,6 +170,13 @@ def slot_of(text: str) -> str | None:
     """What a line of a memory fills of which only one can be true, and of whom: ``User: home``."""
     fact = _recognised(text, event=False)
     return fact.slot if fact else None
+
+
+def tells_who_one_is(text: str) -> bool:
+    """Whether a line of a memory fills what only one can be true of, but for a diet: who is told of one wrongly is
+    harmed less than who is served what they must not eat."""
+    slot = slot_of(text)
+    return slot is not None and not slot.endswith(_DIET)
 
 
 def _shown(row: PriorMemory) -> _Shown:

@@ -23,7 +23,7 @@ from neve.observers.extractive.candidates import (
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.dates import annotate
 from neve.observers.extractive.english.sentences import Sentence
-from neve.observers.extractive.facts import slot_of
+from neve.observers.extractive.facts import slot_of, tells_who_one_is
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of, on_one_matter
 from neve.observers.extractive.sequels import (
     CORRECTION_OF,
@@ -166,7 +166,7 @@ def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
     line = statement(sentence, moment)
     if line is None or line.kind in (Kind.WISH, Kind.CORRECTION) or _NAMES_ONESELF.match(sentence.text):
         return None
-    if slot_of(line.text):
+    if tells_who_one_is(line.text):
         return None
     return replace(line, mark="🟡" if line.mark == "🔴" else line.mark, played=True) if sentence.played else line
 

@@ -70,17 +70,43 @@ _BARE_TEXT = re.compile(
     re.IGNORECASE,
 )
 _THIS = re.compile(r"\bthis\b", re.IGNORECASE)
+_READS = any_of(
+    "check read proofread proof-read correct edit improve rewrite rephrase reword paraphrase translate summarize",
+    "summarise shorten polish transcribe review revise grade mark analyze analyse conjugate",
+)
+"""What is done to a text in a question or an order."""
+_STANDS_ALONE = (
+    r"(?=\W*$|,? (?:please|thanks|thank you|again|now|out|over|\w+ly|(?:to|into|in|from) (?!the\b|my\b|time\b)"
+    r"|for (?:me|us|grammar|spelling|typos|mistakes|errors)|i (?:just )?(?:wrote|found|got|have)"
+    rf"|and (?:{_READS}|fix|tell me what you think)|someone|somebody)\b)"
+)
+"""Of "this": no noun is behind it."""
+_READS_THIS = re.compile(
+    rf"\b(?:{_READS}|fix|rate|look (?:over|through|at)|(?:go|read) (?:over|through)|(?:reply|respond) to)"
+    rf"(?: all(?: of)?)? this\b{_STANDS_ALONE}"
+    r"|\bwhat (?:do|does|did|could|would|might|can) this (?:mean|say)\b(?=\W*$|,? (?:please|in)\b)"
+    r"|\bwhat this (?:means|says)\b",
+    re.IGNORECASE,
+)
+"""``Proofread this``, ``what does this mean``; not ``Should I eat this?`` nor ``Check this flight``."""
+_OF_A_THING = re.compile(r"\bthis\b(?!\W*$)", re.IGNORECASE)
+_READS_IT = re.compile(rf"\b{_READS} (?:it|them)\b", re.IGNORECASE)
+_OF_ONESELF = re.compile(r"^(?:\w+ )?(?:should|can|could|may|might|do|did|am|would|will|must|shall) i\b", re.IGNORECASE)
+"""Asked of what the user is to do."""
+_MAKES_IT = re.compile(rf"^{PLEASE}make (?:it|this)\b", re.IGNORECASE)
+_IN_WORDS = re.compile(
+    r"\b(?:sound|read|shorter|longer|clearer|nicer|friendlier|funnier|simpler|formal|informal|polite|professional"
+    r"|concise|casual|natural|grammatical)\b",
+    re.IGNORECASE,
+)
+"""As what a text is made: not ``Make it vegan``."""
 _WHAT_ONE_DID = re.compile(
-    r"(?<=\w )what (?!(?:is|was|are|were|did|do|does|has|have|had|can|could|would|should|to)\b)(?:(?:my|the|a) )?\w+"
+    r"\b(?:look|see|check|read|listen)(?: \w+)? what"
+    r" (?!(?:is|was|are|were|did|do|does|has|have|had|can|could|would|should|to)\b)(?:(?:my|the|a) )?\w+"
     r" (?:just )?(?P<past>\w+)",
     re.IGNORECASE,
 )
 """``Look what I found``"""
-_TIME = any_of(
-    "morning afternoon evening night week weekend month year summer winter spring fall autumn time trip holiday term",
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day",
-)
-_THIS_TIME = re.compile(rf"\bthis {_TIME}\b", re.IGNORECASE)
 _PLIGHT = re.compile(
     r"\bthis (?:problem|issue|situation|trouble|pain|mess|feeling|work|app|thing|place|chat|service)\b"
     r"|\bis this (?:normal|safe|legal|dangerous|serious|bad|weird|common|fair|allowed|possible|an?)\b"
@@ -90,7 +116,8 @@ _PLIGHT = re.compile(
 )
 """What "this" or "these" stands for in it may as well be how the user is."""
 _HANDED = re.compile(
-    r"\b(?P<past>\w+)(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
+    r"\b(?P<past>wrote|written|drafted|sent|got|found|saw|seen|received|posted|texted|emailed|mailed|forwarded"
+    r"|copied|pasted)(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
     rf"|\s+(?:from|on|in|off|at|by|online|today|yesterday|somewhere|earlier)\b|(?: [\w-]+){{0,2}}? {_A_TEXT})"
     rf"|^(?:here|this|these|(?:the )?following|below)(?:'s| is| are)\b.*\b{_MY_TEXT}"
     r"|^(?:here|this)(?:'s| is) what (?!i (?:do|have|need|want)\b)",
@@ -120,7 +147,8 @@ _WANTS_HELP = re.compile(
     r"\b(?:help|feedback|advice|opinion|thoughts|comments|questions?) (?:with|on|about|for)\b", re.IGNORECASE
 )
 _ON_IT = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
-_SOME_TEXT = re.compile(rf"\b{_A_TEXT}", re.IGNORECASE)
+_SOME_TEXT = re.compile(rf"\b(?!grammar|spelling|wording|english){_A_TEXT}", re.IGNORECASE)
+"""That is handed over: "My English is bad, correct it" hands over none."""
 _STATES = re.compile(
     rf"^(?:{FIRST_PERSON}|he|she|it|it's|they|the|an?|there|there's|that|that's|this|here|here's|these|my|our"
     r"|someone|somebody|[A-Z]\w+ (?:is|has|was|said))\b",
@@ -175,10 +203,9 @@ def owner_behind(paragraph: str) -> Owner:
     if not paragraph or len(paragraph) > SHORT:
         return Owner.USER
     clauses = [_GREETING.sub("", clause.strip()) for clause in _CLAUSE_END.split(paragraph)]
-    if any(_ON_IT.search(one) and (is_question(one) or is_order(one)) for one in clauses) and _SOME_TEXT.search(
-        paragraph
-    ):
-        return Owner.ANOTHER
+    about_it = [one for one in clauses if _ON_IT.search(one) and (is_question(one) or is_order(one))]
+    if about_it and _SOME_TEXT.search(paragraph):
+        return Owner.ANOTHER if any(_READS_IT.search(one) for one in about_it) else Owner.UNCLEAR
     owners = [_owner_behind(clause) for clause in clauses if clause]
     if Owner.ANOTHER in owners or not owners:
         return max(owners, default=Owner.USER)
@@ -208,11 +235,13 @@ def hands_over(clause: str) -> bool:
         return True
     if _PLIGHT.search(clause):
         return False
-    if _THIS.search(_THIS_TIME.sub("", clause)) or _of_the_past(_WHAT_ONE_DID, clause):
+    if _of_the_past(_WHAT_ONE_DID, clause) or (_READS_THIS.search(clause) and not _OF_ONESELF.match(clause)):
         return True
     if _ASKER.search(clause):
         return False
-    return clause.endswith(":") or _REWORKS.match(clause) is not None
+    if _MAKES_IT.match(clause):
+        return _IN_WORDS.search(clause) is not None
+    return not _OF_A_THING.search(clause) and (clause.endswith(":") or _REWORKS.match(clause) is not None)
 
 
 def _is_handed(clause: str) -> bool:
