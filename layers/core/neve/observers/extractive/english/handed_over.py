@@ -61,9 +61,16 @@ _THE_TEXT = re.compile(
     re.IGNORECASE,
 )
 _INTO_A_TEXT = re.compile(
-    rf"\b(?:in|into|for|on|with|about|an?|some|any|your)(?: [\w-]+){{0,3}}? {_MY_TEXT}s?\b", re.IGNORECASE
+    rf"\b(?:in|into|for|on|with|about|from (?:the|an?)|an?|some|any|your)(?: [\w-]+){{0,3}}? {_MY_TEXT}s?\b",
+    re.IGNORECASE,
 )
 """What is said for a text that is still to be written: ``What belongs in my cover letter?``"""
+_ONLY_WHERE_IT_IS = re.compile(
+    r"\b(?:get|got|receive|received|see|seen|delete|deleted|lose|lost|remember|send|sent|find)\b"
+    r"|\benglish (?:word|name|version|menu|teacher|class|course)\b",
+    re.IGNORECASE,
+)
+"""Of a text that is not there to be read: ``Did you get my message?``"""
 _BARE_TEXT = re.compile(
     rf"^(?:[\w'-]+ ){{0,3}}?{_A_TEXT}(?=\W*$"
     r"| (?:from|by|of|about|that|someone|somebody|i|check|help|feedback|correction)\b)",
@@ -103,7 +110,7 @@ _IN_WORDS = re.compile(
 _WHAT_ONE_DID = re.compile(
     r"\b(?:look|see|check|read|listen)(?: \w+)? what"
     r" (?!(?:is|was|are|were|did|do|does|has|have|had|can|could|would|should|to)\b)(?:(?:my|the|a) )?\w+"
-    r" (?:just )?(?P<past>\w+)",
+    r" (?:just )?(?!did\b|had\b|ate\b)(?P<past>\w+)",
     re.IGNORECASE,
 )
 """``Look what I found``"""
@@ -115,11 +122,18 @@ _PLIGHT = re.compile(
     re.IGNORECASE,
 )
 """What "this" or "these" stands for in it may as well be how the user is."""
+_SOURCE = any_of(
+    TEXT_NOUN,
+    "forum website web internet net blog site page book newspaper magazine news chat channel group feed wiki",
+    "wikipedia reddit facebook twitter instagram linkedin",
+)
 _HANDED = re.compile(
-    r"\b(?P<past>wrote|written|drafted|sent|got|found|saw|seen|received|posted|texted|emailed|mailed|forwarded"
-    r"|copied|pasted)(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
+    r"\b(?P<past>wrote|written|drafted|sent|received|posted|texted|emailed|mailed|forwarded|copied|pasted)"
+    r"(?: (?:me|us|you))? (?:this|these|the following)\b(?=\W*$"
     rf"|\s+(?:from|on|in|off|at|by|online|today|yesterday|somewhere|earlier)\b|(?: [\w-]+){{0,2}}? {_A_TEXT})"
-    rf"|^(?:here|this|these|(?:the )?following|below)(?:'s| is| are)\b.*\b{_MY_TEXT}"
+    r"|\b(?:got|found|saw|seen) (?:this|these|the following)\b"
+    rf"(?= (?:online|somewhere)\b| (?:from|on|in) (?:[\w'-]+ ){{0,2}}?{_SOURCE}s?\b|(?: [\w-]+){{0,2}}? {_A_TEXT})"
+    rf"|^(?:here|this|these|(?:the )?following|below)(?:'s| is| are)\b(?!.*\b(?:my profile|quick|test)\b).*\b{_MY_TEXT}"
     r"|^(?:here|this)(?:'s| is) what (?!i (?:do|have|need|want)\b)",
     re.IGNORECASE,
 )
@@ -155,7 +169,16 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _ASKER = re.compile(r"\b(?:i|i'm|i've|i'd|me|we|us|my|our)\b", re.IGNORECASE)
-_REWORKS = re.compile(rf"^{PLEASE}{REWORKS}\b", re.IGNORECASE)
+_REWORKS = re.compile(
+    rf"^{PLEASE}{REWORKS}\b(?=\W*$| (?:to|into|in|from|please|for me|it|them|this|these|below)\b)", re.IGNORECASE
+)
+"""With no object but what stands behind it: not ``Correct the dose``."""
+_GIVES = re.compile(
+    rf"^{PLEASE}(?:{REWORKS}|{_READS}|fix|explain|solve|answer|complete|continue|finish|classify|evaluate|rate|judge"
+    r"|simplify|describe|debug)\b.*:$",
+    re.IGNORECASE,
+)
+"""``Explain this:``; not ``Plan a menu:``"""
 
 
 def parts_of(text: str) -> Parts:
@@ -231,7 +254,7 @@ def _is_phatic(clause: str) -> bool:
 
 def hands_over(clause: str) -> bool:
     """Whether a question or an order is about a text that it points at: ``Is this bio ok?``, ``Fix my essay``."""
-    if _THE_TEXT.search(clause) and not _INTO_A_TEXT.search(clause):
+    if _THE_TEXT.search(clause) and not (_INTO_A_TEXT.search(clause) or _ONLY_WHERE_IT_IS.search(clause)):
         return True
     if _PLIGHT.search(clause):
         return False
@@ -241,7 +264,7 @@ def hands_over(clause: str) -> bool:
         return False
     if _MAKES_IT.match(clause):
         return _IN_WORDS.search(clause) is not None
-    return not _OF_A_THING.search(clause) and (clause.endswith(":") or _REWORKS.match(clause) is not None)
+    return not _OF_A_THING.search(clause) and any(form.match(clause) for form in (_GIVES, _REWORKS))
 
 
 def _is_handed(clause: str) -> bool:
