@@ -4,6 +4,7 @@ so many seeds: that is what a green run is worth."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from neve.domain.compile.conversation import Conversation
 from neve.domain.indexing.passage import Passage
@@ -179,7 +180,8 @@ ABLATIONS = _by_name(
             "the expected version of a note that a memory was answered with",
             "facts",
             1_000,
-            lambda: [(note_access, "Version", any_version)],
+            # As often as it may: only a memory that was last noted ten minutes ago is written.
+            lambda: [(note_access, "Version", any_version), (note_access, "EXACT_TO", timedelta(0))],
         ),
         Ablation(
             "if-match",
