@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from neve.ports.table import Item, Key, Put, WriteOp, key_of
+from neve.ports.table import Item, Key, Put, Version, WriteOp, key_of
 from neve.store.rows import QUEUED_JOB
 
 OPEN = ("queued", "running")
@@ -34,8 +34,8 @@ class LastWrite:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._moment: Moment | None = None
-        self._open: dict[Key, str] = {}
-        """The kinds of the jobs that this process has written and not ended."""
+        self._jobs: dict[Key, tuple[int, str | None]] = {}
+        """The newest version of each job that this process has written, and its kind while it is unfinished."""
 
     def arm(self, moment: Moment) -> None:
         """Let that write, counted from now on, be the last thing that the process does."""
@@ -52,25 +52,32 @@ class LastWrite:
         """A transaction begins. A job that it ends counts as ended from now on: another thread may be told of its own
         write before this one is."""
         with self._lock:
-            for job in _jobs(rows):
+            for version, job in _jobs(rows):
                 if job["status"] not in OPEN:
-                    self._open.pop(key_of(job), None)
+                    self._jobs[key_of(job)] = (version, None)
 
     def wrote(self, function: str, rows: Sequence[WriteOp] = ()) -> None:
-        """What was written is there; whoever wrote it has not heard so yet."""
+        """What was written is there; whoever wrote it has not heard so yet, and may hear it behind somebody who has
+        ended the job since."""
         with self._lock:
             self._counts[function] += 1
-            self._open |= {key_of(job): job["kind"] for job in _jobs(rows) if job["status"] in OPEN}
+            for version, job in _jobs(rows):
+                newest, _ = self._jobs.get(key_of(job), (version, None))
+                if job["status"] in OPEN and version >= newest:
+                    self._jobs[key_of(job)] = (version, job["kind"])
             if self._moment is not None and self._has_come(self._moment):
                 _die()
 
     def _has_come(self, moment: Moment) -> bool:
         counted = self._counts.total() if moment.function is None else self._counts[moment.function]
-        return counted >= moment.writes and (moment.job is None or moment.job in self._open.values())
+        unfinished = {kind for _, kind in self._jobs.values()}
+        return counted >= moment.writes and (moment.job is None or moment.job in unfinished)
 
 
-def _jobs(rows: Sequence[WriteOp]) -> list[Item]:
-    return [op.item for op in rows if isinstance(op, Put) and op.item.get("type") in ("job", QUEUED_JOB)]
+def _jobs(rows: Sequence[WriteOp]) -> list[tuple[int, Item]]:
+    """With the versions that they get."""
+    puts = [op for op in rows if isinstance(op, Put) and op.item.get("type") in ("job", QUEUED_JOB)]
+    return [(put.expect.n + 1 if isinstance(put.expect, Version) else put.first, put.item) for put in puts]
 
 
 def _die() -> NoReturn:

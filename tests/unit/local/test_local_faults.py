@@ -45,7 +45,7 @@ from neve.ports.errors import (
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Message, Queue, QueueName
 from neve.ports.search import Owner, SearchFilter, SearchIndex
-from neve.ports.table import Expect, Key, Put
+from neve.ports.table import Expect, Key, Put, Version
 
 
 class Working:
@@ -339,3 +339,22 @@ def test_the_last_write_leaves_a_job_of_the_kind_unfinished(
         assert ends == [], f"before {name} was {status}"
         table.write([Put({"pk": "p", "sk": name, "type": "job", "kind": kind, "status": status})])
     assert len(ends) == 1
+
+
+def test_a_writer_that_hears_late_of_its_job_does_not_open_it_again(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have read the row and ended the job before."""
+    ends: list[int] = []
+    monkeypatch.setattr("local.controls.last_write._die", lambda: ends.append(1))
+    last, job = faults.last_write, {"pk": "p", "sk": "1", "type": "job", "kind": "compact"}
+    queued, done = Put(job | {"status": "queued"}, Expect.ABSENT), Put(job | {"status": "done"}, Version(1))
+    again = Put(job | {"status": "queued"}, Version(2))
+    last.arm(Moment(None, 1, "compact"))
+    last.writes([queued])
+    last.writes([done])
+    last.wrote("compact", [done])
+    last.wrote("records", [queued])
+    assert ends == []
+    last.wrote("records", [again])
+    assert ends == [1]
