@@ -354,7 +354,8 @@ ABLATIONS = _by_name(
             "looking at them before the index is searched by words",
             "noted",
             1_500,
-            recall.searches_before_it_looks,
+            # Beside notes of every access, which come between more often.
+            lambda: [*recall.searches_before_it_looks(), (note_access, "EXACT_TO", timedelta(0))],
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
         Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
