@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_ENGLISH = """
@@ -19,28 +20,29 @@ yo el los las un una y o es soy son estoy está no mi mis en por para con del al
 io sono gli di che per non ho il eu sou não um uma com meu minha em ik een het niet met voor mijn
 """
 _ENGLISH, _FOREIGN = frozenset(_OF_ENGLISH.split()), frozenset(_OF_OTHERS.split())
+_ALSO_ENGLISH = frozenset(["war", "son", "die", "as", "pour", "des"])
 _MIN_WORDS = 2
 
 
 def is_foreign(text: str) -> bool:
     """Whether it holds more function words of English's neighbours than of English, or hardly a Latin letter."""
     words = [word.lower() for word in _WORD.findall(text)]
-    latin = sum(word[0] < "\u0250" for word in words)
-    if words and latin * 2 < len(words):
+    if _hardly_latin(words):
         return True
     foreign = sum(word in _FOREIGN for word in words)
     return foreign >= _MIN_WORDS and foreign > sum(word in _ENGLISH for word in words)
-
-
-_ALSO_ENGLISH = frozenset(["war", "son", "die", "as", "pour", "des"])
 
 
 def is_foreign_message(text: str) -> bool:
     """The same of a whole message, where to be wrong costs its answer: of different words, at least two and a third of
     all, without those that English has too and those of names (``to La Jolla, Via del Corso``)."""
     words = _WORD.findall(text)
-    if words and sum(word[0] < "\u0250" for word in words) * 2 < len(words):
+    if _hardly_latin(words):
         return True
     small = {word.lower() for word in words[:1]} | {word for word in words[1:] if word.islower()}
     foreign = (small & _FOREIGN) - _ALSO_ENGLISH - _ENGLISH
     return len(foreign) >= _MIN_WORDS and 3 * len(foreign) >= len(words) and len(foreign) > len(small & _ENGLISH)
+
+
+def _hardly_latin(words: Sequence[str]) -> bool:
+    return sum(word[0] < "\u0250" for word in words) * 2 < len(words)

@@ -66,10 +66,6 @@ class StaticPrefix(BaseModel):
         return "\n\n".join(part for part in parts if part.strip())
 
     @property
-    def _parts(self) -> tuple[str, str, str]:
-        return self.identity, self.capabilities, self.boundaries
-
-    @property
     def sha256(self) -> str:
         return hashlib.sha256(self.rendered.encode()).hexdigest()
 
@@ -80,9 +76,10 @@ class StaticPrefix(BaseModel):
     def problems(self, field: str) -> list[FieldError]:
         """Why it cannot be cached for all users."""
         found = []
-        for name in ("identity", "capabilities", "boundaries"):
-            found += [FieldError(f"{field}.{name}", problem) for problem in _lint(getattr(self, name))]
-        blank = "".join(part for part in self._parts if not part.strip())  # in no prompt, but kept
+        parts = {"identity": self.identity, "capabilities": self.capabilities, "boundaries": self.boundaries}
+        for name, part in parts.items():
+            found += [FieldError(f"{field}.{name}", problem) for problem in _lint(part)]
+        blank = "".join(part for part in parts.values() if not part.strip())  # in no prompt, but kept
         tokens = estimate(self.rendered) + estimate(blank)
         if tokens > PREFIX_TOKENS:
             found.append(FieldError(field, f"has {tokens} tokens; {PREFIX_TOKENS} are accepted"))

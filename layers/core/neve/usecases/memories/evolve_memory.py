@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status
 from neve.domain.times import iso
 from neve.ports.table import Key, WriteOp
@@ -160,5 +161,5 @@ def _said_by_a_person(holder: Memory, new: Memory, now: str) -> Memory:
 def _with_successor(marker: SessionMarker, old: Memory, new: Memory) -> SessionMarker:
     live = tuple(row for row in marker.live if row.id != old.id)
     if new.session_id == marker.session_id and new.scope is Scope.SESSION and all(row.id != new.id for row in live):
-        live = (*live, LiveRow(new.id, new.kind, new.tokens))
+        live = (*live, live_row(new))
     return replace(marker, live=live)

@@ -14,6 +14,7 @@ from neve.domain.memories.fact_statements import (
     statement_of,
     with_statement,
 )
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
@@ -100,7 +101,7 @@ class FactWrites:
 
     def new_live(self, session: str) -> list[LiveRow]:
         return [
-            LiveRow(m.id, m.kind, m.tokens)
+            live_row(m)
             for m in self.changed.values()
             if m.version == 0 and m.session_id == session and m.scope is Scope.SESSION
         ]

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError, invalid, lost_to_writer
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
 from neve.domain.memories.written_memory import SCREENED_FIELDS
-from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
@@ -162,5 +163,5 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
 
 def _recounted(marker: SessionMarker, memory: Memory) -> SessionMarker:
     """The live list with the row's new token count, which the reflection trigger adds up."""
-    row = LiveRow(memory.id, memory.kind, memory.tokens)
+    row = live_row(memory)
     return replace(marker, live=tuple(row if old.id == memory.id else old for old in marker.live))

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import StatedFact
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
+from neve.domain.records.markers import RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Event, EventType, Span
 from neve.domain.sessions.spans import common, meets
@@ -241,7 +242,7 @@ class PassCommit:
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
-            marker = replace(marker, live=(*marker.live, LiveRow(memory.id, memory.kind, memory.tokens)))
+            marker = replace(marker, live=(*marker.live, live_row(memory)))
         live, retold = facts.live(self.scope.session, marker.live), facts.repeated_with(marker.retold)
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from neve.domain.memories.live_rows import live_row
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Scope
 from neve.domain.records.packs import PackEntry
@@ -81,7 +82,7 @@ def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
     alike = [(len(words & uttered) / len(words), fact) for words, fact in about if words & uttered]
     best = [fact for _, fact in sorted(alike, key=lambda one: (-one[0], one[1].id))]
     states = [fact for words, fact in about if fact.category in STATES and not words & uttered]
-    return [LiveRow(fact.id, fact.kind, fact.tokens) for fact in (*best, *states[:MAX_STATES])]
+    return [live_row(fact) for fact in (*best, *states[:MAX_STATES])]
 
 
 def _own(scope: SessionScope, item: Item) -> bool:

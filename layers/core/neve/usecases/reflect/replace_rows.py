@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import not_found
+from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.supersede import superseded
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow
@@ -210,7 +211,7 @@ class _Replacing:
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
             self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
         for session in dict.fromkeys(m.session_id for m in new if m.scope is Scope.SESSION and m.session_id):
-            own = tuple(LiveRow(m.id, m.kind, m.tokens) for m in new if m.session_id == session)
+            own = tuple(live_row(m) for m in new if m.session_id == session)
             self._change_live([session], partial(self._with_new, added=own, order=dict(order or {})))
 
     def _with_new(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from neve.domain.memories.live_rows import live_row
 from neve.domain.observe.facts import facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
-from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
@@ -265,7 +266,7 @@ class _Commit(PassCommit):
         live = marker.live
         if memory is not None:
             known = memories_of(self.scope.ports.table, self.scope.keys, [row.id for row in live])
-            row = LiveRow(memory.id, memory.kind, memory.tokens)
+            row = live_row(memory)
             live = in_place(live, row, seqs_of([memory, *known]))
         live = facts.live(self.scope.session, live)
         return replace(marker, live=live, retold=facts.repeated_with(marker.retold))
