@@ -16,7 +16,7 @@ from local.stop_signal import StopSignal
 from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.observability import log_to_stderr
+from neve.observability import log_from, log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, StoreUnavailable
 from neve.usecases.indexing.index_events import EmbedAgain
 
@@ -47,7 +47,7 @@ def main() -> int:
     log_to_stderr()
     choices = Choices(given.embedder, os.environ.get("ANTHROPIC_API_KEY") or None)
     if not given.test_controls:
-        os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
+        log_from("WARNING")
     folder = given.data or Path(FOLDERS[given.stack])
     sys.setswitchinterval(SWITCH_S)
     try:

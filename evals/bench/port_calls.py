@@ -5,7 +5,6 @@ that runs beside other work does not make it longer."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +23,7 @@ from local.http.gateway import Gateway
 from local.template import Template
 from neve import wiring
 from neve.caching import Caches
+from neve.observability import log_from
 
 AUTHORIZER = "authorizer"
 Calls = list[tuple[str, str]]
@@ -37,7 +37,7 @@ def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str,
     """By operation: ``calls`` by port method, ``steps`` one after the other, ``authorizer`` calls before them, which a
     gateway keeps for a minute. ``data``: a folder of the benchmark that no service has open; it is written to. Warm:
     policy and pack manifest are known."""
-    os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
+    log_from("WARNING")
     engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
     calls: Calls = []
     wiring.install(_CountedPorts(engines, calls))

@@ -17,6 +17,7 @@ from local.functions import Functions
 from local.template import read_template
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
+from neve.observability import log_from
 from neve.observers.prompted import PromptedObserver
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
@@ -48,7 +49,7 @@ class RuledModel:
 def main() -> None:
     folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
     os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
-    os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "ERROR")
+    log_from("ERROR")
     template = read_template()
     ports = EmbeddedPorts(folder, template, "http://127.0.0.1", Choices("none"))
     ports.observer = PromptedObserver(RuledModel(seconds), "ruled")

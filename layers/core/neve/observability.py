@@ -32,6 +32,12 @@ def log_to_stderr() -> None:
             handler.setStream(sys.stderr)
 
 
+def log_from(level: str) -> None:
+    """From now on no line below ``level``, unless ``POWERTOOLS_LOG_LEVEL`` says another. The logger reads that variable
+    when this module is imported: to set it later changes nothing."""
+    logger.setLevel(os.environ.get("POWERTOOLS_LOG_LEVEL", level))
+
+
 def request_completed(
     operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float, degraded: str = ""
 ) -> None:

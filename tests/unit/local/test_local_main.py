@@ -142,6 +142,18 @@ def test_the_log_is_on_stderr_and_the_banner_on_stdout(tmp_path: Path, monkeypat
     assert server.ready["api_key"] in output and server.ready["api_key"] not in str(lines)
 
 
+def test_a_person_who_runs_it_is_shown_warnings_and_no_line_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_LOG_LEVEL", raising=False)
+    with (tmp_path / "log").open("w") as log:
+        server = FreshServer(tmp_path, stderr=log)
+        server.api.expect(200, "GET", "/v1/health")
+        output = server.stop()
+    assert "request completed" not in (tmp_path / "log").read_text() + output
+    assert output.endswith("Stopped.\n")
+
+
 def test_the_key_is_for_its_owner_only_and_is_replaced_when_lost(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.stop()
