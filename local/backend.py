@@ -60,7 +60,7 @@ class EmbeddedPorts:
         self.template = template
         self.clock = SystemClock()
         self.ids = SystemIds()
-        self.tasks = NearTasks(self.clock)
+        self.tasks = NearTasks(self.clock, lambda: self.table.has_writer)
         self.caches = Caches(self.clock.now)
         self.counter = token_counter
         self.table = SqliteTable(folder / TABLE, self.caches.troubles)

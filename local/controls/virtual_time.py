@@ -120,6 +120,7 @@ class VirtualTasks:
         return VirtualTask(work)
 
     start_read = start
+    start_write = start
 
 
 def _move_to(ms: float) -> None:

@@ -119,6 +119,11 @@ class SqliteFile:
         if self._troubles is not None:
             self._troubles.worked(self._store)
 
+    @property
+    def has_writer(self) -> bool:
+        """Whether somebody is writing now."""
+        return self._writer_lock.locked()
+
     def _unavailable(self, error: sqlite3.Error) -> StoreUnavailable:
         code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
         if self._troubles is not None and code in NO_DATABASE:

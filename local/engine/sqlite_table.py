@@ -148,6 +148,11 @@ class SqliteTable:
                 self._changed.notify_all()
         return failed
 
+    @property
+    def has_writer(self) -> bool:
+        """Whether another write would wait now."""
+        return self._file.has_writer
+
     # --- time to live ---------------------------------------------------------------------------
 
     def delete_expired(self, now: datetime) -> int:

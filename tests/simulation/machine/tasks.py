@@ -101,3 +101,4 @@ class SimTasks:
         return SimTask(self._process, work)
 
     start_read = start
+    start_write = start

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
+from pathlib import Path
 
 import pytest
 
 from local.engine.near_tasks import NearTasks
+from local.engine.sqlite_table import SqliteTable
 from neve.adapters.clock import SystemClock
+from neve.ports.errors import DeadlineExceeded
 from neve.ports.runtime import Tasks
+from neve.ports.table import Item, Key, Put
 
 caller: ContextVar[str] = ContextVar("caller", default="nobody")
 CLOCK = SystemClock()
@@ -17,7 +21,7 @@ CLOCK = SystemClock()
 
 @pytest.fixture
 def tasks() -> Tasks:
-    return NearTasks(CLOCK)
+    return NearTasks(CLOCK, writer_busy=lambda: False)
 
 
 def test_a_read_is_done_by_the_caller_before_anybody_waits_for_it(tasks: Tasks) -> None:
@@ -49,6 +53,20 @@ def test_the_error_of_a_read_is_raised_to_who_asks_for_it(tasks: Tasks) -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="own"):
             task.result(CLOCK.monotonic_ms() + 1_000)
+
+
+def test_a_write_is_done_by_the_caller_and_beside_it_while_somebody_else_writes(tmp_path: Path) -> None:
+    table = SqliteTable(tmp_path / "table.db")
+    tasks = NearTasks(CLOCK, lambda: table.has_writer)
+    row: Item = {"pk": "p", "sk": "s", "n": 1}
+    written = tasks.start_write(lambda: table.write([Put(row)]))
+    assert table.get(Key("p", "s")) is not None
+    written.result()
+    with table._file.writing():
+        waiting = tasks.start_write(lambda: table.write([Put(row | {"n": 2})]))
+        with pytest.raises(DeadlineExceeded):
+            waiting.result(CLOCK.monotonic_ms() + 50)
+    table.close()
 
 
 def test_anything_else_runs_beside_the_caller(tasks: Tasks) -> None:

@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "observability": {"config", "troubles", "aws_lambda_powertools"},
     "http": {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
-        *("http", "pydantic", "pydantic_core"),
+        *("http", "pydantic", "pydantic_core", "typing_extensions"),
     },
     "batch": {"correlation", "ports", "observing", "usecases", "observability"},
     "workers": {"correlation", "domain", "ports", "observing", "usecases", "observability", "workers"},

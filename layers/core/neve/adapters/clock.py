@@ -142,3 +142,7 @@ class ThreadTasks:
     def start_read(self, work: Callable[[], T]) -> Task[T]:
         """See ``ports.Tasks``. This one asks a store over a network."""
         return self.start(work)
+
+    def start_write(self, work: Callable[[], T]) -> Task[T]:
+        """See ``ports.Tasks``."""
+        return self.start(work)

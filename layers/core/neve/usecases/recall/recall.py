@@ -142,7 +142,7 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
         return record_recall(scope, found.head, record)
 
     deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
-    return Recording(replace(answer, recall_id=recall_id), scope.ports.tasks.start(write), deadline_ms)
+    return Recording(replace(answer, recall_id=recall_id), scope.ports.tasks.start_write(write), deadline_ms)
 
 
 def _debug(model: IndexModel, request: ResolvedRequest, found: Found, *, was_warm: bool) -> Mapping[str, Any]:

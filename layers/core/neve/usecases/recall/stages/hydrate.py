@@ -77,7 +77,7 @@ class Hydration:
 
     def start_ahead(self, work: Callable[[], Ahead]) -> ReadAhead:
         since_ms = self.scope.ports.clock.monotonic_ms()
-        return ReadAhead(self.scope.ports.tasks.start(work), since_ms)
+        return ReadAhead(self.scope.ports.tasks.start_read(work), since_ms)
 
     def read_ahead(self, ids: Iterable[str]) -> Ahead:
         """The utterances and memories ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
