@@ -18,7 +18,8 @@ TIME_DIGITS = 10
 """Characters of a ULID that are its time."""
 _IDENTIFIER, _OWN, _ANY = re.compile(IDENTIFIER), re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
 _EVENT = "evt:"
-_DOCUMENT = re.compile(r"doc_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_DOCUMENT_PREFIX = "doc_"
+_DOCUMENT = re.compile(_DOCUMENT_PREFIX + r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def is_identifier(text: str) -> bool:
@@ -43,7 +44,7 @@ def ulid_time(at: datetime) -> str:
 
 
 def is_document_id(identifier: str) -> bool:
-    return _DOCUMENT.fullmatch(identifier) is not None
+    return identifier.startswith(_DOCUMENT_PREFIX) and _DOCUMENT.fullmatch(identifier) is not None
 
 
 def event_ids_of(session: str) -> str:
@@ -62,8 +63,10 @@ def is_event_id(identifier: str) -> bool:
 
 def event_place(identifier: str) -> tuple[str, int] | None:
     """Session and seq of an ``event_id``; None for any other id."""
+    if not is_event_id(identifier):
+        return None
     session, _, seq = identifier.removeprefix(_EVENT).rpartition(":")
-    return (session, int(seq)) if is_event_id(identifier) and session and seq.isdecimal() else None
+    return (session, int(seq)) if session and seq.isdecimal() else None
 
 
 def ulid_named(name: str) -> str:

@@ -96,10 +96,8 @@ def test_beside_two_lines_of_the_page_it_would_not_be_near_enough() -> None:
             encoder.embed_query(f"{PAGE[-160:]} {QUESTION}"),
         )
     )
-    near, nearly = (
-        calibrate(math.fsum(x * y for x, y in zip(answer, one, strict=True)), encoder.calibration)
-        for one in (alone, beside)
-    )
+    cosines = [math.fsum(x * y for x, y in zip(answer, one, strict=True)) for one in (alone, beside)]
+    near, nearly = calibrate(cosines, encoder.calibration)
     assert near > Policy().recall_threshold > nearly
 
 

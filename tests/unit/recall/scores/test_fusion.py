@@ -175,19 +175,20 @@ def test_clamp_literal() -> None:
     ("raw", "calibrated"), [(0.4, 0.3), (0.8, 0.9), (0.6, 0.6), (1.0, 1.0), (0.2, 0.0), (-1.0, 0.0), (0.5, 0.45)]
 )
 def test_calibrate(raw: float, calibrated: float) -> None:
-    assert calibrate(raw, Calibration(random_median=0.4, paraphrase_median=0.8)) == pytest.approx(calibrated)
+    assert calibrate([raw], Calibration(random_median=0.4, paraphrase_median=0.8)) == [pytest.approx(calibrated)]
 
 
 def test_calibration_refuses_medians_in_the_wrong_order() -> None:
     with pytest.raises(ValueError, match=r"paraphrase median 0\.4 must be above 0\.4"):
-        calibrate(0.5, Calibration(random_median=0.4, paraphrase_median=0.4))
+        calibrate([0.5], Calibration(random_median=0.4, paraphrase_median=0.4))
 
 
 @given(st.floats(min_value=-1, max_value=1), st.floats(min_value=-1, max_value=1))
 def test_calibration_keeps_the_order(one: float, other: float) -> None:
     medians = Calibration(random_median=0.55, paraphrase_median=0.86)
     low, high = sorted((one, other))
-    assert 0 <= calibrate(low, medians) <= calibrate(high, medians) <= 1
+    lower, higher = calibrate([low, high], medians)
+    assert 0 <= lower <= higher <= 1
 
 
 @pytest.mark.parametrize(("similarity", "share", "score"), [(0.604, 3 / 4, 0.6478), (0.537, 4 / 4, 0.6759)])

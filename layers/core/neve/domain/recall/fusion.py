@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
@@ -101,14 +101,15 @@ def kind_prior(kind: str) -> float:
     return _KIND_PRIOR.get(kind, 1.0)
 
 
-def calibrate(raw: float, medians: Medians) -> float:
-    """Raw cosine on a scale that means the same for every embedding model: linear through the medians of random pairs
+def calibrate(raws: Iterable[float], medians: Medians) -> list[float]:
+    """Raw cosines on a scale that means the same for every embedding model: linear through the medians of random pairs
     (0.3) and paraphrases (0.9), clamped to 0..1. Raises ValueError when the medians are not in that order."""
     width = medians.paraphrase_median - medians.random_median
     if width <= 0:
         raise ValueError(f"paraphrase median {medians.paraphrase_median} must be above {medians.random_median}")
     slope = (CALIBRATED_PARAPHRASE - CALIBRATED_RANDOM) / width
-    return min(1.0, max(0.0, CALIBRATED_RANDOM + (raw - medians.random_median) * slope))
+    low = medians.random_median
+    return [min(1.0, max(0.0, CALIBRATED_RANDOM + (raw - low) * slope)) for raw in raws]
 
 
 def shadow_score(calibrated_similarity: float, share: float) -> float:

@@ -115,7 +115,7 @@ def row_key(keys: UserKeys, identifier: str) -> Key | None:
     if place := event_place(identifier):
         session, seq = place
         return keys.of_session(session).event(seq)
-    return keys.memory(identifier) if is_memory_id(identifier) and not is_document_id(identifier) else None
+    return None if is_document_id(identifier) or not is_memory_id(identifier) else keys.memory(identifier)
 
 
 def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:

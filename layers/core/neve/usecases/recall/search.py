@@ -286,7 +286,8 @@ def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: 
     more_words = lexical is not None and len(lexical) >= depth and (lost or len(gated.lexical or ()) < depth)
     more_near = vector is not None and len(vector) >= depth and (lost or len(gated.near or ()) < depth)
     if more_near and vector:
-        more_near = reading.similarity(vector[depth - 1]) >= request.threshold
+        [last] = reading.similarities(vector[depth - 1 : depth]).values()
+        more_near = last >= request.threshold
     return more_words or more_near
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import event_id
@@ -65,8 +65,8 @@ def fuse(
 ) -> Ranking:
     """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
     holds every candidate of ``gated`` and every one of them."""
-    vector, not_near = _vector_leg(scores, gated, rows, reading)
-    lexical, not_by_words = _keyword_leg(request, scores, gated, rows, new)
+    vector, not_near = _vector_leg(scores, gated, rows)
+    lexical, not_by_words = _keyword_leg(request, scores, gated, rows, [*new, *_changed(not_near)])
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
     ranked = rank_candidates(scores, visible, lexical, vector)
     if request.rerank != "off" and lexical is not None and gated.near is not None:
@@ -101,22 +101,23 @@ Leg = tuple[dict[str, Match] | None, list[Dropped]]
 """What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
 
 
-def _vector_leg(scores: CandidateScores, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
+def _vector_leg(scores: CandidateScores, gated: Gated, rows: Hydrated) -> Leg:
     if gated.vector is None:
         return None, []
-    return _matches("vector", scores, gated.vector, rows, reading.similarity)
+    return _matches("vector", scores, gated.vector, rows, gated.similarities)
 
 
 def _keyword_leg(
     request: ResolvedRequest, scores: CandidateScores, gated: Gated, rows: Hydrated, new: Sequence[str]
 ) -> Leg:
-    """What the index found, and by their share of the query's terms the rows that are too new."""
+    """What the index found, and by their share of the query's terms the rows that are too new, or not any more what it
+    found: ``new``, and what this leg finds changed."""
     if gated.lexical is None:
         return None, []
-    matches, dropped = _matches("lexical", scores, gated.lexical, rows)
+    matches, dropped = _matches("lexical", scores, gated.lexical, rows, {})
     indexed = [Placed(identifier, match.share) for identifier, match in matches.items()]
     placed = []
-    for identifier in dict.fromkeys((*new, *(c.item_id for c in gated.found if _state(c, rows[c.item_id]) == CHANGED))):
+    for identifier in dict.fromkeys((*new, *_changed(dropped))):
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
@@ -128,12 +129,8 @@ def _keyword_leg(
     return {identifier: matches[identifier] for identifier in ranking}, dropped
 
 
-def _state(candidate: Candidate, row: RecallRow | Hidden) -> str | None:
-    """Why the row behind a candidate is not the one that was found; None when it is."""
-    if isinstance(row, Hidden):
-        return row.reason
-    current = candidate.version == row.version and candidate.n < len(row.passages)
-    return None if current else CHANGED
+def _changed(dropped: Iterable[Dropped]) -> list[str]:
+    return [one.id for one in dropped if one.reason == CHANGED]
 
 
 def _matches(
@@ -141,23 +138,26 @@ def _matches(
     scores: CandidateScores,
     candidates: Iterable[Candidate],
     rows: Hydrated,
-    similarity: Callable[[Candidate], float] | None = None,
+    similarities: Mapping[str, float],
 ) -> tuple[dict[str, Match], list[Dropped]]:
     """The candidates that a row of the same rev stands behind, whose passage has the query's phrases and nothing that
-    it excludes, in their order; and the others. ``similarity``: of the vector leg."""
+    it excludes, in their order; and the others. ``similarities``: of the vector leg."""
     matches: dict[str, Match] = {}
     dropped: list[Dropped] = []
     for candidate in candidates:
-        row = rows[candidate.item_id]
-        reason = _state(candidate, row)
-        if isinstance(row, RecallRow) and reason is None:
-            reason = scores.terms.refusal(row.passages[candidate.n].text)
-            if reason is None:
-                calibrated = round(similarity(candidate), MEASURED_DIGITS) if similarity else None
-                share, score = scores.share_of(row, candidate.n), round(candidate.score, MEASURED_DIGITS)
-                matches[candidate.item_id] = Match(candidate.n, share, candidate.length, score, calibrated)
-        if reason is not None:
+        identifier, n, score, version, _, _, length = candidate
+        row = rows[identifier]
+        if isinstance(row, Hidden):
+            dropped.append(dropped_by(leg, candidate, row.reason))
+        elif version != row.version or n >= len(row.passages):
+            dropped.append(dropped_by(leg, candidate, CHANGED))
+        elif reason := scores.terms.refusal(row.passages[n].text):
             dropped.append(dropped_by(leg, candidate, reason))
+        else:
+            calibrated = similarities.get(identifier)
+            near = None if calibrated is None else round(calibrated, MEASURED_DIGITS)
+            share = scores.share_of(row, n)
+            matches[identifier] = Match(n, share, length, round(score, MEASURED_DIGITS), near)
     return matches, dropped
 
 

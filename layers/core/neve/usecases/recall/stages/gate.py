@@ -3,7 +3,7 @@ enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.recall.leg_places import within_depth
@@ -16,12 +16,13 @@ from neve.usecases.recall.stages.legs import Reading
 @dataclass(frozen=True, slots=True)
 class Gated:
     """None for a leg that did not complete. ``near``: the vector leg before the threshold, which the rerank stage
-    weighs as well."""
+    weighs as well; ``similarities``: of these, calibrated, by id."""
 
     lexical: list[Candidate] | None
     near: list[Candidate] | None
     vector: list[Candidate] | None
     dropped: tuple[Dropped, ...]
+    similarities: Mapping[str, float]
 
     @property
     def found(self) -> list[Candidate]:
@@ -38,15 +39,12 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
     lexical, not_lexical = _gated_leg("lexical", reading.lexical, request, out)
     near, not_near = _gated_leg("vector", reading.vector, request, out)
     if near is None:
-        return Gated(lexical, None, None, (*not_lexical, *not_near))
-    vector: list[Candidate] = []
-    below: list[Dropped] = []
-    for candidate in near:
-        if reading.similarity(candidate) >= request.threshold:
-            vector.append(candidate)
-        else:
-            below.append(dropped_by("vector", candidate, BELOW_THRESHOLD))
-    return Gated(lexical, near, vector, (*not_lexical, *not_near, *below))
+        return Gated(lexical, None, None, (*not_lexical, *not_near), {})
+    similarities, least = reading.similarities(near), request.threshold
+    vector = [candidate for candidate in near if similarities[candidate.item_id] >= least]
+    not_similar = (candidate for candidate in near if similarities[candidate.item_id] < least)
+    below = [dropped_by("vector", candidate, BELOW_THRESHOLD) for candidate in not_similar]
+    return Gated(lexical, near, vector, (*not_lexical, *not_near, *below), similarities)
 
 
 def _gated_leg(

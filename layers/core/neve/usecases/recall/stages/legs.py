@@ -3,7 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -78,9 +78,11 @@ class Reading:
     calibration: Calibration | None
     late: Mapping[str, float] = field(default_factory=dict)
 
-    def similarity(self, candidate: Candidate) -> float:
-        """Of the vector leg: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in [0, 1]."""
-        return calibrate(candidate.score, self._medians)
+    def similarities(self, candidates: Sequence[Candidate]) -> dict[str, float]:
+        """Of the vector leg, by id: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in
+        [0, 1]."""
+        calibrated = calibrate([one.score for one in candidates], self._medians)
+        return {one.item_id: value for one, value in zip(candidates, calibrated, strict=True)}
 
     @property
     def _medians(self) -> Calibration:
@@ -125,7 +127,7 @@ class Legs:
         """BM25, which need not wait for the embedding."""
         if self.request.lexical:
             self.reports["lexical"].depth = self.request.depth
-            self._words = self.ports.tasks.start(lambda: self._search_text(where, depth))
+            self._words = self.ports.tasks.start_read(lambda: self._search_text(where, depth))
 
     def by_words(self) -> list[Candidate]:
         """What BM25 found; for a task that goes on from there. Raises StoreUnavailable."""

@@ -72,16 +72,19 @@ def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked
     drawn from), the best placed one, and the others. What is active goes before what is not: who said, took back and
     said the same again must not be told that it no longer holds."""
     prints = [_prints(one) for one in ranked]
-    standing = {each for one, of_one in zip(ranked, prints, strict=True) if _stands(one) for each in of_one}
+    stand = [_stands(one) for one in ranked]
+    standing: set[str] = set()
+    if not all(stand):
+        standing.update(*(of_one for stands, of_one in zip(stand, prints, strict=True) if stands))
     seen: set[str] = set()
     distinct: list[Ranked] = []
     repeats: list[Ranked] = []
-    for one, of_one in zip(ranked, prints, strict=True):
-        if not _stands(one) and not of_one.isdisjoint(standing):
+    for one, stands, of_one in zip(ranked, stand, prints, strict=True):
+        if not stands and not standing.isdisjoint(of_one):
             repeats.append(one)
             continue
-        (distinct if of_one.isdisjoint(seen) else repeats).append(one)
-        seen |= of_one
+        (distinct if seen.isdisjoint(of_one) else repeats).append(one)
+        seen.update(of_one)
     return distinct, repeats
 
 
@@ -89,9 +92,9 @@ def _stands(one: Ranked) -> bool:
     return one.row.passages[0].status == Status.ACTIVE
 
 
-def _prints(one: Ranked) -> set[str]:
-    statement = statement_fingerprint(one.row.passages[one.n].text) if one.row.memory else one.row.fingerprint
-    return {one.row.fingerprint, statement}
+def _prints(one: Ranked) -> tuple[str, ...]:
+    own = one.row.fingerprint
+    return (own, statement_fingerprint(one.row.passages[one.n].text)) if one.row.memory else (own,)
 
 
 def _ranked(
@@ -105,7 +108,8 @@ def _ranked(
     components: dict[str, float] = {"rrf": fused.score, **weights, "final": final}
     shown_rrf = fused.score
     if near and rank_vec:
-        components |= {"rank_vec": rank_vec, "sim_raw": near.score or 0.0, "sim_cal": near.calibrated or 0.0}
+        components["rank_vec"] = rank_vec
+        components["sim_raw"], components["sim_cal"] = near.score or 0.0, near.calibrated or 0.0
     if words and rank_lex:
         components["rank_lex"] = rank_lex
         if words.score is not None:
