@@ -167,15 +167,20 @@ class _Search:
         """The utterances and memories that BM25 finds, while the query is still being embedded. In a task: it waits for
         tasks that were started before it."""
         out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
-        found = self._found_ahead(out, self.legs.by_words())
+        found = self._found_by_words(out, self.legs.by_words())
         ahead = hydration.read_ahead(read_by_id(_ids(found)))
         self.scores.look_ahead(found, ahead.rows)
         return ahead
 
-    def _found_ahead(self, out: LeftOut, words: Sequence[Candidate]) -> list[Candidate]:
+    def _found_by_words(
+        self, out: LeftOut, words: Sequence[Candidate], gated: Sequence[Candidate] | None = None
+    ) -> Sequence[Candidate]:
         """As if the other leg found no utterance where this one found none: what lies deeper is read with what that
-        found."""
-        return gated_words(_fitting(self.request, _ids(words)), out, words)
+        found. ``gated``: of ``words``, what goes on by what both legs found."""
+        request = _fitting(self.request, _ids(words))
+        if gated is not None and request is self.request:
+            return gated
+        return gated_words(request, out, words)
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -232,7 +237,7 @@ class _Search:
         late = self.late if self.request.rerank == "late" else None
         if late:
             late.read(list(wanted))
-        by_words = frozenset(read_by_id(_ids(self._found_ahead(read.out, reading.lexical or ()))))
+        by_words = frozenset(read_by_id(_ids(self._found_by_words(read.out, reading.lexical or (), gated.lexical))))
         fresh = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None)
         known = {**known, **shown(fresh, read.out)}
         reading = replace(reading, late=late.similarities(known) if late else {})
