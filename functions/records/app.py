@@ -7,7 +7,7 @@ from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
 from neve.http.answers.memories import changed, created, imported, with_etag
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, fitting, once
+from neve.http.router import Answer, Call, Router, fitting, once, once_within
 from neve.http.schemas.memories import memories as m
 from neve.http.schemas.memories.imports import IMPORT_MEMORIES
 from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, EvolveBody
@@ -39,13 +39,17 @@ def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
 @router.on(EVOLVE_MEMORY)
 def evolve(call: Call[Nothing, EvolveBody]) -> Answer:
     memory_id, wanted = call.ids["memory_id"], call.body.command()
-    return once(call, lambda: with_etag(evolve_memory(call.user, memory_id, wanted, call.if_match), 201))
+    return once_within(
+        call,
+        lambda beside: evolve_memory(call.user, memory_id, wanted, call.if_match, beside),
+        lambda memory: with_etag(memory, 201),
+    )
 
 
 @router.on(m.UPDATE_MEMORY)
 def update(call: Call[Nothing, m.UpdateBody]) -> Answer:
     memory_id, change = call.ids["memory_id"], call.body.command()
-    return once(call, lambda: changed(reword_memory(call.user, memory_id, change, call.if_match)))
+    return once_within(call, lambda beside: reword_memory(call.user, memory_id, change, call.if_match, beside), changed)
 
 
 @router.on(m.DELETE_MEMORY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 from pydantic_core import to_json
@@ -13,8 +13,10 @@ from neve.http.operations import B, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
 from neve.scope import SessionScope, TenantScope, UserScope
-from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.jobs.run_once import run_once
+from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
+from neve.usecases.jobs.run_once import run_once, run_once_within
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +100,28 @@ def once(
 
     stored = run_once(call.tenant, call.idempotency, reply)
     return made[0] if made else again(stored)
+
+
+def once_within(
+    call: Call[Any, Any],
+    work: Callable[[Beside[T]], T],
+    answer: Callable[[T], Answer],
+    finished: Callable[[T], Answer] | None = None,
+) -> Answer:
+    """The same for ``work`` of one transaction, which keeps the answer in it. ``answer``: of what the transaction
+    leaves; ``finished``: where more can be said behind it."""
+    finish = finished or answer
+    if call.idempotency is None:
+        return finish(work(nothing_beside))
+    made: list[Answer] = []
+
+    def reply(beside: Beside[StoredReply]) -> StoredReply:
+        made.append(finish(work(lambda left: beside(_reply_of(answer(left))))))
+        return _reply_of(made[0])
+
+    stored = run_once_within(call.tenant, call.idempotency, reply)
+    return made[0] if made else Answer(stored.status, stored.body or None)
+
+
+def _reply_of(answer: Answer) -> StoredReply:
+    return StoredReply(answer.status, answer.json)

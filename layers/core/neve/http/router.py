@@ -53,6 +53,7 @@ from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
 from neve.http.calls import Call as Call
 from neve.http.calls import once as once
+from neve.http.calls import once_within as once_within
 from neve.http.operations import B, Operation, Q
 from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body

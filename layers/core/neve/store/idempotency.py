@@ -1,20 +1,20 @@
 """Idempotency records: the first answer of a write, kept 24 h per method and concrete path.
 
-A use case that commits in one transaction makes ``done`` part of it: then the record exists iff the work does. Others
-run inside ``usecases/jobs/run_once.py``, which claims the key first; a claim outlives a crashed call by at most
-``CLAIM_S``."""
+A use case that commits in one transaction makes ``done`` part of it, by itself or as ``Beside``: then the record exists
+iff the work does. Others run inside ``usecases/jobs/run_once.py``, which claims the key first; a claim outlives a
+crashed call by at most ``CLAIM_S``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, Version, key_of
+from neve.ports.table import Expect, Expectation, Item, Key, Put, Table, Version, WriteOp, key_of
 from neve.store.keys import Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.rows import live, loaded_json, stored_json, version_of
@@ -23,6 +23,15 @@ RETENTION_S = 24 * 3600
 CLAIM_S = 60
 _ABOUT = (("PATCH", "memories/"), ("POST", "memories/"), ("POST", "inbox/"))
 _END_OF_ID = re.compile("[/#]")
+
+T_contra = TypeVar("T_contra", contravariant=True)
+Beside = Callable[[T_contra], Sequence[WriteOp]]
+"""What a transaction writes beside the work that leaves this: the record of the caller's key, where there is one."""
+
+
+def nothing_beside(_result: object) -> Sequence[WriteOp]:
+    """Of a call without a key."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

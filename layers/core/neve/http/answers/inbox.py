@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.http.calls import Answer, Call, once
+from neve.http.calls import Answer, Call, once_within
 from neve.http.operations import Nothing
 from neve.http.pages import fitting
 from neve.http.router import Router
@@ -25,4 +25,6 @@ def _page(call: Call[InboxQuery, Nothing]) -> Answer:
 
 def _decided(call: Call[Nothing, Any]) -> Answer:
     item_id, decision = call.ids["item_id"], call.body.decision()
-    return once(call, lambda: Answer(body=InboxItem.of(decide(call.user, item_id, decision))))
+    return once_within(
+        call, lambda beside: decide(call.user, item_id, decision, beside), lambda item: Answer(body=InboxItem.of(item))
+    )

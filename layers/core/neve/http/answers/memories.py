@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from neve import observability
 from neve.domain.records.memories import Memory
-from neve.http.calls import Answer, Call, once
+from neve.http.calls import Answer, Call, once, once_within
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
 from neve.http.schemas.memories.kept import FactsView, fact_view
 from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import MemoryView
-from neve.scope import UserScope
-from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
+from neve.usecases.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
 from neve.usecases.memories.import_memories import TIME_LIMIT_MS, import_memories
 from neve.usecases.memories.store_fact import store_facts
+from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.update_memory import Reworded
 
 _WRITTEN = ("stored", "superseded", "inbox")
@@ -30,9 +30,15 @@ def changed(made: Reworded) -> Answer:
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:
     """Of E9 POST. Raises what ``store_facts`` and ``create_memory`` do."""
     if call.body.kind == "fact":
-        return once(call, lambda: _facts(call.user, call.query, call.body))
+        return _facts(call)
     memory = create_memory(call.user, call.body.command(), call.idempotency)
-    return with_etag(wait_until_embedded(call.user, memory) if call.query.wait == "embedded" else memory, 201)
+    return with_etag(_waited_for(call, memory), 201)
+
+
+def _waited_for(call: Call[CreateQuery, CreateBody], memory: Memory) -> Memory:
+    """Of all memories of a call together no longer than of one."""
+    waits = call.query.wait == "embedded"
+    return wait_until_embedded(call.user, memory, call.began_ms + WAIT_MS) if waits else memory
 
 
 def imported(call: Call[Nothing, ImportText]) -> Answer:
@@ -51,14 +57,21 @@ def imported(call: Call[Nothing, ImportText]) -> Answer:
     return once(call, answer)
 
 
-def _facts(user: UserScope, query: CreateQuery, body: CreateBody) -> Answer:
-    """201 when a row was written."""
-    stored = store_facts(user, body.facts(split=query.split), via="api")
-    waits = query.wait == "embedded"
-    rows = [wait_until_embedded(user, one.memory) if one.memory and waits else one.memory for one in stored]
-    views = [fact_view(one, row) for one, row in zip(stored, rows, strict=True)]
-    status = 201 if any(one.decision in _WRITTEN for one in stored) else 200
-    if query.split:
-        return Answer(status, FactsView(facts=views))
-    [row], [view] = rows, views
-    return Answer(status, view, headers={"ETag": f'"{row.rev}"'} if row else {})
+def _facts(call: Call[CreateQuery, CreateBody]) -> Answer:
+    candidates = call.body.facts(split=call.query.split)
+
+    def view(stored: list[StoredFact], rows: list[Memory | None]) -> Answer:
+        """201 when a row was written."""
+        views = [fact_view(one, row) for one, row in zip(stored, rows, strict=True)]
+        status = 201 if any(one.decision in _WRITTEN for one in stored) else 200
+        if call.query.split:
+            return Answer(status, FactsView(facts=views))
+        [row], [view] = rows, views
+        return Answer(status, view, headers={"ETag": f'"{row.rev}"'} if row else {})
+
+    return once_within(
+        call,
+        lambda beside: store_facts(call.user, candidates, via="api", beside=beside),
+        lambda stored: view(stored, [one.memory for one in stored]),
+        lambda stored: view(stored, [_waited_for(call, one.memory) if one.memory else None for one in stored]),
+    )

@@ -8,6 +8,7 @@ from neve.domain.ids import is_memory_id
 from neve.domain.librarian.filing import Proposal
 from neve.domain.records.memories import Memory
 from neve.scope import UserScope
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.keys import is_proposal
 from neve.store.transact import transact
 from neve.usecases.inbox.decide_memory import MemoryDecision
@@ -19,7 +20,9 @@ SCREENED_FIELDS = ("text", "reason")
 """What of a decision is the person's own words, and passes the gate as its path does."""
 
 
-def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Proposal:
+def decide(
+    scope: UserScope, item_id: str, decision: Decision, beside: Beside[Memory | Proposal] = nothing_beside
+) -> Memory | Proposal:
     """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
     pii_blocked, erasing, user_closed, StoreUnavailable."""
     if decision.path is not None:
@@ -28,8 +31,8 @@ def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Propo
     write_id = scope.ports.ids.token()
     if is_proposal(item_id):
         decision.only("text", "path", of="a document")
-        return transact(scope.ports, ProposalDecision(scope, item_id, decision, write_id).attempt)
+        return transact(scope.ports, ProposalDecision(scope, item_id, decision, write_id, beside).attempt)
     if not is_memory_id(item_id):
         raise not_found("inbox_item", item_id)
     decision.only("text", "category", "importance", "target_id", of="a fact")
-    return transact(scope.ports, MemoryDecision(scope, item_id, decision, write_id).attempt)
+    return transact(scope.ports, MemoryDecision(scope, item_id, decision, write_id, beside).attempt)

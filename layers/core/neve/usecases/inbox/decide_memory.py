@@ -15,6 +15,7 @@ from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside
 from neve.usecases.inbox.decision import Decision, decided_already
 from neve.usecases.memories.edited_text import leave_text
 from neve.usecases.memories.fact_place import one_statement, take_place
@@ -30,6 +31,7 @@ class MemoryDecision:
     memory_id: str
     decision: Decision
     write_id: str
+    beside: Beside[Memory]
 
     def attempt(self) -> Memory:
         """Raises Conflict."""
@@ -54,8 +56,9 @@ class MemoryDecision:
         ops += [rows.put_memory(keys, decided), *take_place(self.scope, decided, memory)]
         if decided.text != memory.text:
             ops += leave_text(self.scope, decided, memory)
-        table.write(ops)
-        return replace(decided, version=memory.version + 1)
+        left = replace(decided, version=memory.version + 1)
+        table.write([*ops, *self.beside(left)])
+        return left
 
     def _decided(self, memory: Memory, now: str) -> Memory:
         """Raises 422."""

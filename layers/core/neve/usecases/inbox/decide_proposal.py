@@ -16,6 +16,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document
 from neve.store.filings import put_proposal, read_proposal
+from neve.store.idempotency import Beside
 from neve.usecases.documents.document_writes import (
     DocumentWrites,
     WantedWrite,
@@ -36,6 +37,7 @@ class ProposalDecision:
     proposal_id: str
     decision: Decision
     write_id: str
+    beside: Beside[Proposal]
 
     def attempt(self) -> Proposal:
         """Raises Conflict."""
@@ -61,8 +63,9 @@ class ProposalDecision:
             decided = replace(
                 decided, status="approved", decided_path=document.path, rev=document.rev, document_id=document.id
             )
-        table.write([*ops, put_proposal(keys, decided)])
-        return replace(decided, version=proposal.version + 1)
+        left = replace(decided, version=proposal.version + 1)
+        table.write([*ops, put_proposal(keys, decided), *self.beside(left)])
+        return left
 
     def _wanted(self, action: Action) -> Action:
         """With what the person changed of it. Raises 422 that names the path."""

@@ -1,9 +1,9 @@
-"""Do a piece of work at most once for an Idempotency-Key, for work that cannot carry the record in its own
-transaction."""
+"""Do a piece of work at most once for an Idempotency-Key: ``run_once`` for several transactions, with the record behind
+them; ``run_once_within`` for one, which takes the record along."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from neve.domain.errors import NeveError
@@ -11,7 +11,7 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Delete, Table, Version, WriteOp
 from neve.scope import TenantScope
 from neve.store import idempotency
-from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.idempotency import Beside, IdempotencyKey, StoredReply
 
 
 def run_once(scope: TenantScope, idem: IdempotencyKey | None, work: Callable[[], StoredReply]) -> StoredReply:
@@ -32,6 +32,33 @@ def run_once(scope: TenantScope, idem: IdempotencyKey | None, work: Callable[[],
         _settle(scope.ports.table, Delete(idempotency.row_key(scope.keys, idem), claimed))
         raise
     _settle(scope.ports.table, idempotency.done(scope.keys, idem, reply, now, expect=claimed))
+    return reply
+
+
+def run_once_within(
+    scope: TenantScope, idem: IdempotencyKey, work: Callable[[Beside[StoredReply]], StoredReply]
+) -> StoredReply:
+    """The same for ``work`` that writes what it is given beside its one transaction: whoever repeats the call after a
+    crash gets the answer then, and nothing is done twice. What ``work`` returns may say more than what it wrote, and is
+    kept in its place. Raises what ``run_once`` does."""
+    now = scope.ports.clock.now()
+    claimed = _claim(scope, idem, now)
+    if isinstance(claimed, StoredReply):
+        return claimed
+    written: list[StoredReply] = []
+
+    def beside(reply: StoredReply) -> Sequence[WriteOp]:
+        written[:] = [reply]
+        return [idempotency.done(scope.keys, idem, reply, now, expect=claimed)]
+
+    try:
+        reply = work(beside)
+    except Exception:
+        _settle(scope.ports.table, Delete(idempotency.row_key(scope.keys, idem), claimed))
+        raise
+    if written != [reply]:
+        expect = Version(claimed.n + 1) if written else claimed
+        _settle(scope.ports.table, idempotency.done(scope.keys, idem, reply, now, expect=expect))
     return reply
 
 

@@ -17,7 +17,8 @@ from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
 from neve.usecases.privacy.admit import admitted
 
-WAIT_S = 20.0
+WAIT_MS = 20_000.0
+"""How long a call may wait for vectors that it asked for."""
 _PAUSE_S = 0.02
 
 
@@ -108,11 +109,10 @@ class _Create:
         return [rows.put_marker(self.scope.keys, replace(marker, live=(*marker.live, row)))]
 
 
-def wait_until_embedded(scope: UserScope, memory: Memory) -> Memory:
-    """The row once its embedding is no longer pending, or as it stands after 20 s."""
+def wait_until_embedded(scope: UserScope, memory: Memory, ends_ms: float) -> Memory:
+    """The row once its embedding is no longer pending, or as it stands at ``ends_ms``."""
     clock = scope.ports.clock
-    end = clock.monotonic_ms() + WAIT_S * 1000
-    while memory.embedding_state is EmbeddingState.PENDING and clock.monotonic_ms() < end:
+    while memory.embedding_state is EmbeddingState.PENDING and clock.monotonic_ms() < ends_ms:
         clock.sleep(_PAUSE_S)
         item = scope.ports.table.get(scope.keys.memory(memory.id))
         if item is None:

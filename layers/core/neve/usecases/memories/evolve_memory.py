@@ -19,6 +19,7 @@ from neve.domain.times import iso
 from neve.ports.table import Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
 from neve.usecases.memories.fact_place import holder_of, one_statement
 from neve.usecases.memories.memory_to_change import memory_to_change
@@ -38,13 +39,18 @@ class Evolution:
 
 
 def evolve_memory(
-    scope: UserScope, memory_id: str, evolution: Evolution, if_match: Collection[int] | None = None
+    scope: UserScope,
+    memory_id: str,
+    evolution: Evolution,
+    if_match: Collection[int] | None = None,
+    beside: Beside[Memory] = nothing_beside,
 ) -> Memory:
     """What holds now: a new row, or the fact that says so already. One transaction. Raises memory_not_found, 422 (the
     same text, a fact with two statements, a category of what is no fact, a session without room), conflict (the memory
     is not active, be it since a moment ago), precondition_failed, pii_blocked, erasing, user_closed."""
     ids, evolution = scope.ports.ids, admitted(scope, evolution, ("text", "reason", "tags"))
-    return transact(scope.ports, _Evolve(scope, memory_id, evolution, if_match, ids.token(), _new_id(scope)).attempt)
+    evolve = _Evolve(scope, memory_id, evolution, if_match, ids.token(), _new_id(scope), beside)
+    return transact(scope.ports, evolve.attempt)
 
 
 def _new_id(scope: UserScope) -> str:
@@ -61,6 +67,7 @@ class _Evolve:
     if_match: Collection[int] | None
     write_id: str
     new_id: str
+    beside: Beside[Memory]
     tried: list[Memory] = field(default_factory=list)
 
     def attempt(self) -> Memory:
@@ -83,7 +90,7 @@ class _Evolve:
             ops.append(rows.put_fingerprint(keys, new, place))
         ops += self._swapped(old, new)
         self.tried = [replace(new, version=new.version + 1)]
-        scope.ports.table.write(ops)
+        scope.ports.table.write([*ops, *self.beside(self.tried[0])])
         return self.tried[0]
 
     def _successor(self, old: Memory, now: str, gen: int) -> Memory:

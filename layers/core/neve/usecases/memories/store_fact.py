@@ -13,6 +13,7 @@ from neve.domain.records.memories import Via
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
 from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
 from neve.usecases.memories.stored_fact import StoredFact
@@ -28,7 +29,13 @@ def store_fact(scope: UserScope, candidate: FactCandidate, *, via: Via) -> Store
     return store_facts(scope, [candidate], via=via)[0]
 
 
-def store_facts(scope: UserScope, candidates: Sequence[FactCandidate], *, via: Via) -> list[StoredFact]:
+def store_facts(
+    scope: UserScope,
+    candidates: Sequence[FactCandidate],
+    *,
+    via: Via,
+    beside: Beside[list[StoredFact]] = nothing_beside,
+) -> list[StoredFact]:
     """Up to ``FACT_BATCH_SIZE`` of one session, in order and all or none. Raises what ``store_fact`` does."""
     for one in candidates:
         if len(statements(one.text)) > 1:
@@ -39,7 +46,7 @@ def store_facts(scope: UserScope, candidates: Sequence[FactCandidate], *, via: V
     candidates = [gate(scope, one) for one in candidates]
     ids, now = scope.ports.ids, scope.ports.clock.now()
     named = [(replace(one, text=normalised(one.text)), f"mem_{ids.ulid(now)}") for one in candidates]
-    return transact(scope.ports, _Store(scope, named, via, ids.token()).attempt)
+    return transact(scope.ports, _Store(scope, named, via, ids.token(), beside).attempt)
 
 
 @dataclass
@@ -50,6 +57,7 @@ class _Store:
     named: Sequence[tuple[FactCandidate, str]]
     via: Via
     write_id: str
+    beside: Beside[list[StoredFact]]
     tried: list[StoredFact] = field(default_factory=list)
 
     def attempt(self) -> list[StoredFact]:
@@ -65,7 +73,7 @@ class _Store:
         ops: list[WriteOp] = [rows.guard_user(keys, head, now), *writes.ops(), *self._joined(found, writes)]
         if writes.changed:
             self.tried = [_written(one) for one in stored]
-            scope.ports.table.write(ops)
+            scope.ports.table.write([*ops, *self.beside(self.tried)])
         return [_written(one) for one in stored]
 
     def _rows_to_read(self) -> list[Key]:

@@ -20,6 +20,7 @@ from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import TOO_MANY_WRITERS, transact
 from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.edited_text import leave_text
@@ -60,18 +61,28 @@ def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_mat
     return _update(scope, memory_id, change, if_match)[0]
 
 
-def reword_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Reworded:
-    """The same, and what it leaves as it was. Raises what ``update_memory`` does."""
-    memory, before = _update(scope, memory_id, change, if_match)
+def reword_memory(
+    scope: UserScope,
+    memory_id: str,
+    change: MemoryChange,
+    if_match: Collection[int] | None,
+    beside: Beside[Reworded] = nothing_beside,
+) -> Reworded:
+    """The same, and what it leaves as it was, which ``beside`` is not told yet. Raises what ``update_memory`` does."""
+    memory, before = _update(scope, memory_id, change, if_match, lambda changed: beside(Reworded(changed, None)))
     if before is None or before.text == memory.text:
         return Reworded(memory, None)
     return Reworded(memory, also_in(scope, before, ()))
 
 
 def _update(
-    scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None
+    scope: UserScope,
+    memory_id: str,
+    change: MemoryChange,
+    if_match: Collection[int] | None,
+    beside: Beside[Memory] = nothing_beside,
 ) -> tuple[Memory, Memory | None]:
-    update = _Update(scope, memory_id, _admitted(scope, change), if_match, scope.ports.ids.token())
+    update = _Update(scope, memory_id, _admitted(scope, change), if_match, scope.ports.ids.token(), beside)
     return transact(scope.ports, update.attempt), update.before
 
 
@@ -91,6 +102,7 @@ class _Update:
     change: MemoryChange
     if_match: Collection[int] | None
     write_id: str
+    beside: Beside[Memory]
     tried: Memory | None = None
     before: Memory | None = None
 
@@ -118,8 +130,9 @@ class _Update:
             if marker_item:
                 ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
         self.tried, self.before = changed, memory
-        scope.ports.table.write(ops)
-        return replace(changed, version=memory.version + 1)
+        left = replace(changed, version=memory.version + 1)
+        scope.ports.table.write([*ops, *self.beside(left)])
+        return left
 
     def _own(self, tried: Memory) -> Memory | None:
         """What the attempt made that seemed to have lost; None when it has. With ``If-Match``, a row that others have
