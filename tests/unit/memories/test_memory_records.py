@@ -168,6 +168,15 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
     )
 
 
+@pytest.mark.parametrize("text", ["likes Tea", "likes  tea", "likes\ntea", "likes tea\u0301"])
+def test_what_is_the_same_but_for_case_or_spaces_is_another_text(world: World, text: str) -> None:
+    """A name that is spelt otherwise by now, a list in its lines: which one holds is for the caller to say."""
+    import_memories(world.user("ann"), [ImportedRow("likes tea", Kind.NOTE, id=ID)])
+    again = import_memories(world.user("ann"), [ImportedRow(text, Kind.NOTE, id=ID)])
+    assert (again.imported, again.unchanged, again.conflicting) == ([], [], [ID])
+    assert get_memory(world.user("ann"), ID).text == "likes tea"
+
+
 def test_what_was_used_in_the_future_was_used_now(world: World) -> None:
     """It would lead every pack until then."""
     line = ImportedRow("likes tea", Kind.NOTE, id=ID, last_used_at="2199-01-01T00:00:00.000Z")

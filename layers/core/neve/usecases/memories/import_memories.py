@@ -169,7 +169,7 @@ def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tupl
         if before is None:
             fresh[memory.id] = memory
             report.imported.append(memory.id)
-        elif before.fingerprint == memory.fingerprint:
+        elif before.text == memory.text:
             report.unchanged.append(memory.id)
         else:
             report.conflicting.append(memory.id)
