@@ -5,6 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.events import appended_answer
 from neve.http.answers.job import ended_answer, job_answer, observation_answer, staged_job
+from neve.http.answers.uploads import upload_target
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.jobs import jobs as j
@@ -13,7 +14,6 @@ from neve.http.schemas.sessions import events as e
 from neve.http.schemas.tenants import usage as u
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.images.create_upload import create_upload
 from neve.usecases.retract.retract_events import retract_events
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.list_events import list_events
@@ -37,9 +37,7 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
 router.on(r.RETRACT_EVENTS)(
     lambda call: Answer(body=r.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
 )
-router.on(e.CREATE_UPLOAD)(
-    lambda call: once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, *call.body.wanted()))))
-)
+router.on(e.CREATE_UPLOAD)(upload_target)
 router.on(j.OBSERVE)(lambda call: once(call, lambda: observation_answer(call.session, call.body.wait)))
 
 

@@ -452,7 +452,8 @@ def test_text_may_hold_anything_else(user: Person) -> None:
 
 
 def test_a_key_that_was_used_for_another_body(user: Person) -> None:
-    """The first body again gets the first answer again; what is asked of a job or a session may have moved on."""
+    """The first body again gets the first answer again; what is asked of a job or a session may have moved on, and an
+    upload's target is signed anew."""
     user.open("s1")
     user.append("s1", user_message("Hello."), answered("Hi."))
     memory_id, cited = user.remember("User keeps bees.")["id"], user.remember("User keeps hens.")["id"]
@@ -486,6 +487,8 @@ def test_a_key_that_was_used_for_another_body(user: Person) -> None:
             assert again.json()["session"]["id"] == original.json()["session"]["id"]
         elif name in ("memory", "observe", "compact", "end"):
             assert again.json()["id"] == original.json()["id"]
+        elif name == "upload":
+            assert again.json()["upload_id"] == original.json()["upload_id"]
         else:
             assert again.json() == original.json()
 

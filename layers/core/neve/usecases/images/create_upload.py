@@ -26,15 +26,16 @@ class Upload:
     expires_at: str
 
 
-def create_upload(scope: UserScope, media_type: str, size: int | None = None) -> Upload:
-    """``size``: exactly how many bytes will be sent, signed with the rest. An erasure waits longer than the target of a
-    user whom it found is good for, so no target is signed once it has begun. Raises image_too_large, erasing,
-    user_closed, StoreUnavailable."""
+def create_upload(scope: UserScope, media_type: str, size: int | None = None, upload_id: str | None = None) -> Upload:
+    """``size``: exactly how many bytes will be sent, signed with the rest. ``upload_id``: of a target that was given
+    out before, to be signed anew; it still takes one image. An erasure waits longer than the target of a user whom it
+    found is good for, so no target is signed once it has begun. Raises image_too_large, erasing, user_closed,
+    StoreUnavailable."""
     if size is not None and size > MAX_IMAGE_BYTES:
         raise too_large("size", size)
     rows.writable(rows.read_head(scope.ports.table.get(scope.keys.head)))
     now = scope.ports.clock.now()
-    upload_id = f"upl_{scope.ports.ids.ulid(now)}"
+    upload_id = upload_id or f"upl_{scope.ports.ids.ulid(now)}"
     url = scope.ports.objects.presign_put(
         scope.keys.upload_object(upload_id), content_type=media_type, expires_s=EXPIRES_S, size=size
     )

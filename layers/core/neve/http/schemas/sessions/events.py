@@ -339,6 +339,11 @@ class UploadOut(View):
         return cls(upload_id=upload.upload_id, url=upload.url, headers=headers, expires_at=upload.expires_at)
 
 
+def without_signature(target: dict[str, Any]) -> dict[str, Any]:
+    """What of a target is kept for its repeat: the rest is good for minutes, and opens a door."""
+    return {"upload_id": target["upload_id"]}
+
+
 _TOO_LARGE = ("event_too_large", "image_too_large")
 
 APPEND_EVENTS = Operation(
