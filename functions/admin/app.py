@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve import wiring
 from neve.domain.tenants.policy import Policy
-from neve.http.answers.admin import drain_answer, erasure_answer, export_answer, reflection_answer
+from neve.http.answers.admin import drain_answer, erasure_answer, export_answer, reflection_answer, usage_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
@@ -17,7 +17,6 @@ from neve.usecases.tenants.policy_in_force import forget_policy
 from neve.usecases.tenants.read_policy import read_policy
 from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
-from neve.usecases.tenants.tenant_usage import tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
 
@@ -26,7 +25,7 @@ handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
 router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(call.user, call.query.days))))
-router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(call.tenant, call.query.days))))
+router.on(a.USAGE)(usage_answer)
 router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(call.tenant))))
 router.on(j.DRAIN_EMBEDDINGS)(drain_answer)
 router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_admin_job(call.tenant, call.ids["job_id"]))))

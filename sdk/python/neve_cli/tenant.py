@@ -80,4 +80,7 @@ def revoke(context: Context, /, key_id: str) -> None:
 @pass_context
 def usage(context: Context, /) -> None:
     """What the tenant's memory has cost, and what was reported of its prompts."""
-    output.fields(context.tenant_api.of_tenant("GET", "/usage"), TOTALS, as_json=context.as_json)
+    found = context.tenant_api.of_tenant("GET", "/usage")
+    output.fields(found, TOTALS, as_json=context.as_json)
+    if not found["complete"]:
+        output.note("There are more users than one call can add up: every number is the least.")

@@ -203,6 +203,27 @@ def test_usage_is_the_sum_over_users_of_this_tenant(
     assert (found["usage"]["model_calls"], found["usage"]["model_input_tokens"]) == (10, 100)
 
 
+def test_usage_that_one_call_cannot_add_up_says_so(
+    world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of each user the row is read: of very many, not all within the time of a call."""
+    monkeypatch.setattr("neve.usecases.tenants.tenant_usage.PAGE", 2)
+    for n in range(7):
+        world.table.write([usage_put(world.tenant.keys.of_user(f"u{n}"), None, {"model_calls": 1})])
+    assert api.call("GET", USAGE.path).json["complete"] is True
+    real = world.table.get_many
+
+    def slow(keys: Any) -> Any:
+        world.clock.move(seconds=6)
+        return real(keys)
+
+    monkeypatch.setattr(world.table, "get_many", slow)
+    found = api.call("GET", USAGE.path)
+    assert (found.json["complete"], found.json["users"], found.json["usage"]["model_calls"]) == (False, 4, 4)
+    assert found.headers["X-Neve-Degraded"] == "usage:timeout"
+    assert '"UsageIncomplete":[1.0]' in capsys.readouterr().out
+
+
 # --- E17: policy --------------------------------------------------------------------------------
 
 

@@ -22,8 +22,9 @@ from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.pack.purge_versions import purge_versions
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
-from neve.usecases.tenants.prompt_usage import tenant_days, tenant_prompts, user_days
+from neve.usecases.tenants.prompt_usage import user_days
 from neve.usecases.tenants.report_usage import NewReport, report_usage
+from neve.usecases.tenants.tenant_usage import tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.world import World
 
@@ -214,22 +215,22 @@ def test_session_user_day_and_tenant_add_up(world: World, monkeypatch: pytest.Mo
     assert [totals(world).cache_read, totals(world, session="s2").cache_read] == [101, 10]
     assert user_stats(ann).prompts.cache_read == 111
     assert {day: sums.cache_read for day, sums in user_days(ann, 2).items()} == {"2026-03-10": 110, "2026-03-11": 1}
-    assert tenant_prompts(world.scope).cache_read == 1_111
-    assert {day: sums.cache_read for day, sums in tenant_days(world.scope, 9).items()} == {
+    assert tenant_usage(world.scope).prompts.cache_read == 1_111
+    assert {day: sums.cache_read for day, sums in tenant_usage(world.scope, 9).days.items()} == {
         "2026-03-10": 110,
         "2026-03-11": 1_001,
     }
     assert user_days(ann, 1) == {"2026-03-11": user_days(ann, 2)["2026-03-11"]}
     assert (user_days(ann, 0), user_days(world.user("eve"), 7)) == ({}, {})
     together = totals(world).plus(totals(world, session="s2")).plus(totals(world, "bob"))
-    assert together == tenant_prompts(world.scope)
+    assert together == tenant_usage(world.scope).prompts
     assert user_stats(bob).prompts.cost == totals(world, "bob").cost > 0
 
 
 def test_another_tenant_sees_nothing_of_it(world: World) -> None:
     report(world)
     world.tenant = Tenant("other", Policy())
-    assert (tenant_prompts(world.scope), tenant_days(world.scope, 7)) == (PromptTotals(), {})
+    assert (tenant_usage(world.scope).prompts, tenant_usage(world.scope, 7).days) == (PromptTotals(), {})
 
 
 def test_the_list_of_sessions_shows_them_and_an_open_one_has_none(world: World) -> None:

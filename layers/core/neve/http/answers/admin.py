@@ -1,17 +1,23 @@
-"""What the tenant's own jobs are answered with."""
+"""What the tenant's own jobs are answered with, and what its memory has cost."""
 
 from __future__ import annotations
 
+from neve import observability
 from neve.http.answers.job import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, once
 from neve.http.schemas.erase.users import EraseQuery
 from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
+from neve.http.schemas.tenants.admin import TenantUsageOut
+from neve.http.schemas.tenants.usage import DaysQuery
 from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.export.request_export import request_export
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
+from neve.usecases.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
+
+USAGE_TIMEOUT = "usage:timeout"
 
 
 def drain_answer(call: Call[Nothing, DrainBody]) -> Answer:
@@ -33,3 +39,11 @@ def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:
     if call.body.dry_run:
         return Answer(body=ReflectPlanOut.of(plan_reflection(*asked)))
     return once(call, lambda: job_answer(request_reflection(*asked)))
+
+
+def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
+    """Of E16. What one call cannot add up is in the answer, in a metric and, as a degradation, in the log."""
+    found = tenant_usage(call.tenant, call.query.days, call.began_ms + TIME_LIMIT_MS)
+    if not found.complete:
+        observability.emit_metrics("admin", {"UsageIncomplete": 1})
+    return Answer(body=TenantUsageOut.of(found), degraded=() if found.complete else (USAGE_TIMEOUT,))

@@ -10,6 +10,7 @@ from neve.ports.table import Index, Table
 from neve.scope import TenantScope, UserScope
 from neve.store.partitions import all_rows, named_rows
 from neve.store.tenants.prompt_usage import read_totals
+from neve.usecases.tenants.within_time import WithinTime
 
 PAGE = 500
 ByDay = dict[str, PromptTotals]
@@ -28,17 +29,16 @@ def user_days(scope: UserScope, days: int) -> ByDay:
     return {day: found[day] for day in wanted if day in found}
 
 
-def tenant_prompts(scope: TenantScope) -> PromptTotals:
+def tenant_prompts(scope: TenantScope, within: WithinTime) -> PromptTotals:
     """Of all users, summed from their rows; the index may be a moment behind. Raises StoreUnavailable."""
-    return _sum(scope.ports.table, scope.keys.prompts)
+    return _sum(scope.ports.table, scope.keys.prompts, within)
 
 
-def tenant_days(scope: TenantScope, days: int) -> ByDay:
-    """Like ``user_days``, of all users. Raises StoreUnavailable."""
-    sums = {
-        day: _sum(scope.ports.table, scope.keys.prompts_of(day)) for day in _last_days(scope.ports.clock.now(), days)
-    }
-    return {day: total for day, total in sums.items() if total.reports}
+def tenant_days(scope: TenantScope, days: int, within: WithinTime) -> ByDay:
+    """Like ``user_days``, of all users; the newest days are read first. Raises StoreUnavailable."""
+    wanted = _last_days(scope.ports.clock.now(), days)
+    sums = {day: _sum(scope.ports.table, scope.keys.prompts_of(day), within) for day in reversed(wanted)}
+    return {day: sums[day] for day in wanted if sums[day].reports}
 
 
 def _last_days(now: datetime, days: int) -> list[str]:
@@ -46,8 +46,8 @@ def _last_days(now: datetime, days: int) -> list[str]:
     return [iso(now - timedelta(days=ago))[:10] for ago in reversed(range(days))]
 
 
-def _sum(table: Table, partition: str) -> PromptTotals:
+def _sum(table: Table, partition: str, within: WithinTime) -> PromptTotals:
     total = PromptTotals()
-    for item in named_rows(table, partition, Index.DUE, page=PAGE):
+    for item in within.rows(named_rows(table, partition, Index.DUE, page=PAGE)):
         total = total.plus(read_totals(item))
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, fields
 
 from neve.domain.tenants.prompt_cache import PromptTotals
@@ -9,8 +10,11 @@ from neve.ports.table import Index, Item
 from neve.scope import TenantScope
 from neve.store.partitions import named_rows
 from neve.usecases.tenants.prompt_usage import ByDay, tenant_days, tenant_prompts
+from neve.usecases.tenants.within_time import WithinTime
 
 PAGE = 500
+TIME_LIMIT_MS = 15_000
+"""*Chosen*: half of what API Gateway lets a call take. Some 10,000 rows are read in it (docs/limits.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TenantUsage:
-    """``users``: how many have cost anything. ``days``: of the last ones those with reports."""
+    """``users``: how many have cost anything. ``days``: of the last ones those with reports. ``complete`` False: there
+    was no time to add up more."""
 
     users: int
     usage: Usage
     prompts: PromptTotals = field(default_factory=PromptTotals)
     days: ByDay = field(default_factory=dict)
+    complete: bool = True
 
 
 def usage_of(item: Item | None) -> Usage:
@@ -41,11 +47,14 @@ def usage_of(item: Item | None) -> Usage:
     return Usage(**{f.name: int((item or {}).get(f.name, 0)) for f in fields(Usage)})
 
 
-def tenant_usage(scope: TenantScope, days: int = 0) -> TenantUsage:
-    """Summed from the users' rows, in pages of ``PAGE``; the index may be a moment behind. Raises StoreUnavailable."""
+def tenant_usage(scope: TenantScope, days: int = 0, ends_ms: float = math.inf) -> TenantUsage:
+    """Summed from the users' rows, in pages of ``PAGE``, until ``ends_ms``; the index may be a moment behind. Raises
+    StoreUnavailable."""
+    within = WithinTime(scope.ports.clock, ends_ms)
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)
-    for item in named_rows(scope.ports.table, scope.keys.usages, Index.DUE, page=PAGE):
+    for item in within.rows(named_rows(scope.ports.table, scope.keys.usages, Index.DUE, page=PAGE)):
         users += 1
         for name, n in asdict(usage_of(item)).items():
             total[name] += n
-    return TenantUsage(users, Usage(**total), tenant_prompts(scope), tenant_days(scope, days))
+    prompts, by_day = tenant_prompts(scope, within), tenant_days(scope, days, within)
+    return TenantUsage(users, Usage(**total), prompts, by_day, within.complete)

@@ -121,6 +121,10 @@ class TenantUsageOut(View):
     usage: UsageOut
     prompt_cache: PromptCacheOut
     prompt_cache_days: list[PromptDayOut] = Field(description="Days with reports, oldest first.")
+    complete: bool = Field(
+        description="False: there are more users than one call can add up. Every number is the least then, and the"
+        " newest days were added up first."
+    )
 
     @classmethod
     def of(cls, found: TenantUsage) -> TenantUsageOut:
@@ -129,6 +133,7 @@ class TenantUsageOut(View):
             usage=UsageOut.of(found.usage),
             prompt_cache=PromptCacheOut.of(found.prompts),
             prompt_cache_days=days_out(found.days),
+            complete=found.complete,
         )
 
 
