@@ -263,7 +263,7 @@ def test_versions_and_diff(api: Api) -> None:
     listed = api.call("GET", PACK_VERSIONS.path, query="session_id=s1", user_id="ann")
     assert [version["pack_version"] for version in listed.json["versions"]] == [1]
     diff = api.call("GET", PACK_DIFF.path, query="session_id=s1&from=1&to=1", user_id="ann")
-    assert diff.json == {"added": [], "removed": [], "changed": [], "unified": ""}
+    assert diff.json == {"added": [], "removed": [], "changed": [], "unified": "", "unified_complete": True}
     missing = api.call("GET", PACK_DIFF.path, query="session_id=s1&from=1&to=2", user_id="ann")
     assert missing.json["code"] == "pack_version_not_found"
     incomplete = api.call("GET", PACK_DIFF.path, query="session_id=s1", user_id="ann")

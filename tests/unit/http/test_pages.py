@@ -15,6 +15,9 @@ from functions.records import app as records
 from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.documents.chunks import document_chunks
 from neve.http.pages import MAX_BYTES, rows_that_fit
+from neve.http.router import Answer
+from neve.http.schemas.pack.packs import PackDiffOut
+from neve.usecases.pack.versions import PackDiff
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -119,3 +122,18 @@ def test_as_many_rows_as_fit_and_at_least_one(sizes: list[int]) -> None:
     assert (fits == 0) == (not sizes)
     assert fits <= 1 or sum(sizes[:fits]) <= MAX_BYTES
     assert fits == len(sizes) or sum(sizes[: fits + 1]) > MAX_BYTES
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_the_difference_of_two_large_packs_is_cut_behind_a_line_and_says_so(letter: str) -> None:
+    """Two packs of 4 MB each with nothing in common: more than Lambda hands on."""
+    lines = [f"{sign}{number} {LETTERS[letter] * 200}" for sign in "-+" for number in range(20_000)]
+    whole = PackDiff([], [], [], "\n".join(lines))
+    cut = PackDiffOut.of(whole)
+    assert payload_bytes({"body": Answer(body=cut).content}) <= MAX_PAYLOAD
+    assert cut.unified_complete is False
+    assert whole.unified.startswith(cut.unified)
+    assert cut.unified.endswith(f"{LETTERS[letter]}\n")
+    assert len(cut.unified) > 1_000_000
+    small = PackDiffOut.of(PackDiff([], [], [], "\n".join(lines[:3])))
+    assert (small.unified, small.unified_complete) == ("\n".join(lines[:3]), True)

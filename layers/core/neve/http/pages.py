@@ -74,6 +74,16 @@ def parts_that_fit(parts: Iterable[V], beside: str = "") -> list[V]:
     return fitting
 
 
+def lines_that_fit(text: str, beside: Iterable[View]) -> str:
+    """The first lines of a text of a view, as many as stay within ``VIEW_BYTES`` with the parts ``beside`` it."""
+    left = VIEW_BYTES - sum(_bytes(part) + len(",") for part in beside)
+    if _bytes_of(json.dumps(text, ensure_ascii=False)) <= left:
+        return text
+    lines = text.splitlines(keepends=True)
+    sizes = accumulate(_bytes_of(json.dumps(line, ensure_ascii=False)) for line in lines)
+    return "".join(line for line, total in zip(lines, sizes, strict=True) if total <= left)
+
+
 def _bytes(row: View) -> int:
     return _bytes_of(json.dumps(row.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False))
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from neve.domain.errors import invalid
 from neve.domain.records.packs import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
-from neve.http.pages import Page
+from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
 from neve.usecases.pack.read_pack import PackView
 from neve.usecases.pack.versions import PackDiff
@@ -150,6 +150,9 @@ class PackDiffOut(View):
     removed: list[LayerEntry]
     changed: list[ChangedEntry]
     unified: str = Field(description="Unified diff of the two texts.")
+    unified_complete: bool = Field(
+        description="False: it is longer than an answer may be, and ends behind the last line that fits."
+    )
 
     @classmethod
     def of(cls, diff: PackDiff) -> PackDiffOut:
@@ -158,7 +161,14 @@ class PackDiffOut(View):
             for layer, old, new in diff.changed
         ]
         added, removed = LayerEntry.all(diff.added), LayerEntry.all(diff.removed)
-        return cls(added=added, removed=removed, changed=changed, unified=diff.unified)
+        unified = lines_that_fit(diff.unified, [*added, *removed, *changed])
+        return cls(
+            added=added,
+            removed=removed,
+            changed=changed,
+            unified=unified,
+            unified_complete=unified == diff.unified,
+        )
 
 
 PackVersion = Annotated[int, Field(ge=1, lt=10**8), BeforeValidator(whole_number)]
