@@ -6,15 +6,16 @@ from neve import wiring
 from neve.domain.tenants.policy import Policy
 from neve.http.answers.admin import drain_answer, erasure_answer, export_answer, reflection_answer, usage_answer
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, once
+from neve.http.router import Answer, Call, Router, once, once_within
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
+from neve.store.idempotency import Beside
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.policy_in_force import forget_policy
-from neve.usecases.tenants.read_policy import read_policy
+from neve.usecases.tenants.read_policy import PolicyAt, read_policy
 from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
 from neve.usecases.tenants.user_stats import user_stats
@@ -36,12 +37,12 @@ router.on(EXPORT_USER)(export_answer)
 
 @router.on(a.WRITE_POLICY)
 def replace_policy(call: Call[Nothing, Policy]) -> Answer:
-    def written() -> Answer:
-        found = write_policy(call.tenant, call.body, call.if_match)
+    def written(beside: Beside[PolicyAt]) -> PolicyAt:
+        found = write_policy(call.tenant, call.body, call.if_match, beside)
         forget_policy(call.tenant)
-        return Answer(body=a.PolicyOut.of(found))
+        return found
 
-    return once(call, written)
+    return once_within(call, written, lambda found: Answer(body=a.PolicyOut.of(found)))
 
 
 @router.on(a.CREATE_KEY)

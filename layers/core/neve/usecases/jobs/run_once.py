@@ -39,8 +39,9 @@ def run_once_within(
     scope: TenantScope, idem: IdempotencyKey, work: Callable[[Beside[StoredReply]], StoredReply]
 ) -> StoredReply:
     """The same for ``work`` that writes what it is given beside its one transaction: whoever repeats the call after a
-    crash gets the answer then, and nothing is done twice. What ``work`` returns may say more than what it wrote, and is
-    kept in its place. Raises what ``run_once`` does."""
+    crash gets the answer then, and nothing is done twice; so does the call itself where ``work`` raises behind its own
+    transaction, whose response was lost. What ``work`` returns may say more than what it wrote, and is kept in its
+    place. Raises what ``run_once`` does."""
     now = scope.ports.clock.now()
     claimed = _claim(scope, idem, now)
     if isinstance(claimed, StoredReply):
@@ -54,6 +55,8 @@ def run_once_within(
     try:
         reply = work(beside)
     except Exception:
+        if written and (kept := _kept(scope, idem, now)) is not None:
+            return kept
         _settle(scope.ports.table, Delete(idempotency.row_key(scope.keys, idem), claimed))
         raise
     if written != [reply]:
@@ -74,6 +77,14 @@ def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredRep
         detail = "Another call with this Idempotency-Key began at the same moment."
         raise NeveError("idempotency_in_progress", detail, retry_after_s=1) from None
     return Version(item["version"] + 1 if item else claim.first)
+
+
+def _kept(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredReply | None:
+    """The answer, if there is one by now; None also where nobody can say."""
+    try:
+        return idempotency.replay(scope.ports.table.get(idempotency.row_key(scope.keys, idem)), idem, now)
+    except (NeveError, StoreUnavailable):
+        return None
 
 
 def _settle(table: Table, operation: WriteOp) -> None:

@@ -11,6 +11,7 @@ from neve.domain.tenants.static_prefix import StaticPrefix, version_order
 from neve.domain.times import iso
 from neve.ports.table import Put, WriteOp
 from neve.scope import TenantScope
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.keys import tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import KnownPrefix, TenantRow
@@ -19,7 +20,12 @@ from neve.store.transact import transact
 from neve.usecases.tenants.read_policy import PolicyAt
 
 
-def write_policy(scope: TenantScope, policy: Policy, expected: Collection[int] | None = None) -> PolicyAt:
+def write_policy(
+    scope: TenantScope,
+    policy: Policy,
+    expected: Collection[int] | None = None,
+    beside: Beside[PolicyAt] = nothing_beside,
+) -> PolicyAt:
     """Every number left out goes back to its default. The same policy again changes nothing. Other processes follow
     within 60 s.
 
@@ -29,7 +35,7 @@ def write_policy(scope: TenantScope, policy: Policy, expected: Collection[int] |
     if problems := policy.problems():
         raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
     scope.ports.counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
-    return transact(scope.ports, lambda: _write_once(scope, policy, expected))
+    return transact(scope.ports, lambda: _write_once(scope, policy, expected, beside))
 
 
 def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPrefix | None:
@@ -48,7 +54,9 @@ def _users_to_tell(scope: TenantScope, row: TenantRow) -> Put:
     return LateUsers(round_of_policy(row.policy_rev), iso(scope.ports.clock.now())).put(scope.keys)
 
 
-def _write_once(scope: TenantScope, policy: Policy, expected: Collection[int] | None) -> PolicyAt:
+def _write_once(
+    scope: TenantScope, policy: Policy, expected: Collection[int] | None, beside: Beside[PolicyAt]
+) -> PolicyAt:
     row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
@@ -59,5 +67,6 @@ def _write_once(scope: TenantScope, policy: Policy, expected: Collection[int] | 
     ops: list[WriteOp] = [tenant_rows.put_tenant(written)]
     if policy.rerank == "late" and row.policy.rerank != "late":
         ops.append(_users_to_tell(scope, written))
-    scope.ports.table.write(ops)
-    return PolicyAt(policy, written.policy_rev)
+    left = PolicyAt(policy, written.policy_rev)
+    scope.ports.table.write([*ops, *beside(left)])
+    return left
