@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
-from neve.http.answers.memories import changed, created, imported, with_etag
+from neve.http.answers.memories import changed, created, imported, only_its_id, with_etag
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once, once_within
 from neve.http.schemas.memories import memories as m
@@ -43,6 +43,8 @@ def evolve(call: Call[Nothing, EvolveBody]) -> Answer:
         call,
         lambda beside: evolve_memory(call.user, memory_id, wanted, call.if_match, beside),
         lambda memory: with_etag(memory, 201),
+        keep=only_its_id,
+        again=lambda stored: with_etag(get_memory(call.user, stored.body["id"]), 201),
     )
 
 

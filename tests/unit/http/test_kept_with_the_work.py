@@ -17,7 +17,9 @@ from neve.domain.records.memories import Provenance
 from neve.http.router import Router
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import WriteOp
+from neve.store.partitions import all_rows
 from neve.usecases.memories.create_memory import WAIT_MS
+from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.store_fact import store_fact
 from tests.unit.api_world import Api, Reply, installed
@@ -173,6 +175,28 @@ def test_a_change_that_changes_nothing_is_answered_again(world: World) -> None:
     made, again = same.call(about), same.call(about)
     assert (made.status, made.text) == (again.status, again.text)
     assert made.json["rev"] == 1
+
+
+@pytest.mark.parametrize("name", ["fact", "facts", "evolve"])
+def test_no_text_of_a_memory_is_kept_that_may_be_deleted_before_the_day_is_over(world: World, name: str) -> None:
+    """The answer to a PATCH is found by its path, and goes with the memory; these name no memory, or another one."""
+    once = CALLS[name]
+    about = once.about(world)
+    made = once.call(about).json
+    [made] = made["facts"][:1] if "facts" in made else [made]
+    kept = list(all_rows(world.table, world.tenant.keys.answers))
+    assert len(kept) == 1
+    assert made["id"] in kept[0]["reply"]
+    assert made["text"] not in kept[0]["reply"]
+    delete_memory(world.user(), made["id"], None)
+    assert once.call(about).json["code"] == "memory_not_found"
+
+
+def test_a_fact_that_was_not_kept_is_answered_again(world: World) -> None:
+    small = Once("POST", MEMORIES, {"text": "I live in Lisbon.", "kind": "fact", "category": "PLACE", "importance": 1})
+    made = small.call("")
+    assert (made.status, made.json["decision"]) == (200, "rejected")
+    assert small.call("").text == made.text
 
 
 @pytest.mark.parametrize("key", ["k", None])

@@ -106,22 +106,24 @@ def once_within(
     call: Call[Any, Any],
     work: Callable[[Beside[T]], T],
     answer: Callable[[T], Answer],
+    *,
     finished: Callable[[T], Answer] | None = None,
+    keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body or None),
 ) -> Answer:
-    """The same for ``work`` of one transaction, which keeps the answer in it. ``answer``: of what the transaction
-    leaves; ``finished``: where more can be said behind it."""
+    """The same for ``work`` of one transaction, which stores what is kept of the answer in it. ``answer``: of what the
+    transaction leaves; ``finished``: where more can be said behind it."""
     finish = finished or answer
     if call.idempotency is None:
         return finish(work(nothing_beside))
     made: list[Answer] = []
 
+    def kept(answered: Answer) -> StoredReply:
+        return StoredReply(answered.status, keep(answered.json))
+
     def reply(beside: Beside[StoredReply]) -> StoredReply:
-        made.append(finish(work(lambda left: beside(_reply_of(answer(left))))))
-        return _reply_of(made[0])
+        made.append(finish(work(lambda left: beside(kept(answer(left))))))
+        return kept(made[0])
 
     stored = run_once_within(call.tenant, call.idempotency, reply)
-    return made[0] if made else Answer(stored.status, stored.body or None)
-
-
-def _reply_of(answer: Answer) -> StoredReply:
-    return StoredReply(answer.status, answer.json)
+    return made[0] if made else again(stored)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from neve import observability
 from neve.domain.records.memories import Memory
 from neve.http.calls import Answer, Call, once, once_within
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
-from neve.http.schemas.memories.kept import FactsView, fact_view
+from neve.http.schemas.memories.kept import DecidedFact, FactsView
 from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import MemoryView
+from neve.store.idempotency import StoredReply
 from neve.usecases.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
 from neve.usecases.memories.import_memories import TIME_LIMIT_MS, import_memories
+from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.store_fact import store_facts
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.update_memory import Reworded
@@ -21,6 +25,12 @@ _WRITTEN = ("stored", "superseded", "inbox")
 
 def with_etag(memory: Memory, status: int = 200) -> Answer:
     return Answer(status, MemoryView.of(memory), headers={"ETag": f'"{memory.rev}"'})
+
+
+def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an answer: a memory may be deleted before the day is over, and nothing may still have its text
+    then."""
+    return {"id": body["id"]}
 
 
 def changed(made: Reworded) -> Answer:
@@ -60,18 +70,33 @@ def imported(call: Call[Nothing, ImportText]) -> Answer:
 def _facts(call: Call[CreateQuery, CreateBody]) -> Answer:
     candidates = call.body.facts(split=call.query.split)
 
-    def view(stored: list[StoredFact], rows: list[Memory | None]) -> Answer:
-        """201 when a row was written."""
-        views = [fact_view(one, row) for one, row in zip(stored, rows, strict=True)]
-        status = 201 if any(one.decision in _WRITTEN for one in stored) else 200
-        if call.query.split:
-            return Answer(status, FactsView(facts=views))
-        [row], [view] = rows, views
-        return Answer(status, view, headers={"ETag": f'"{row.rev}"'} if row else {})
+    def shown(facts: list[StoredFact]) -> Answer:
+        return _facts_answer(call, [DecidedFact.of(one) for one in facts], [one.memory for one in facts])
+
+    def waited(facts: list[StoredFact]) -> Answer:
+        rows = [_waited_for(call, one.memory) if one.memory else None for one in facts]
+        return _facts_answer(call, [DecidedFact.of(one) for one in facts], rows)
+
+    def again(stored: StoredReply) -> Answer:
+        facts = DecidedFact.read(stored.body)
+        rows = [_waited_for(call, get_memory(call.user, one.id)) if one.id else None for one in facts]
+        return _facts_answer(call, facts, rows)
 
     return once_within(
         call,
         lambda beside: store_facts(call.user, candidates, via="api", beside=beside),
-        lambda stored: view(stored, [one.memory for one in stored]),
-        lambda stored: view(stored, [_waited_for(call, one.memory) if one.memory else None for one in stored]),
+        shown,
+        finished=waited,
+        keep=DecidedFact.kept,
+        again=again,
     )
+
+
+def _facts_answer(call: Call[CreateQuery, CreateBody], facts: list[DecidedFact], rows: list[Memory | None]) -> Answer:
+    """201 when a row was written."""
+    views = [one.view(row) for one, row in zip(facts, rows, strict=True)]
+    status = 201 if any(one.decision in _WRITTEN for one in facts) else 200
+    if call.query.split:
+        return Answer(status, FactsView(facts=views))
+    [row], [view] = rows, views
+    return Answer(status, view, headers={"ETag": f'"{row.rev}"'} if row else {})

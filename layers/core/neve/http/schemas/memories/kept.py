@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, RootModel
 
+from neve.domain.memories.storage_decision import Decision
 from neve.domain.records.memories import Category, Memory, Priority
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled
@@ -44,13 +45,40 @@ class KeptView(RootModel[FactView | RejectedView | FactsView | MemoryView]):
     """A memory as it was written; of a fact with the decision; of a fact with `split` a list of them."""
 
 
-def fact_view(stored: StoredFact, memory: Memory | None) -> FactView | RejectedView:
-    """``memory``: the row as it is shown."""
-    criteria = CriteriaView.of(stored.criteria)
-    if memory is None:
-        return RejectedView(decision="rejected", criteria=criteria, reason=stored.reason)
-    own = MemoryView.fields_of(memory)
-    return FactView.model_validate(own | {"decision": stored.decision, "criteria": criteria, "reason": stored.reason})
+class DecidedFact(View):
+    """What an answer says of a fact beside its row, and what of it is kept for a repeat: not the text, which may be
+    deleted before the day is over. ``id`` None: it was rejected."""
+
+    id: str | None = None
+    decision: Decision
+    criteria: CriteriaView
+    reason: str
+
+    @classmethod
+    def of(cls, stored: StoredFact) -> Self:
+        memory_id = stored.memory.id if stored.memory else None
+        criteria = CriteriaView.of(stored.criteria)
+        return cls(id=memory_id, decision=stored.decision, criteria=criteria, reason=stored.reason)
+
+    @classmethod
+    def kept(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Of an answer's body."""
+        return {"facts": [one.model_dump(mode="json", exclude_none=True) for one in cls.read(body)]}
+
+    @classmethod
+    def read(cls, body: dict[str, Any]) -> list[Self]:
+        """Of what is kept, or of an answer's body."""
+        return [
+            cls(**{name: one[name] for name in cls.model_fields if name in one}) for one in body.get("facts", [body])
+        ]
+
+    def view(self, memory: Memory | None) -> FactView | RejectedView:
+        """``memory``: the row as it is shown."""
+        if memory is None:
+            return RejectedView(decision="rejected", criteria=self.criteria, reason=self.reason)
+        own = MemoryView.fields_of(memory)
+        decided = {"decision": self.decision, "criteria": self.criteria, "reason": self.reason}
+        return FactView.model_validate(own | decided)
 
 
 class EvolveBody(Body):
