@@ -118,6 +118,18 @@ def test_everything_of_a_user_is_in_it_and_nothing_of_others(world: RecallWorld)
     assert "Porto" not in json.dumps(lines)
 
 
+def test_no_address_of_a_user_who_is_being_erased(world: RecallWorld) -> None:
+    """The parts are still there until the worker comes to them."""
+    world.say("I moved to Lisbon.", "Noted.")
+    job = request_export(world.user())
+    assert exported(world, job)
+    request_erasure(world.user(), close=False)
+    done = read_admin_job(world.scope, job.id)
+    assert done.status == "done"
+    assert ["url" in part for part in done.result["parts"]] == [False]
+    assert "urls_expire_at" not in done.result
+
+
 def test_what_was_taken_back_is_told_apart(world: RecallWorld) -> None:
     """Whoever plays the log elsewhere would bring it back, and a person would be shown what they had corrected."""
     world.say("I moved to Lisbon.", "Noted.", "I moved to Porto.", "Noted.")

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.scope import TenantScope
+from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.jobs.queued_jobs import EXPORT
 
@@ -19,13 +20,15 @@ KEPT = timedelta(days=7)
 
 def with_downloads(scope: TenantScope, job: Job) -> Job:
     """The job as it is, an export that is done with an address for each of its parts, or with when they were removed.
-    Raises StoreUnavailable."""
+    No address of a user who is being erased, whose parts may still be there. Raises StoreUnavailable."""
     if job.kind != EXPORT or job.status != "done" or job.user_id is None or job.finished_at is None:
         return job
     keys, now = UserKeys(scope.keys.tenant, job.user_id), scope.ports.clock.now()
     gone = datetime.fromisoformat(job.finished_at) + KEPT
     if gone <= now:
         return replace(job, result=job.result | {"parts_removed_at": iso(gone)})
+    if rows.hidden(rows.read_head(scope.ports.table.get(keys.head))):
+        return job
     until = iso(now + timedelta(seconds=EXPIRES_S))
     parts = [
         part | {"url": scope.ports.objects.presign_get(keys.export_object(job.id, part["part"]), expires_s=EXPIRES_S)}

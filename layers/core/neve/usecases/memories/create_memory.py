@@ -15,6 +15,7 @@ from neve.scope import UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
+from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.privacy.admit import admitted
 
 WAIT_MS = 20_000.0
@@ -122,7 +123,5 @@ def wait_until_embedded(scope: UserScope, memory: Memory, ends_ms: float) -> Mem
 
 
 def _replayed(scope: UserScope, earlier: StoredReply) -> Memory:
-    item = scope.ports.table.get(scope.keys.memory(earlier.body["id"]))
-    if item is None:
-        raise not_found("memory", earlier.body["id"])
-    return rows.read_memory(item)
+    """As it is now. Raises memory_not_found, also for a user who is being erased."""
+    return get_memory(scope, earlier.body["id"])
