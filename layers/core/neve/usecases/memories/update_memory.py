@@ -16,6 +16,7 @@ from neve.domain.memories.visibility import being_replaced
 from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.retract.derived import is_touched
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
@@ -119,6 +120,8 @@ class _Update:
         changed = _changed(scope, memory, self.change.fields, iso(now))
         if changed == memory:
             return memory
+        if memory.status is Status.ARCHIVED and changed.status is not Status.ARCHIVED:
+            self._still_said(memory)
         changed = replace(changed, write_id=self.write_id)
         ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
         ops += take_place(scope, changed, memory)
@@ -133,6 +136,15 @@ class _Update:
         left = replace(changed, version=memory.version + 1)
         scope.ports.table.write([*ops, *self.beside(left)])
         return left
+
+    def _still_said(self, memory: Memory) -> None:
+        """A retraction leaves what was put away where it is. Raises 409 for what was made of events that were taken
+        back since, unless it is a fact that was said elsewhere too."""
+        if memory.session_id is None or memory.restatements:
+            return
+        item = self.scope.ports.table.get(self.scope.keys.of_session(memory.session_id).session_head)
+        if item and is_touched(memory, memory.session_id, rows.read_session(item).retracted):
+            raise NeveError("conflict", "What this memory was made of has been taken back.")
 
     def _own(self, tried: Memory) -> Memory | None:
         """What the attempt made that seemed to have lost; None when it has. With ``If-Match``, a row that others have
