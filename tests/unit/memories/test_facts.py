@@ -286,6 +286,15 @@ def test_every_kind_evolves(world: World) -> None:
         evolve(world, create_memory(world.user(), NewMemory("x")).id, category="PLACE")
 
 
+def test_what_was_drawn_from_the_log_beside_a_summary_goes_to_no_successor(world: World) -> None:
+    """A retraction finds the summary by its range, and what a person put in its place by nothing."""
+    summary = NewMemory("They planned a trip.", kind=Kind.SESSION_SUMMARY, session_id="s1", outcome="SUCCESS")
+    old = create_memory(world.user(), replace(summary, key_topics=("lisbon",), emotional_tone="HAPPY"))
+    assert (old.key_topics, old.emotional_tone) == (("lisbon",), "HAPPY")
+    new = evolve(world, old.id, "They spoke of something else.")
+    assert (new.outcome, new.key_topics, new.emotional_tone) == ("SUCCESS", (), None)
+
+
 def test_of_two_who_evolve_at_once_one_is_told(world: World) -> None:
     old = row(keep(world, LYON))
     winner: list[Memory] = []

@@ -94,7 +94,8 @@ class _Evolve:
         return self.tried[0]
 
     def _successor(self, old: Memory, now: str, gen: int) -> Memory:
-        """Raises 422."""
+        """Without the topics and the tone that were drawn from the log beside the old text: a retraction finds that row
+        by its range, and this one by nothing. Raises 422."""
         wanted, text = self.evolution, normalised(self.evolution.text)
         if wanted.category is not None and old.kind is not Kind.FACT:
             raise invalid("category", "is a field of the kind fact")
@@ -123,8 +124,6 @@ class _Evolve:
             born_gen=gen,
             category=wanted.category or old.category,
             outcome=old.outcome,
-            emotional_tone=old.emotional_tone,
-            key_topics=old.key_topics,
             label=old.label,
             group=old.group,
             tags=wanted.tags if wanted.tags is not None else old.tags,
