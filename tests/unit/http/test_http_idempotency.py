@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,14 +10,20 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Delete, Expect
+from neve.scope import TenantScope
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.jobs.run_once import run_once
+from neve.usecases.jobs import run_once as jobs
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.http.test_http_router import THING, failures, made, router
 from tests.unit.world import World
 
 KEY = IdempotencyKey("PUT /v1/users/ann/things/t1", "k", "a" * 64)
+
+
+def run_once(scope: TenantScope, key: IdempotencyKey, work: Callable[[], StoredReply]) -> StoredReply:
+    """Of work that keeps nothing in a transaction of its own (tests/unit/http/test_kept_with_the_work.py)."""
+    return jobs.run_once(scope, key, lambda _: work())
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
-from neve.usecases.jobs.run_once import run_once, run_once_within
+from neve.usecases.jobs.run_once import run_once
 
 T = TypeVar("T")
 
@@ -79,27 +79,22 @@ class Answer:
         return to_json(self.json).decode()
 
 
+def _as_stored(stored: StoredReply) -> Answer:
+    return Answer(stored.status, stored.body or None)
+
+
 def once(
     call: Call[Any, Any],
     work: Callable[[], Answer],
     *,
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body or None),
+    again: Callable[[StoredReply], Answer] = _as_stored,
 ) -> Answer:
     """``work``, or the first answer to the caller's Idempotency-Key.
 
     ``keep`` says what of the first answer's JSON is stored for a day (not a secret, not a whole pack), ``again``
     makes an answer of it. Headers of the first answer are not kept."""
-    if call.idempotency is None:
-        return work()
-    made: list[Answer] = []
-
-    def reply() -> StoredReply:
-        made.append(work())
-        return StoredReply(made[0].status, keep(made[0].json))
-
-    stored = run_once(call.tenant, call.idempotency, reply)
-    return made[0] if made else again(stored)
+    return once_within(call, lambda _: work(), lambda answer: answer, keep=keep, again=again)
 
 
 def once_within(
@@ -109,7 +104,7 @@ def once_within(
     *,
     finished: Callable[[T], Answer] | None = None,
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body or None),
+    again: Callable[[StoredReply], Answer] = _as_stored,
 ) -> Answer:
     """The same for ``work`` of one transaction, which stores what is kept of the answer in it. ``answer``: of what the
     transaction leaves; ``finished``: where more can be said behind it."""
@@ -125,5 +120,5 @@ def once_within(
         made.append(finish(work(lambda left: beside(kept(answer(left))))))
         return kept(made[0])
 
-    stored = run_once_within(call.tenant, call.idempotency, reply)
+    stored = run_once(call.tenant, call.idempotency, reply)
     return made[0] if made else again(stored)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from neve.domain.errors import not_found
 from neve.domain.records.jobs import Job
+from neve.ports.table import Item
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 
@@ -19,8 +20,7 @@ def get_job(scope: UserScope, job_id: str) -> Job:
     erased: a summary's job says what was said."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.job(job_id), keys.head])
-    item, head = rows.live(found.get(keys.job(job_id)), scope.ports.clock.now()), rows.read_head(found.get(keys.head))
-    job = rows.read_job(item) if item else None
+    job, head = _job_of(scope, found.get(keys.job(job_id))), rows.read_head(found.get(keys.head))
     if job is None or job.user_id != scope.user or (rows.hidden(head) and head.erasure_job != job.id):
         raise not_found("job", job_id)
     return job
@@ -35,8 +35,13 @@ def get_tenant_job(scope: TenantScope, job_id: str) -> Job:
 
 
 def find_job(scope: TenantScope, job_id: str) -> Job | None:
-    item = rows.live(scope.ports.table.get(scope.keys.job(job_id)), scope.ports.clock.now())
-    return rows.read_job(item) if item else None
+    return _job_of(scope, scope.ports.table.get(scope.keys.job(job_id)))
+
+
+def _job_of(scope: TenantScope, item: Item | None) -> Job | None:
+    """The job of a row, unless there is none or its time is over."""
+    living = rows.live(item, scope.ports.clock.now())
+    return rows.read_job(living) if living else None
 
 
 def wait_for_job(scope: TenantScope, job: Job) -> Job:

@@ -1,5 +1,5 @@
-"""Do a piece of work at most once for an Idempotency-Key: ``run_once`` for several transactions, with the record behind
-them; ``run_once_within`` for one, which takes the record along."""
+"""Do a piece of work at most once for an Idempotency-Key: of one transaction, which takes the record along, or of
+several, behind which it is written."""
 
 from __future__ import annotations
 
@@ -14,34 +14,18 @@ from neve.store import idempotency
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply
 
 
-def run_once(scope: TenantScope, idem: IdempotencyKey | None, work: Callable[[], StoredReply]) -> StoredReply:
-    """The answer of ``work``, or the first one given to this key in the last 24 h. Without a key, just ``work``.
-
-    Only answers are kept: when ``work`` raises, the key is free again. A claim left by a crash ends after 60 s, and
-    the work is then done again. Raises 422 ``idempotency_mismatch``, 409 ``idempotency_in_progress``, what ``work``
-    raises, and StoreUnavailable."""
-    if idem is None:
-        return work()
-    now = scope.ports.clock.now()
-    claimed = _claim(scope, idem, now)
-    if isinstance(claimed, StoredReply):
-        return claimed
-    try:
-        reply = work()
-    except Exception:
-        _settle(scope.ports.table, Delete(idempotency.row_key(scope.keys, idem), claimed))
-        raise
-    _settle(scope.ports.table, idempotency.done(scope.keys, idem, reply, now, expect=claimed))
-    return reply
-
-
-def run_once_within(
+def run_once(
     scope: TenantScope, idem: IdempotencyKey, work: Callable[[Beside[StoredReply]], StoredReply]
 ) -> StoredReply:
-    """The same for ``work`` that writes what it is given beside its one transaction: whoever repeats the call after a
-    crash gets the answer then, and nothing is done twice; so does the call itself where ``work`` raises behind its own
-    transaction, whose response was lost. What ``work`` returns may say more than what it wrote, and is kept in its
-    place. Raises what ``run_once`` does."""
+    """The answer of ``work``, or the first one given to this key in the last 24 h.
+
+    ``work`` of one transaction writes what it is given beside it: whoever repeats the call after a crash gets the
+    answer then, and so does the call itself where ``work`` raises behind a transaction whose response was lost. Other
+    work leaves that, and its answer is kept behind it: a claim left by a crash ends after 60 s, and it is done again.
+    What ``work`` returns may say more than what it wrote, and is kept in its place.
+
+    Only answers are kept: when ``work`` raises, the key is free again. Raises 422 ``idempotency_mismatch``, 409
+    ``idempotency_in_progress``, what ``work`` raises, and StoreUnavailable."""
     now = scope.ports.clock.now()
     claimed = _claim(scope, idem, now)
     if isinstance(claimed, StoredReply):
