@@ -12,12 +12,19 @@ import pytest
 
 from functions.admin.app import router as admin
 from functions.records.app import router as records
+from local.controls.fixture_embedder import FixtureEmbedder
+from local.engine.search.search_index import SqliteSearchIndex
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Provenance
 from neve.http.router import Router
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import WriteOp
+from neve.scope import UserData
 from neve.store.partitions import all_rows
+from neve.store.rows import read_head
+from neve.usecases.erase.erase_user import SETTLE_S
+from neve.usecases.erase.run_erasure import run_erasure
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT
 from neve.usecases.memories.create_memory import WAIT_MS
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import get_memory
@@ -206,3 +213,46 @@ def test_a_call_waits_for_all_its_vectors_together_as_long_as_for_one(world: Wor
     assert made.status == 201, made.text
     assert len(made.json["facts"]) == 3
     assert round(sum(world.clock.slept), 1) == WAIT_MS / 1000
+
+
+JOBS = {
+    "erasure": Once("DELETE", "/v1/users/{user_id}", {}, router=admin),
+    "export": Once("POST", "/v1/users/{user_id}/export", {}, router=admin),
+}
+
+
+def jobs_of(world: World) -> list[str]:
+    return [item["id"] for item in all_rows(world.table, world.tenant.keys.jobs) if item["kind"] in (ERASURE, EXPORT)]
+
+
+@pytest.fixture
+def erasable(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """With an index, which an erasure looks through."""
+    index = SqliteSearchIndex(tmp_path / "search.db", FixtureEmbedder().model)
+    monkeypatch.setattr(World, "search", index)
+    yield world
+    index.close()
+
+
+@pytest.mark.parametrize("once", JOBS.values(), ids=JOBS)
+def test_a_job_that_was_asked_for_by_a_call_that_died_is_not_asked_for_again(
+    erasable: World, once: Once, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever spoke again behind an erasure would lose that, too."""
+    world = erasable
+    dies_behind(world, 2, monkeypatch)  # the claim, and the job
+    with pytest.raises(Died):
+        once.call("")
+    [job] = jobs_of(world)
+    if once is JOBS["erasure"]:
+        for _ in range(2):
+            run_erasure(UserData(world, world.user().keys), job, lambda: 900.0)
+            world.clock.move(seconds=SETTLE_S)
+        world.open()
+        world.say("I came back.")
+    world.clock.move(seconds=SETTLE_S)
+    first, again = once.call(""), once.call("")
+    assert first.status == 202, first.text
+    assert first.text == again.text
+    assert jobs_of(world) == [job] == [first.json["id"]]
+    assert read_head(world.table.get(world.user().keys.head)).state == "active"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import observability
 from neve.http.answers.job import job_answer
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, once
+from neve.http.router import Answer, Call, once, once_within
 from neve.http.schemas.erase.users import EraseQuery
 from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
@@ -26,11 +26,12 @@ def drain_answer(call: Call[Nothing, DrainBody]) -> Answer:
 
 
 def erasure_answer(call: Call[EraseQuery, Nothing]) -> Answer:
-    return once(call, lambda: job_answer(request_erasure(call.user, close=call.query.close)))
+    close = call.query.close
+    return once_within(call, lambda beside: request_erasure(call.user, close=close, beside=beside), job_answer)
 
 
 def export_answer(call: Call[Nothing, Nothing]) -> Answer:
-    return once(call, lambda: job_answer(request_export(call.user)))
+    return once_within(call, lambda beside: request_export(call.user, beside), job_answer)
 
 
 def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:

@@ -10,22 +10,24 @@ from neve.ports.errors import Conflict
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
 from neve.usecases.erase.erasure_job import new_erasure, put_erasure
 from neve.usecases.jobs.read_jobs import find_job
 
 
-def request_erasure(scope: UserScope, *, close: bool) -> Job:
+def request_erasure(scope: UserScope, *, close: bool, beside: Beside[Job] = nothing_beside) -> Job:
     """The job, queued. The tombstone is in the same transaction: from here on no commit of a request or a worker that
     saw the user before succeeds, writes are refused, reads are empty. An erasure under way is answered with its job;
-    ``close`` then holds for it, too. A user who was never seen is erased like any other.
+    ``close`` then holds for it, too. A user who was never seen is erased like any other. ``beside``: what is written
+    with a new job.
 
     Raises user_closed; erasing when an operator is at it."""
     job_id = f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}"
-    return transact(scope.ports, lambda: _begin(scope, job_id, close=close))
+    return transact(scope.ports, lambda: _begin(scope, job_id, beside, close=close))
 
 
-def _begin(scope: UserScope, job_id: str, *, close: bool) -> Job:
+def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -> Job:
     """Raises Conflict."""
     keys, ports = scope.keys, scope.ports
     head = rows.read_head(ports.table.get(keys.head))
@@ -41,7 +43,7 @@ def _begin(scope: UserScope, job_id: str, *, close: bool) -> Job:
     begun = replace(head, incarnation=head.incarnation + 1, state="erasing", erasure_job=job_id)
     begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_by=None)
     job = new_erasure(job_id, keys, now, close=close, incarnation=begun.incarnation)
-    ops: list[WriteOp] = [rows.put_head(keys, begun), put_erasure(keys, job, queued=True)]
+    ops: list[WriteOp] = [rows.put_head(keys, begun), put_erasure(keys, job, queued=True), *beside(job)]
     ports.table.write(ops)
     return job
 

@@ -7,23 +7,24 @@ from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
 from neve.usecases.jobs.queued_jobs import EXPORT, put_due_job
 
 
-def request_export(scope: UserScope) -> Job:
-    """The job, queued. Raises erasing, user_closed."""
+def request_export(scope: UserScope, beside: Beside[Job] = nothing_beside) -> Job:
+    """The job, queued. ``beside``: what is written with it. Raises erasing, user_closed."""
     job_id = f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}"
-    return transact(scope.ports, lambda: _queue(scope, job_id))
+    return transact(scope.ports, lambda: _queue(scope, job_id, beside))
 
 
-def _queue(scope: UserScope, job_id: str) -> Job:
+def _queue(scope: UserScope, job_id: str, beside: Beside[Job]) -> Job:
     keys, ports = scope.keys, scope.ports
     head = rows.read_head(ports.table.get(keys.head))
     rows.writable(head)
     now = iso(ports.clock.now())
     state = {"due_at": now, "incarnation": head.incarnation}
     job = Job(job_id, EXPORT, "queued", now, user_id=scope.user, state=state)
-    ops: list[WriteOp] = [rows.check_head(keys, head), put_due_job(keys, job, new=True)]
+    ops: list[WriteOp] = [rows.check_head(keys, head), put_due_job(keys, job, new=True), *beside(job)]
     ports.table.write(ops)
     return job
