@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.documents.description import MAX_SUMMARY, summary_of
+from neve.domain.documents.description import MAX_SUMMARY, name_of, summary_of
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,24 @@ def test_a_line_of_any_length_is_read_in_no_time() -> None:
     """Looking for the end of each of 300,000 beginnings would take minutes."""
     assert len(summary_of("*a " * 300_000)) <= MAX_SUMMARY
     assert len(summary_of("`" * 900_000 + "x")) <= MAX_SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("# Trip to Porto", "Trip to Porto"),
+        ("### Trip # 2 ##", "Trip # 2"),
+        ("#   ", "trip.md"),
+        ("# ##", "trip.md"),
+        ("#hashtag", "trip.md"),
+        ("# C#", "C"),
+    ],
+)
+def test_a_document_is_called_by_its_first_heading(line: str, name: str) -> None:
+    assert name_of("/plans/trip.md", f"{line}\nWe leave on Monday.") == name
+
+
+def test_a_heading_of_any_length_is_read_in_no_time() -> None:
+    """Looking for its end behind each of the blanks would take hours, and a server that answers nobody meanwhile."""
+    assert name_of("/a.md", "# a" + " " * 900_000 + "b") == "a…"
+    assert summary_of("# a" + "\u2003" * 900_000 + "b\nIt rains.") == "It rains."

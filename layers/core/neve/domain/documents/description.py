@@ -10,7 +10,7 @@ MAX_SUMMARY = 200
 HEADING_LINES = 20
 """A heading further down names a part, not the document."""
 
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
+_HEADING = re.compile(r"#{1,6}\s+(?P<text>\S.*)?")
 _POINT = re.compile(r"[#>*+-]+\s+|\d+[.)]\s+")
 _CODE = re.compile(r"(`+)(?P<text>[^`]+)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=[^\s*_])(?P<text>.+?)(?<=[^\s*_])\1(?![\w*])")
@@ -25,8 +25,8 @@ def name_of(path: str, text: str) -> str:
     """The first heading of a Markdown text, else the last segment of the path."""
     for line in text.splitlines()[:HEADING_LINES]:
         heading = _HEADING.fullmatch(line.strip())
-        if heading and heading[1]:
-            return cut_at_word(heading[1], MAX_NAME)
+        if heading and (named := (heading["text"] or "").rstrip("#").rstrip()):
+            return cut_at_word(named, MAX_NAME)
     return path.rpartition("/")[2]
 
 

@@ -26,13 +26,14 @@ _REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("a date", rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.? {_MONTH}\.?,? \d{{4}}\b"),
         ("a time", r"\b\d{1,2}:\d\d:\d\d\b"),
         ("a time", r"(?<!\d)1\d{9}(?:\d{3})?(?!\d)"),
-        ("an e-mail address", r"[\w.+-]+@[\w-]+\.[\w.-]*\w"),
-        ("a placeholder", r"\{\{.*?\}\}|\$\{.*?\}|\{[a-z_]\w*\}|%\(\w+\)s|<%.*?%>"),
+        ("an e-mail address", r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w"),
+        ("a placeholder", r"\{\{.{,200}?\}\}|\$\{.{,200}?\}|\{[a-z_]\w*\}|%\(\w+\)s|<%.{,200}?%>"),
         ("an id", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
         ("an id", r"\b(?:mem|ses|rcl|job|req)_[0-9a-z]{8,}\b"),
     )
 )
-"""What belongs to a request, a user or a day: it would make the prefix another one for each of them."""
+"""What belongs to a request, a user or a day: it would make the prefix another one for each of them. Each pattern looks
+at a text once: an address begins where nothing of one stands before it, and a placeholder has an end."""
 
 
 def _version(text: str) -> str:
@@ -74,16 +75,13 @@ class StaticPrefix(BaseModel):
         return version_order(self.version)
 
     def problems(self, field: str) -> list[FieldError]:
-        """Why it cannot be cached for all users."""
-        found = []
+        """Why it cannot be cached for all users. What is too long is not looked through."""
         parts = {"identity": self.identity, "capabilities": self.capabilities, "boundaries": self.boundaries}
-        for name, part in parts.items():
-            found += [FieldError(f"{field}.{name}", problem) for problem in _lint(part)]
         blank = "".join(part for part in parts.values() if not part.strip())  # in no prompt, but kept
         tokens = estimate(self.rendered) + estimate(blank)
         if tokens > PREFIX_TOKENS:
-            found.append(FieldError(field, f"has {tokens} tokens; {PREFIX_TOKENS} are accepted"))
-        return found
+            return [FieldError(field, f"has {tokens} tokens; {PREFIX_TOKENS} are accepted")]
+        return [FieldError(f"{field}.{name}", problem) for name, part in parts.items() for problem in _lint(part)]
 
 
 def version_order(version: str) -> tuple[int, ...]:
