@@ -28,6 +28,7 @@ from neve.usecases.tenants.usage import usage_put
 from tests.unit.recall_world import RecallWorld
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
+BOUNDARY = EventType.TASK_BOUNDARY
 
 
 @pytest.fixture
@@ -115,6 +116,27 @@ def test_half_a_turn_is_not(world: RecallWorld) -> None:
     assert observed(world) == []
     append(world, USER)
     assert observed(world) == [6], "a later user message ends a turn without an answer"
+
+
+@pytest.mark.parametrize("boundaries", [1, 3])
+def test_a_boundary_does_not_count_as_the_end_of_a_turn(world: RecallWorld, boundaries: int) -> None:
+    append(world, USER, ASSISTANT)
+    assert observed(world) == [2]
+    for _ in range(boundaries):
+        append(world, BOUNDARY)
+    assert observed(world) == []
+    append(world, USER)
+    assert observed(world) == [], "the turn before the boundary was complete already"
+    append(world, BOUNDARY)
+    append(world, USER)
+    assert observed(world) == [boundaries + 5], "a later user message ends a turn, whatever stands between them"
+
+
+def test_a_log_may_begin_with_boundaries(world: RecallWorld) -> None:
+    append(world, BOUNDARY)
+    append(world, BOUNDARY)
+    append(world, USER)
+    assert observed(world) == []
 
 
 def test_a_turn_that_came_in_several_batches_is_observed(world: RecallWorld) -> None:

@@ -56,6 +56,19 @@ def test_a_complete_turn_is_queued_for_observation(world: World) -> None:
     assert append_events(world.user("ann").of_session("s1"), [NewEvent(ASSISTANT, "hi")]).observation == "queued"
 
 
+def test_a_boundary_does_not_end_a_turn(world: World) -> None:
+    log = world.user("ann").of_session("s1")
+
+    def said(*types: EventType) -> str:
+        return append_events(log, [NewEvent(kind, "text") for kind in types]).observation
+
+    assert said(USER, ASSISTANT) == "queued"
+    assert said(EventType.TASK_BOUNDARY) == "none"
+    assert said(USER) == "none", "the turn before the boundary was complete already"
+    assert said(EventType.TASK_BOUNDARY) == "none"
+    assert said(USER) == "queued", "a later user message ends a turn, whatever stands between them"
+
+
 def test_a_client_id_seen_before_returns_its_seq(world: World) -> None:
     first = NewEvent(USER, "hello", client_id="c1")
     append_events(world.user("ann").of_session("s1"), [first])

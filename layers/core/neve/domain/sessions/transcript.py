@@ -208,6 +208,12 @@ def completes_turn(appended: Sequence[EventType], last_before: EventType | None)
     return bool(types) and types[0] is EventType.USER_MESSAGE and follows_open_turn
 
 
+def last_of_turn(appended: Sequence[EventType], last_before: EventType | None) -> EventType | None:
+    """The ``last_before`` of what comes behind these events: a ``task_boundary`` does not count as last."""
+    types = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
+    return types[-1] if types else last_before
+
+
 def completed_to(before: int, appended: Sequence[tuple[int, EventType]]) -> int:
     """The last event of the last complete turn: ``before`` these events, given with their seqs, it was another."""
     complete = before

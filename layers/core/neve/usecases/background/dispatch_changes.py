@@ -192,10 +192,18 @@ def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
     observe = []
     for log in logs:
         key = log.previous()
-        before = found.get(key) if key else None
+        before = _no_boundary(ports, log, found.get(key) if key else None)
         if log.completes_turn(EventType(before["event_type"]) if before else None):
             observe.append(log.observation())
     return observe
+
+
+def _no_boundary(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
+    """The last event up to ``before`` that counts as the end of a turn. Boundaries are rare, and two in a row rarer."""
+    while before and before["event_type"] == EventType.TASK_BOUNDARY:
+        seq = before["seq"] - 1
+        before = ports.table.get(log.keys.event(seq)) if seq else None
+    return before
 
 
 def _appended(changes: Sequence[Change]) -> list[_Appended]:

@@ -19,7 +19,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.spans import holds
-from neve.domain.sessions.transcript import completed_to, completes_turn
+from neve.domain.sessions.transcript import completed_to, completes_turn, last_of_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports.table import Expect, Item, Key, Put, WriteOp
@@ -238,7 +238,7 @@ class _Append:
             outcome=None,
             last_seq=new[-1][0],
             last_event_at=iso(now),
-            last_event_type=new[-1][1].event_type,
+            last_event_type=last_of_turn([event.event_type for _, event in new], head.last_event_type),
             complete_seq=completed_to(head.complete_seq, [(seq, event.event_type) for seq, event in new]),
             behind=appended(head, new[-1][0], now),
             total_tokens=head.total_tokens + tokens,
