@@ -74,6 +74,10 @@ class TestRunbook:
             name, *given = called.split()
             known[name].parse_args(given)  # ends the test with SystemExit where it does not understand
 
+    def test_waits_for_nothing_that_takes_longer_than_the_waiter(self, path: Path) -> None:
+        """``aws dynamodb wait`` gives up after 25 looks, 20 s apart: a table of some size is not restored by then."""
+        assert "aws dynamodb wait" not in path.read_text(encoding="utf-8")
+
     def test_calls_only_routes_that_exist(self, path: Path) -> None:
         text = re.sub(r"\$[A-Z_]+(?=/|\s|\?|`)|\{[a-z_]+\}", "{}", path.read_text(encoding="utf-8"))
         routes = {re.sub(r"\{[a-z_]+\}", "{}", route.path) for route in read_template().routes}
