@@ -95,6 +95,24 @@ def test_alarms_watch_functions_queues_and_routes_that_exist() -> None:
     assert seen == dead, "every dead-letter queue has its alarm"
 
 
+def test_a_message_that_failed_once_is_no_alarm() -> None:
+    """A queue's age counts the messages in flight: one that failed is hidden for the visibility timeout, and comes again
+    by itself."""
+    hidden = {
+        f"${{Service}}-{queue_name(it)}{'.fifo' if it.get('FifoQueue') else ''}": it["VisibilityTimeout"]
+        for _, it in of_type(expanded(), "AWS::SQS::Queue")
+        if "VisibilityTimeout" in it
+    }
+    late = {
+        text(dimensions["QueueName"]): alarm["Threshold"]
+        for alarm in ALARMS.values()
+        for _, metric, dimensions in metrics(alarm)
+        if metric == "ApproximateAgeOfOldestMessage"
+    }
+    assert len(late) >= 6
+    assert {queue: most for queue, most in late.items() if most <= hidden[queue]} == {}
+
+
 def watched_by(metric: str, dimension: str, *alarms: str) -> set[str]:
     """What these alarms, or all of them, look at under that metric, without the stack's prefix."""
     return {
