@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from neve.domain.errors import NeveError
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.sessions import EventType
 from neve.ports.table import Index, Put
 from neve.store.keys import DUE_SHARDS, due_shard
 from neve.usecases.background import sweep_due as sweeping
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.indexing import drain_embeddings as draining
 from neve.usecases.indexing import requeue
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
@@ -171,6 +173,29 @@ def test_a_drain_says_that_it_queued_a_part(world: World) -> None:
     world.clock.move(minutes=2)
     job = drain_embeddings(world.scope, None, wait_s=0)
     assert (job.status, job.result) == ("running", {"queued": 2, "pending": 4, "left": True})
+
+
+def test_no_drain_of_a_user_who_is_being_erased_leaves_a_job(world: World) -> None:
+    """An erasure that has looked through the tenant's jobs would not find it."""
+    append_unqueued(world, "u1")
+    asked = request_erasure(world.user("u1"), close=False)
+    with pytest.raises(NeveError, match="erasing"):
+        drain_embeddings(world.scope, "u1", wait_s=0)
+    assert [item["id"] for item in world.table.query(world.scope.keys.jobs, limit=10).items] == [asked.id]
+
+
+def test_nor_does_one_whose_user_is_erased_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    append_unqueued(world, "u1")
+    jobs = []
+
+    def erased_meanwhile(*given: Any) -> int:
+        jobs.append(request_erasure(world.user("u1"), close=False).id)
+        return 0
+
+    monkeypatch.setattr(draining, "requeue_all", erased_meanwhile)
+    with pytest.raises(NeveError, match="erasing"):
+        drain_embeddings(world.scope, "u1", wait_s=0)
+    assert [item["id"] for item in world.table.query(world.scope.keys.jobs, limit=10).items] == jobs
 
 
 def test_a_drain_that_has_no_time_to_look_at_all_is_not_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

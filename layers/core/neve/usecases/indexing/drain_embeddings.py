@@ -10,9 +10,10 @@ from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.errors import Conflict
 from neve.ports.runtime import Clock
-from neve.ports.table import Index
+from neve.ports.table import Index, WriteOp
 from neve.scope import TenantScope
 from neve.store import rows
+from neve.store.transact import transact
 from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all
 from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
 from neve.usecases.jobs.read_jobs import get_tenant_job
@@ -35,7 +36,9 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     token vectors; and running until then. It is waited for at most ``wait_s``. The result says how many rows and logs
     were ``queued``, and how much is still ``pending`` (counted up to 2,000 rows and 2,000 logs; a user with something
     to be encoded counts as one, and so does what nobody had time to look at); ``left`` that there was no time to queue
-    the rest, or that it was too much for one, for which another drain has to be asked. Raises StoreUnavailable."""
+    the rest, or that it was too much for one, for which another drain has to be asked. Raises erasing, user_closed,
+    StoreUnavailable."""
+    _head_of(scope, user)
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at, began_ms = clock.now(), clock.monotonic_ms()
     share = _seconds(clock, QUEUED_WITHIN_S, began_ms)
@@ -60,8 +63,24 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
         result={"queued": queued, "pending": pending} | ({"left": True} if share.left else {}),
     )
     job = _ended(scope, job, pending)
-    scope.ports.table.write([rows.put_job(scope.keys, job)])
+    transact(scope.ports, lambda: _store(scope, job))
     return job
+
+
+def _store(scope: TenantScope, job: Job) -> None:
+    """An erasure that has looked through the tenant's jobs passes by none that is made behind its back. Raises erasing,
+    user_closed, Conflict."""
+    scope.ports.table.write([*_head_of(scope, job.user_id), rows.put_job(scope.keys, job)])
+
+
+def _head_of(scope: TenantScope, user: str | None) -> list[WriteOp]:
+    """That the user, if it is about one, is still as they were read. Raises erasing, user_closed."""
+    if user is None:
+        return []
+    keys = scope.keys.of_user(user)
+    head = rows.read_head(scope.ports.table.get(keys.head))
+    rows.writable(head)
+    return [rows.check_head(keys, head)]
 
 
 def read_drain(scope: TenantScope, job_id: str) -> Job:

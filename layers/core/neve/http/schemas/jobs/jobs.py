@@ -155,7 +155,7 @@ DRAIN_EMBEDDINGS = Operation(
     query=Nothing,
     body=DrainBody,
     responses=_JOB,
-    codes=("conflict",),
+    codes=("erasing", "user_closed", "conflict"),
     idempotent=True,
 )
 
