@@ -184,8 +184,9 @@ class UseCaseApi:
 
 
 def seen_export(status: str, result: Mapping[str, Any] | None) -> SeenExport:
+    """A part whose user is being erased has no address."""
     parts = (result or {}).get("parts", ())
-    return SeenExport(status, tuple(SeenPart(part["bytes"], part["url"]) for part in parts))
+    return SeenExport(status, tuple(SeenPart(part["bytes"], part["url"]) for part in parts if "url" in part))
 
 
 def _event(event: AppendedEvent) -> NewEvent:

@@ -22,7 +22,7 @@ from neve.usecases.erase import request_erasure as request_erasure_module
 from neve.usecases.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
 from neve.usecases.erase.erasure_job import take_up
 from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.erase.user_stores import ROWS, SHARED, remove_everything
+from neve.usecases.erase.user_stores import JOBS, ROWS, SHARED, remove_everything
 from neve.usecases.jobs import read_jobs
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.read_pack import preview_pack, read_pack
@@ -88,7 +88,7 @@ def test_what_is_erased_is_said_in_a_receipt_and_the_id_is_free_again(world: Rec
     done = job(world, erasure)
     assert (done.status, head(world)) == ("done", (2, "active"))
     receipt = done.result["receipt"]
-    assert set(receipt) == {"passages", *ANN.objects, *ROWS, *SHARED}
+    assert set(receipt) == {"passages", *ANN.objects, *ROWS, *SHARED, JOBS}
     deleted = {store: entry["deleted"] for store, entry in receipt.items()}
     assert {name: deleted[name] for name in ("passages", "packs", "images", "uploads", "memories", "recalls")} == {
         "passages": 3,
@@ -269,7 +269,7 @@ def test_no_row_of_the_next_life_can_be_removed(world: RecallWorld) -> None:
     settle(world)
     world.open()
     with pytest.raises(Conflict):
-        dict(remove_everything(UserData(world, ANN), fence=taken.fence))
+        list(remove_everything(UserData(world, ANN), fence=taken.fence))
     assert any("SES#s1" in name for name in left(world, "ann"))
 
 

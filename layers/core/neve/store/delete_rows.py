@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table
+from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, WriteOp
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""
 
 
 def delete_rows(table: Table, keys: Sequence[Key], fence: Check | None = None) -> int:
-    """In transactions of at most 100 operations; how many keys. ``fence``: what has to hold for each of them. Raises
-    Conflict when it does not, StoreUnavailable."""
-    fenced = [] if fence is None else [fence]
-    for start in range(0, len(keys), DELETE_BATCH_SIZE):
-        table.write([*fenced, *(Delete(key, Expect.ANY) for key in keys[start : start + DELETE_BATCH_SIZE])])
+    """How many keys. Raises as ``write_fenced`` does."""
+    write_fenced(table, [Delete(key, Expect.ANY) for key in keys], fence)
     return len(keys)
+
+
+def write_fenced(table: Table, ops: Sequence[WriteOp], fence: Check | None) -> None:
+    """In transactions of at most 100 operations. ``fence``: what has to hold for each of them. Raises Conflict when it
+    does not, StoreUnavailable."""
+    fenced = [] if fence is None else [fence]
+    for start in range(0, len(ops), DELETE_BATCH_SIZE):
+        table.write([*fenced, *ops[start : start + DELETE_BATCH_SIZE]])

@@ -303,6 +303,12 @@ class Keys:
     def jobs(self) -> str:
         return f"T#{self.tenant}#JOB"
 
+    @staticmethod
+    def jobs_behind(sort_key: str) -> tuple[str, str]:
+        """Bounds of the sort keys of the jobs behind one, in the order of their keys, which is not that of time; behind
+        an empty one all of them."""
+        return f"{sort_key}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+
     @property
     def answers(self) -> str:
         """What was answered to idempotency keys."""

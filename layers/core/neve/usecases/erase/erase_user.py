@@ -64,8 +64,8 @@ def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
     """Everything of a user whose erasure has begun, but for the head and the receipts of erasures. ``shared`` False:
     for whoever removes the tenant's jobs and answers as a whole. Raises StoreUnavailable."""
     removed = Counter[str]()
-    for store, count in remove_everything(data, shared=shared):
-        removed[store] += count
+    for piece in remove_everything(data, shared=shared):
+        removed[piece.store] += piece.removed
     objects = sum(removed[name] for name in data.keys.objects)
     passages = removed["passages"]
     return Removed(1, removed.total() - objects - passages, objects, passages)

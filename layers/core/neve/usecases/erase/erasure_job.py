@@ -2,7 +2,9 @@
 
 Its row is in the index ``due`` until it is done. ``due_at`` in its state says before when nobody has to touch it: a
 worker that took it up is at it until then at the latest, or uploads and workers under way have to run out first. Who
-finds that time over takes it up: told by the row when it was written, by a worker that hands it on, or by the sweep."""
+finds that time over takes it up: told by the row when it was written, by a worker that hands it on, or by the sweep.
+``jobs`` says how far the tenant's jobs are looked through: behind which row the next worker goes on, and how many of
+the user's were found on the way."""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
+from neve.usecases.erase.user_stores import Piece
 from neve.usecases.jobs.queued_jobs import ERASURE, WorkerReplaced, job_message, put_due_job
 
 BACKUP_DAYS = 35
@@ -44,12 +47,15 @@ def put_erasure(keys: UserKeys, job: Job, *, queued: bool = False) -> Put:
 @dataclass
 class Erasing:
     """A worker that has taken the job up. ``token``: its own, without which nothing is noted. ``fence``: that the user
-    is still being erased, without which no row is removed."""
+    is still being erased, without which no row is removed. ``jobs_behind``, ``jobs_found``: of the look through the
+    tenant's jobs that is under way, maybe since an earlier worker."""
 
     data: UserData[Ports]
     job: Job
     token: str
     fence: Check
+    jobs_behind: str = ""
+    jobs_found: int = 0
     removed: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -61,9 +67,25 @@ class Erasing:
         """Whether somebody else may be at it by now."""
         return bool(self.job.state["due_at"] <= iso(self.data.ports.clock.now()))
 
+    def note(self, piece: Piece) -> None:
+        """What has been removed, kept with the job when the worker leaves it."""
+        self.removed[piece.store] += piece.removed
+        if piece.jobs_behind is not None:
+            self.jobs_behind = piece.jobs_behind
+            self.jobs_found += piece.removed
+
+    def begin_again(self) -> None:
+        """Whoever goes on looks through all of the tenant's jobs."""
+        self.jobs_behind, self.jobs_found = "", 0
+
     def leave(self, due_at: datetime, *, settled: bool | None = None) -> None:
-        """Note what was removed, and before when nobody has to go on. Raises WorkerReplaced."""
-        moved = {"due_at": iso(due_at), "worker": None, "settled": self.settled if settled is None else settled}
+        """Note what was removed, how far that is, and before when nobody has to go on. Raises WorkerReplaced."""
+        moved = {
+            "due_at": iso(due_at),
+            "worker": None,
+            "settled": self.settled if settled is None else settled,
+            "jobs": {"behind": self.jobs_behind, "found": self.jobs_found},
+        }
         transact(self.data.ports, lambda: self._leave(moved))
         self.removed = Counter()
 
@@ -118,7 +140,9 @@ def _take_up(data: UserData[Ports], job_id: str, token: str) -> Erasing | None:
     lease = iso(now + timedelta(seconds=LEASE_S))
     taken = replace(job, status="running", state=job.state | {"worker": token, "due_at": lease})
     ports.table.write([put_erasure(keys, taken)])
-    return Erasing(data, replace(taken, version=job.version + 1), token, rows.check_head(keys, head))
+    jobs = job.state.get("jobs", {"behind": "", "found": 0})
+    fence = rows.check_head(keys, head)
+    return Erasing(data, replace(taken, version=job.version + 1), token, fence, jobs["behind"], jobs["found"])
 
 
 def erasure_message(keys: UserKeys, job_id: str) -> Message:

@@ -12,7 +12,7 @@ from neve.ports.queue import QueueName
 from neve.scope import UserData
 from neve.usecases.erase.erase_user import SETTLE_S
 from neve.usecases.erase.erasure_job import Erasing, erasure_message, take_up
-from neve.usecases.erase.user_stores import left_in_stores, remove_everything
+from neve.usecases.erase.user_stores import JOBS, left_in_stores, remove_everything
 from neve.usecases.jobs.queued_jobs import WorkerReplaced
 
 
@@ -24,23 +24,31 @@ def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -
     clock, work = data.ports.clock, take_up(data, job_id)
     if work is None:
         return
-    for store, count in remove_everything(data, fence=work.fence):
-        work.removed[store] += count
+    for piece in remove_everything(data, fence=work.fence, jobs_behind=work.jobs_behind):
+        work.note(piece)
         if work.is_over():
             raise WorkerReplaced(job_id)
         if seconds_left() < SPARE_S:
             _hand_on(work)
             return
     if not work.settled:
+        work.begin_again()
         work.leave(clock.now() + timedelta(seconds=SETTLE_S), settled=True)
         return
     verified: dict[str, str] = {}
-    for store, left in left_in_stores(data).items():
+    for store, left in _left(work).items():
         if left:  # it came while the others were looked at
+            work.begin_again()
             _hand_on(work)
             return
         verified[store] = iso(clock.now())
     work.finish(verified)
+
+
+def _left(work: Erasing) -> dict[str, int]:
+    """How much each store holds. Jobs are not listed once more: by now nothing makes one of the user's, and who has
+    just read all of the tenant's and found none has seen that."""
+    return left_in_stores(work.data) | {JOBS: work.jobs_found}
 
 
 def _hand_on(work: Erasing) -> None:

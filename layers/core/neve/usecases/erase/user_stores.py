@@ -6,14 +6,13 @@ what is listed here with what a user leaves behind."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
 from neve.ports.engines import Ports
 from neve.ports.table import Check, Item, Key, key_of
 from neve.scope import UserData
-from neve.store import rows
 from neve.store.delete_rows import DELETE_BATCH_SIZE, delete_rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
@@ -29,8 +28,7 @@ from neve.store.keys import (
     session_of,
 )
 from neve.store.partitions import all_rows
-from neve.usecases.jobs.messages.reflection import KIND
-from neve.usecases.jobs.queued_jobs import ERASURE
+from neve.usecases.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""
@@ -39,43 +37,39 @@ T = TypeVar("T")
 Rows = Callable[[UserData[Ports]], Iterator[Key]]
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """``removed``: how much of one store. ``jobs_behind``: of jobs, behind which row who stops here goes on."""
+
+    store: str
+    removed: int
+    jobs_behind: str | None = None
+
+
 def remove_everything(
-    data: UserData[Ports], *, shared: bool = True, fence: Check | None = None
-) -> Iterator[tuple[str, int]]:
-    """Removes what each store holds, but for the user's head and the receipts of erasures; yields store and count
-    after each piece, so that a worker can stop in between. May be repeated. ``shared`` False: not what lies among
-    other users' rows and is looked for one by one. ``fence``: what has to hold for each removal of rows. Raises
-    Conflict when it does not, StoreUnavailable."""
+    data: UserData[Ports], *, shared: bool = True, fence: Check | None = None, jobs_behind: str = ""
+) -> Iterator[Piece]:
+    """Removes what each store holds, but for the user's head and the receipts of erasures; yields after each piece, so
+    that a worker can stop in between. May be repeated. ``shared`` False: not what lies among other users' rows.
+    ``fence``: what has to hold for each removal of rows. ``jobs_behind``: of jobs only those behind that row, where an
+    earlier call has stopped. Raises Conflict when the fence does not hold, StoreUnavailable."""
     ports, keys = data.ports, data.keys
-    yield "passages", ports.search.erase(keys.owner)
+    yield Piece("passages", ports.search.erase(keys.owner))
     for name, prefix in keys.objects.items():
         for objects in _pieces(ports.objects.list(prefix)):
             for one in objects:
                 ports.objects.delete(one)
-            yield name, len(objects)
-    if shared:
-        yield "jobs", _without_their_name(data, fence)
+            yield Piece(name, len(objects))
     for name, rows_of in (ROWS | (SHARED if shared else {})).items():
         for some in _pieces(rows_of(data)):
-            yield name, delete_rows(ports.table, some, fence)
-
-
-def _without_their_name(data: UserData[Ports], fence: Check | None) -> int:
-    """Of the user's part in a tenant's run that has ended only that is left: it was counted, and a message that is
-    delivered once more would count it again. Raises Conflict."""
-    ended = 0
-    fenced = [] if fence is None else [fence]
-    for some in _pieces(item for item in _jobs_of(data) if item["kind"] == KIND):
-        jobs = [job for job in map(rows.read_job, some) if job.ended and "run" in job.state]
-        nameless = [rows.put_job(data.keys, replace(job, user_id=None, state={}, result={})) for job in jobs]
-        if nameless:
-            data.ports.table.write([*fenced, *nameless])
-        ended += len(nameless)
-    return ended
+            yield Piece(name, delete_rows(ports.table, some, fence))
+    if shared:
+        for behind, removed in remove_jobs(data, jobs_behind, fence):
+            yield Piece(JOBS, removed, behind)
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
-    """How much each store holds, rows counted up to one. Raises StoreUnavailable."""
+    """How much each store but that of jobs holds, rows counted up to one. Raises StoreUnavailable."""
     ports, keys = data.ports, data.keys
     left = {"passages": ports.search.count(keys.owner)}
     left |= {name: len(ports.objects.list(prefix)) for name, prefix in keys.objects.items()}
@@ -116,15 +110,6 @@ def _others(data: UserData[Ports]) -> Iterator[Key]:
     return (key for key in map(key_of, _own(data)) if key != data.keys.head)
 
 
-def _jobs(data: UserData[Ports]) -> Iterator[Key]:
-    return map(key_of, _jobs_of(data))
-
-
-def _jobs_of(data: UserData[Ports]) -> Iterator[Item]:
-    items = all_rows(data.ports.table, data.keys.jobs)
-    return (item for item in items if item.get("user_id") == data.keys.user and item["kind"] != ERASURE)
-
-
 def _answers(data: UserData[Ports]) -> Iterator[Key]:
     """What was answered to the user's own calls, not to the erasure itself."""
     table, keys = data.ports.table, data.keys
@@ -143,4 +128,6 @@ ROWS: dict[str, Rows] = {
     "rows": _others,
 }
 """In the order in which they are removed: a crash loses no way to a row."""
-SHARED: dict[str, Rows] = {"jobs": _jobs, "answers": _answers}
+SHARED: dict[str, Rows] = {"answers": _answers}
+JOBS = "jobs"
+"""The store that is looked through page by page."""
