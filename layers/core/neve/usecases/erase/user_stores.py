@@ -91,11 +91,13 @@ def _own(data: UserData[Ports], prefix: str | None = None) -> Iterator[Item]:
 
 
 def _events(data: UserData[Ports]) -> Iterator[Key]:
-    """With the client ids, of the sessions that there are: their own rows go last."""
-    table, keys = data.ports.table, data.keys
-    for session in [session_of(key_of(item)) for item in all_rows(table, keys.partition, prefix=SESSION)]:
+    """With the client ids, session by session, its own row behind them: a crash loses no way to an event, and whoever
+    goes on does not look through the logs again that are empty."""
+    for item in _own(data, SESSION):
+        session = session_of(key_of(item))
         if session is not None:
-            yield from map(key_of, all_rows(table, keys.of_session(session).log))
+            yield from map(key_of, all_rows(data.ports.table, data.keys.of_session(session).log))
+            yield key_of(item)
 
 
 def _partition(name: Callable[[UserKeys], str]) -> Rows:
