@@ -235,8 +235,8 @@ class FaultySearch:
         self._inner.trim(owner, item_id, keep=keep, version=version)
         self._faults.wrote()
 
-    def erase(self, owner: Owner) -> int:
-        erased = self._inner.erase(owner)
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
+        erased = self._inner.erase(owner, at_most=at_most)
         self._faults.wrote()
         return erased
 

@@ -236,6 +236,15 @@ def test_erasing_goes_on_until_nothing_is_left(unseen: Server, monkeypatch: pyte
     assert index.erase(owner) == 20
 
 
+def test_erasing_in_pieces_ends_a_piece_with_the_page_that_fills_it(
+    unseen: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opensearch_index, "_PAGE", 7)
+    index, owner = unseen.index(), new_owner()
+    index.upsert(owner, [passage(f"i{n}", "kayak", version=n + 1) for n in range(20)])
+    assert [index.erase(owner, at_most=10) for _ in range(3)] == [14, 6, 0]
+
+
 def test_a_late_version_with_more_passages_leaves_nothing_behind(unseen: Server) -> None:
     """Its first passages are refused; those that the deletion did not reckon with are taken back."""
     index, owner = unseen.index(), new_owner()

@@ -34,8 +34,8 @@ class Desk:
         self.engine.index.trim(self.owner, item_id, keep=keep, version=version)
         self.engine.refresh()
 
-    def erase(self) -> int:
-        erased = self.engine.index.erase(self.owner)
+    def erase(self, at_most: int | None = None) -> int:
+        erased = self.engine.index.erase(self.owner, at_most=at_most)
         self.engine.refresh()
         return erased
 
@@ -420,6 +420,17 @@ def test_erasing_removes_everything_of_one_user_and_nothing_else(desk: Desk) -> 
     assert ids(neighbour.find("kayak")) == ["i0"]
     desk.put(passage("i0", "kayak again", vector=EAST))
     assert ids(desk.find("kayak")) == ["i0"] == ids(desk.near(EAST))
+
+
+def test_erasing_in_pieces_ends_when_less_than_a_piece_was_left(desk: Desk) -> None:
+    neighbour = desk.of(Owner(desk.owner.tenant, "bob"))
+    desk.put(*(passage(f"i{i}", "kayak", n=n, vector=EAST) for i in range(3) for n in range(2)))
+    neighbour.put(passage("i0", "kayak", vector=EAST))
+    erased = [desk.erase(at_most=2)]
+    while erased[-1] >= 2:
+        erased.append(desk.erase(at_most=2))
+    assert (sum(erased), desk.count()) == (6, 0)
+    assert ids(neighbour.find("kayak")) == ["i0"]
 
 
 def test_an_unknown_owner_is_empty(desk: Desk) -> None:

@@ -68,7 +68,8 @@ class SqliteSearchIndex:
         with self._lock_of(owner):
             self._follow(owner, self._file.trim(owner, item_id, keep=keep, version=version))
 
-    def erase(self, owner: Owner) -> int:
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:  # noqa: ARG002
+        """All of it, in one transaction of the file."""
         with self._lock_of(owner):
             self._segments.drop(owner)
             return self._file.erase(owner)

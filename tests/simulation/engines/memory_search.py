@@ -65,7 +65,7 @@ class MemorySearch:
             removed = self._removed.setdefault(owner, {}).setdefault(item_id, {})
             removed[keep] = max(limit, removed.get(keep, 0))
 
-    def erase(self, owner: Owner) -> int:
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
         with self._lock:
             gone = self.stored.pop(owner, {})
             self._removed.pop(owner, None)

@@ -150,9 +150,9 @@ class SimSearch:
         trimmed = lambda: self._search.trim(owner, item_id, keep=keep, version=version)  # noqa: E731
         self._process.call("search", what, trimmed, writes=True)
 
-    def erase(self, owner: Owner) -> int:
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
         what = f"erase {owner.tenant}/{owner.user}"
-        return self._process.call("search", what, lambda: self._search.erase(owner), writes=True)
+        return self._process.call("search", what, lambda: self._search.erase(owner, at_most=at_most), writes=True)
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
         found = lambda: self._search.search_text(owner, query, where, depth)  # noqa: E731

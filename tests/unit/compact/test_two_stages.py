@@ -629,7 +629,7 @@ def test_an_erasure_removes_summaries_and_artifacts(world: World, monkeypatch: p
     begin_erasure(world.table, keys)
 
     class NoPassages:
-        def erase(self, _: object) -> int:
+        def erase(self, _: object, *, at_most: int) -> int:
             return 0
 
     monkeypatch.setattr(World, "search", NoPassages())

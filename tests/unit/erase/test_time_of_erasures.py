@@ -124,3 +124,29 @@ def test_the_next_worker_begins_with_the_sessions_that_are_left(world: RecallWor
         run_erasure(UserData(world, ANN), asked.id, lambda times=times: next(times, SPARE_S - 1))  # type: ignore[misc]
         workers += 1
     assert (workers, len(logs), len(set(logs))) == (3, 600, 600)
+
+
+class Passages:
+    """A search index that holds some of a user, and removes as many as it is asked to."""
+
+    def __init__(self, count: int) -> None:
+        self.left = count
+
+    def erase(self, _: object, *, at_most: int) -> int:
+        erased = min(self.left, at_most)
+        self.left -= erased
+        return erased
+
+    def count(self, _: object) -> int:
+        return self.left
+
+
+def test_many_passages_are_removed_by_one_worker_behind_the_other(world: RecallWorld) -> None:
+    world.search = cast("Any", Passages(12_000))
+    asked = request_erasure(world.user(), close=False)
+    for left_then in (7_000, 2_000, 0):
+        run_erasure(UserData(world, ANN), asked.id, lambda: SPARE_S - 1)
+        assert world.search.count(ANN.owner) == left_then
+    run_erasure(UserData(world, ANN), asked.id, lambda: 900.0)
+    job = read_admin_job(world.scope, asked.id)
+    assert (job.state["settled"], job.result["deleted"]["passages"]) == (True, 12_000)

@@ -48,7 +48,7 @@ class ScriptedIndex:
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
         raise AssertionError("recall does not write to the index")
 
-    def erase(self, owner: Owner) -> int:
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
         raise AssertionError("recall does not write to the index")
 
     def count(self, owner: Owner) -> int:

@@ -72,8 +72,9 @@ class SearchIndex(Protocol):
         """Remove the passages ``n >= keep`` of an item that are of no rev above ``version`` (keep=0: the whole item); a
         later upsert of one of those revs stays refused."""
 
-    def erase(self, owner: Owner) -> int:
-        """Remove everything of one user; returns how many passages that were."""
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
+        """Remove everything of one user; returns how many passages that were. ``at_most``: may stop when as many are
+        removed. As many, or more, say that there may be others; fewer, that there are none."""
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]: ...
 

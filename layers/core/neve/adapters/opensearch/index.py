@@ -91,18 +91,20 @@ class OpenSearchIndex:
             end = self._end_of(place, owner, item_id, keep) + _AHEAD
             self._bulk(place, [delete_line(owner, item_id, n, removed) for n in reversed(range(keep, end))])
 
-    def erase(self, owner: Owner) -> int:
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
+        """Page by page: up to one page more than ``at_most``."""
         erased = 0
         with self._place(write=True) as place:
-            while True:
+            while at_most is None or erased < at_most:
                 self._calls.refresh(place.index)
                 hits = self._hits(place, owner, everything_of(owner, _PAGE))
                 if not hits:
-                    return erased
+                    break
                 lines = [
                     delete_line(owner, hit["_source"]["item_id"], hit["_source"]["n"], hit["_version"]) for hit in hits
                 ]
                 erased += sum(one.found and one.status != OVERTAKEN for one in self._bulk(place, lines))
+        return erased
 
     # --- reading --------------------------------------------------------------------------------
 

@@ -33,6 +33,9 @@ from neve.usecases.erase.user_jobs import remove_jobs
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""
 
+PASSAGES = 5_000
+"""Of one piece (*chosen*): five pages of a search domain, some seconds."""
+
 T = TypeVar("T")
 Rows = Callable[[UserData[Ports]], Iterator[Key]]
 
@@ -54,7 +57,7 @@ def remove_everything(
     ``fence``: what has to hold for each removal of rows. ``jobs_behind``: of jobs only those behind that row, where an
     earlier call has stopped. Raises Conflict when the fence does not hold, StoreUnavailable."""
     ports, keys = data.ports, data.keys
-    yield Piece("passages", ports.search.erase(keys.owner))
+    yield from _passages(data)
     for name, prefix in keys.objects.items():
         for objects in _pieces(ports.objects.list(prefix)):
             for one in objects:
@@ -66,6 +69,14 @@ def remove_everything(
     if shared:
         for behind, removed in remove_jobs(data, jobs_behind, fence):
             yield Piece(JOBS, removed, behind)
+
+
+def _passages(data: UserData[Ports]) -> Iterator[Piece]:
+    """At least one piece, be it empty."""
+    erased = PASSAGES
+    while erased >= PASSAGES:
+        erased = data.ports.search.erase(data.keys.owner, at_most=PASSAGES)
+        yield Piece("passages", erased)
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
