@@ -22,6 +22,7 @@ from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.partitions import due_rows
+from neve.store.rows import put_job
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.tenants.tenant_rows import existing
@@ -236,7 +237,7 @@ def test_no_key_outlives_its_tenant(world: RecallWorld) -> None:
 
 def test_a_key_that_the_index_has_not_heard_of_goes_too(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     first = create_tenant(world, "acme", "first")
-    monkeypatch.setattr(remove_tenant, "keys_of", lambda *_: [])
+    monkeypatch.setattr(remove_tenant, "keys_in", lambda *_: [])
     assert close_tenant(TenantData(world, Keys("acme"))) == 1
     assert caller_of(world, f"Bearer {first.key}") is None
 
@@ -267,3 +268,39 @@ def replace_writes(world: RecallWorld, after: int, writes: list[int]) -> object:
             world.rows.write(ops)  # type: ignore[arg-type]
 
     return Failing()
+
+
+def test_an_outage_among_many_jobs_loses_nothing_of_what_was_done(world: RecallWorld) -> None:
+    """They are removed page by page: whoever starts again goes on."""
+    live_in(world, "acme")
+    keys = Keys("acme")
+    jobs = [Job(f"job_{n:026d}", "compact", "done", "2026-03-01T00:00:00.000Z") for n in range(450)]
+    for start in range(0, len(jobs), 90):
+        world.rows.write([put_job(keys, one) for one in jobs[start : start + 90]])
+    close_tenant(TenantData(world, keys))
+    read: list[int] = []
+    world.table = watched(world, keys.jobs, read, after=4)  # type: ignore[assignment]
+    with pytest.raises(StoreUnavailable):
+        erase_tenant(TenantData(world, keys))
+    assert read == [200, 200], "the third page is read when the second is gone"
+    assert len(world.rows.query(keys.jobs, limit=1000).items) == 450 - 99 - 99 - 2 - 99
+    world.table = world.rows  # type: ignore[assignment]
+    assert erase_tenant(TenantData(world, keys)).rows == 450 - 299 + 1
+    assert everything(world, "acme") == []
+
+
+def watched(world: RecallWorld, partition: str, read: list[int], after: int) -> object:
+    """The table, which says how many rows of a partition each page had, and stops working after some writes."""
+    stops = replace_writes(world, after, [])
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            return getattr(stops, name)
+
+        def query(self, asked: str, **given: Any) -> Any:
+            page = world.rows.query(asked, **given)
+            if asked == partition:
+                read.append(len(page.items))
+            return page
+
+    return Watched()

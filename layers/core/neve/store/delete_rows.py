@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, WriteOp
+from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, WriteOp, key_of
+from neve.store.partitions import pages
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""
@@ -22,3 +23,8 @@ def write_fenced(table: Table, ops: Sequence[WriteOp], fence: Check | None) -> N
     fenced = [] if fence is None else [fence]
     for start in range(0, len(ops), DELETE_BATCH_SIZE):
         table.write([*fenced, *ops[start : start + DELETE_BATCH_SIZE]])
+
+
+def delete_partition(table: Table, partition: str) -> int:
+    """Page by page, however many there are; how many rows. Raises StoreUnavailable."""
+    return sum(delete_rows(table, [key_of(item) for item in page]) for page in pages(table, partition))

@@ -9,16 +9,15 @@ it is called again, for what had no commit to be stopped by (a passage, a pack o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.ports.engines import Ports
-from neve.ports.table import Index, Key, Table, key_of
+from neve.ports.table import Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.store.partitions import all_rows
 from neve.usecases.erase.user_stores import remove_everything
 from neve.usecases.images.create_upload import EXPIRES_S
 
@@ -43,6 +42,9 @@ class Removed:
     rows: int = 0
     objects: int = 0
     passages: int = 0
+
+    def __add__(self, other: Removed) -> Removed:
+        return Removed(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
@@ -80,8 +82,3 @@ def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
         raise UserNotFound(keys.user)
     left = replace(head, state="closed" if close else "active", created_at=iso(ports.clock.now()))
     ports.table.write([rows.put_head(keys, left)])
-
-
-def keys_of(table: Table, partition: str, index: Index = Index.MAIN) -> list[Key]:
-    """Those of the whole partition."""
-    return [key_of(item) for item in all_rows(table, partition, index=index)]

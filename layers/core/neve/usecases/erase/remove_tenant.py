@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.ports.engines import Ports
-from neve.ports.table import Index
+from neve.ports.table import Index, Key, Table, key_of
 from neve.scope import TenantData
-from neve.store.delete_rows import delete_rows
+from neve.store.delete_rows import delete_partition, delete_rows
 from neve.store.keys import api_key_row, tenant_row
+from neve.store.partitions import all_rows
 from neve.store.tenants.directory import users_of
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.store.transact import transact
-from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
+from neve.usecases.erase.erase_user import Removed, erase_user
 
 
 class TenantNotFound(LookupError):
@@ -29,7 +30,12 @@ def close_tenant(data: TenantData[Ports]) -> int:
     table, keys = data.ports.table, data.keys
     row = transact(data.ports, lambda: _close(data))
     live = table.get_many([api_key_row(key.key_id) for key in row.live_keys])  # the index may not have the newest yet
-    return delete_rows(table, list(dict.fromkeys([*live, *keys_of(table, keys.api_keys, Index.RECENT)])))
+    return delete_rows(table, list(dict.fromkeys([*live, *keys_in(table, keys.api_keys)])))
+
+
+def keys_in(table: Table, api_keys: str) -> list[Key]:
+    """Of the tenant's API keys those that the index has."""
+    return [key_of(item) for item in all_rows(table, api_keys, index=Index.RECENT)]
 
 
 def _close(data: TenantData[Ports]) -> TenantRow:
@@ -45,16 +51,11 @@ def _close(data: TenantData[Ports]) -> TenantRow:
 def erase_tenant(data: TenantData[Ports]) -> Removed:
     """Everything of a closed tenant, its own row last. Raises StoreUnavailable."""
     table, keys = data.ports.table, data.keys
-    parts = []
+    removed = Removed()
     for user in map(data.of_user, users_of(table, keys)):
-        parts.append(erase_user(user, shared=False))
+        removed += erase_user(user, shared=False)
         delete_rows(table, [user.keys.head])
     own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.late]
-    others = len(parts) + sum(delete_rows(table, keys_of(table, partition)) for partition in own)
+    others = sum(delete_partition(table, partition) for partition in own)
     others += delete_rows(table, [tenant_row(keys.tenant)])
-    return Removed(
-        users=len(parts),
-        rows=others + sum(part.rows for part in parts),
-        objects=sum(part.objects for part in parts),
-        passages=sum(part.passages for part in parts),
-    )
+    return removed + Removed(rows=removed.users + others)
