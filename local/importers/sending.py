@@ -20,8 +20,10 @@ DOCUMENT_FIELDS = (
     *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance"),
 )
 ARTIFACTS = "/artifacts/"
-_OF_A_LINE = (400, 413, 422)
-"""Refusals that are about what one line holds: the others go in."""
+TOO_LARGE = 413
+_OF_A_LINE = (400, TOO_LARGE, 422)
+"""Refusals that are about what one line holds, or how many there are: the others go in."""
+IMPORT_MEMBERS = {"imported", "unchanged", "conflicting", "rejected", "skipped"}
 ATTEMPTS, PAUSE_S, MAX_PAUSE_S = 6, 1.0, 5.0
 """Of a call that came too fast, or met a store that was down: longer than a failover takes."""
 SUPERSEDED, PUT_AWAY = "superseded", "archived"
@@ -99,16 +101,16 @@ def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Se
     body = _bytes("\n".join(line for _, line in piece))
     path = f"/v1/users/{quote(user, safe='')}/memories/import"
     reply = _in_the_end(lambda: api.call("POST", path, raw=body))
-    if reply.status in (400, 422) and len(piece) > 1:  # no line of it was taken: each is asked about alone
-        for one in piece:
-            _send_piece(api, user, [one], sent)
+    if reply.status in _OF_A_LINE and len(piece) > 1:
+        for part in _parts(piece, reply.status):
+            _send_piece(api, user, part, sent)
         return []
     if reply.status in _OF_A_LINE:
-        sent.rejected[piece[0][0]] = str(reply.json()["detail"])
+        sent.rejected[piece[0][0]] = _reason(reply)
         return []
-    if reply.status != 200:
-        raise NotTaken(f"lines {piece[0][0]} to {piece[-1][0]}: {reply.status} {reply.text}")
-    answer = reply.json()
+    answer = _object(reply)
+    if reply.status != 200 or not answer.keys() >= IMPORT_MEMBERS:
+        raise NotTaken(f"lines {piece[0][0]} to {piece[-1][0]}: {_whole(reply)}")
     sent.imported += len(answer["imported"])
     sent.unchanged += len(answer["unchanged"])
     sent.repeated += len(answer.get("repeated", ()))
@@ -118,6 +120,16 @@ def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Se
     sent.skipped.update(answer["skipped"])
     next_line = answer.get("next_line")
     return [] if next_line is None else piece[next_line - 1 :]
+
+
+def _parts(piece: list[tuple[int, str]], status: int) -> Iterable[list[tuple[int, str]]]:
+    """Of a piece of which nothing was taken: its halves where it is more than what stands before the service lets
+    through, else each line, to be asked about alone. A line has the same id in each of them: the service makes it of
+    the line where it has none."""
+    if status == TOO_LARGE:
+        half = len(piece) // 2
+        return piece[:half], piece[half:]
+    return ([one] for one in piece)
 
 
 def _in_the_end(ask: Callable[[], Reply]) -> Reply:
@@ -135,7 +147,30 @@ def _is_for_later(reply: Reply) -> bool:
     """A conflict that is worth another try says when (docs/rules/http.md#conflicts)."""
     if reply.status != 409:
         return reply.status in (429, 503)
-    return "retry-after" in reply.headers and reply.json()["code"] == "conflict"
+    return "retry-after" in reply.headers and _is_conflict(reply)
+
+
+def _is_conflict(reply: Reply) -> bool:
+    return reply.status == 409 and _object(reply).get("code") == "conflict"
+
+
+def _object(reply: Reply) -> dict[str, Any]:
+    """What it answers with; nothing of a page, which is how what stands before the service answers."""
+    try:
+        found = reply.json()
+    except NO_JSON:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _reason(reply: Reply) -> str:
+    return str(_object(reply).get("detail") or f"HTTP {reply.status}")
+
+
+def _whole(reply: Reply) -> str:
+    """In a line, with the id of the request."""
+    found = _object(reply)
+    return f"{reply.status} {json.dumps(found, ensure_ascii=False)}" if found else f"HTTP {reply.status}, not as Neve"
 
 
 def _of_an_export(line: str) -> dict[str, Any]:
@@ -161,17 +196,18 @@ def _send_document(api: ApiClient, user: str, number: int, document: dict[str, A
         body["status"] = PUT_AWAY if document["status"] == SUPERSEDED else document["status"]
     path, query = f"/v1/users/{quote(user, safe='')}/documents", {"path": document["path"]}
     reply = _in_the_end(lambda: api.call("PUT", path, body, query=query, headers={"If-None-Match": "*"}))
-    if reply.status in (200, 201):
+    if reply.status in (200, 201) and "path" in _object(reply):
         sent.documents += 1
     elif reply.status == 412:
         there = _in_the_end(lambda: api.call("GET", path, query=query))
-        if there.status != 200:
-            raise NotTaken(f"line {number}: {there.status} {there.text}")
-        if there.json()["text"] == body.get("text"):
+        found = _object(there)
+        if there.status != 200 or "text" not in found:
+            raise NotTaken(f"line {number}: {_whole(there)}")
+        if found["text"] == body.get("text"):
             sent.documents_there += 1
         else:
             sent.conflicting.append(document["path"])
-    elif reply.status in _OF_A_LINE or (reply.status == 409 and reply.json()["code"] == "conflict"):
-        sent.rejected[number] = str(reply.json()["detail"])
+    elif reply.status in _OF_A_LINE or _is_conflict(reply):
+        sent.rejected[number] = _reason(reply)
     else:
-        raise NotTaken(f"line {number}: {reply.status} {reply.text}")
+        raise NotTaken(f"line {number}: {_whole(reply)}")

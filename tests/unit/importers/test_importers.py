@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from local.api_client import ApiClient, Reply
 from local.importers.__main__ import main
@@ -260,7 +262,7 @@ class Service:
         if path in self.documents:
             return _reply(412, {"detail": "there"})
         self.documents[path] = body
-        return _reply(201, {})
+        return _reply(201, {"path": path})
 
 
 def _reply(status: int, body: Any) -> Reply:
@@ -331,6 +333,72 @@ def test_who_is_told_to_come_back_later_does(status: int, code: str, monkeypatch
     with pytest.raises(NotTaken, match=f"lines 1 to 1: {status}"):
         send_lines(cast("ApiClient", Down()), "ada", "a")
     assert len(slept) == (0 if status == 409 else 5), "a conflict that says no time stays one"
+
+
+class Front(Service):
+    """One that takes bodies of so many bytes at most, and says so in its own page."""
+
+    page: bytes = b"<html>413 Request Entity Too Large \xe9</html>"
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
+        if len(more.get("raw") or json.dumps(body)) > self.most:
+            return Reply(413, {}, self.page)
+        return super().call(method, path, body, **more)
+
+
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=40))
+def test_each_line_is_sent_once_or_named_where_a_front_takes_less_than_a_piece(sizes: list[int]) -> None:
+    lines = [f"{n:03}".ljust(3 + size, "x") for n, size in enumerate(sizes, start=1)]
+    front = Front(64)
+    sent = send_lines(cast("ApiClient", front), "ada", "\n".join(lines))
+    arrived = [line for piece in front.memories for line in piece]
+    assert arrived == [line for line in lines if len(line) <= 64]
+    assert sent.imported == len(arrived)
+    assert sent.rejected == {n: "HTTP 413" for n, line in enumerate(lines, start=1) if len(line) > 64}
+
+
+def test_the_reason_of_a_line_that_is_too_long_is_that_of_the_service() -> None:
+    front = Front(20)
+    front.page = json.dumps({"code": "payload_too_large", "detail": "The body is larger."}).encode()
+    sent = send_lines(cast("ApiClient", front), "ada", "\n".join(["a" * 15, "b" * 21, "c" * 15]))
+    assert (sent.imported, sent.rejected) == (2, {2: "The body is larger."})
+
+
+def test_a_document_that_a_front_does_not_take_keeps_no_other_from_it() -> None:
+    documents = [{"type": "document", "path": f"/notes/{n}", "text": text} for n, text in enumerate(["x" * 99, "y"])]
+    sent = send_lines(cast("ApiClient", Front(64)), "ada", "\n".join(map(json.dumps, documents)))
+    assert (sent.documents, sent.rejected) == (1, {1: "HTTP 413"})
+
+
+@pytest.mark.parametrize(
+    "line", ["a", '{"type": "document", "path": "/notes/a", "text": "x"}'], ids=["memory", "document"]
+)
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, b"<html>"), (200, b"[]"), (200, b"{}"), (403, b"\xff<html>"), (409, b"<html>"), (412, b"<html>")],
+    ids=str,
+)
+def test_a_page_of_another_server_is_said_in_a_line(
+    status: int,
+    body: bytes,
+    line: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NEVE_KEY", "nv_x")
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr(ApiClient, "call", lambda *_, **__: Reply(status, {"retry-after": "1"}, body))
+    (tmp_path / "lines").write_text(line)
+    code = main(["send", str(tmp_path / "lines"), "--user", "ada"])
+    captured = capsys.readouterr()
+    assert (code, captured.out, captured.err.count("\n")) == (1, "", 1)
+    assert captured.err.startswith("NotTaken: line")
+    assert str(status) in captured.err
 
 
 def test_a_line_whose_reason_has_no_room_is_a_rejected_one() -> None:
