@@ -25,7 +25,8 @@ _OF_A_LINE = (400, TOO_LARGE, 422)
 """Refusals that are about what one line holds, or how many there are: the others go in."""
 IMPORT_MEMBERS = {"imported", "unchanged", "conflicting", "rejected", "skipped"}
 ATTEMPTS, PAUSE_S, MAX_PAUSE_S = 6, 1.0, 5.0
-"""Of a call that came too fast, or met a store that was down: longer than a failover takes."""
+"""Of a call that came too fast, met a store that was down, or was not waited for by a gateway: longer than a failover
+takes."""
 SUPERSEDED, PUT_AWAY = "superseded", "archived"
 """No call makes a document superseded as it writes it, so it is put away: what took its place is another line."""
 NO_ROOM = "is not accepted; the reasons of the lines before it left no room for its own"
@@ -146,7 +147,7 @@ def _in_the_end(ask: Callable[[], Reply]) -> Reply:
 def _is_for_later(reply: Reply) -> bool:
     """A conflict that is worth another try says when (docs/rules/http.md#conflicts)."""
     if reply.status != 409:
-        return reply.status in (429, 503)
+        return reply.status in (429, 500, 502, 503, 504)
     return "retry-after" in reply.headers and _is_conflict(reply)
 
 

@@ -305,7 +305,9 @@ def test_what_a_call_had_no_time_for_is_sent_in_the_next() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(429, "throttled"), (503, "store_unavailable"), (409, "conflict")], ids=str
+    ("status", "code"),
+    [(429, "throttled"), (500, "internal"), (502, ""), (503, "store_unavailable"), (504, ""), (409, "conflict")],
+    ids=str,
 )
 def test_who_is_told_to_come_back_later_does(status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import of many pieces is faster than a stage's throttling lets anybody be."""
