@@ -10,7 +10,7 @@ import httpx2
 
 from neve_cli import output
 from neve_cli.api import Failed
-from neve_cli.checks import api_key, in_utf8, service_url
+from neve_cli.checks import api_key, idempotency_key, in_utf8, service_url
 from neve_cli.context import Context
 from neve_cli.document import document
 from neve_cli.ids import NAME_ID
@@ -40,6 +40,11 @@ BROKEN_OFF = "Broken off. What the service was asked for by then is done, or goe
 )
 @click.option("--key", envvar="NEVE_KEY", callback=api_key, help="The API key, or NEVE_KEY.")
 @click.option("--user", type=NAME_ID, envvar="NEVE_USER", help="Whose memory, or NEVE_USER.")
+@click.option(
+    "--idempotency-key",
+    callback=idempotency_key,
+    help="Of a command that was given up: what it wrote is not written again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="What the service answered, for programs.")
 @click.pass_context
 def cli(click_context: click.Context, /, **given: object) -> None:
@@ -67,7 +72,8 @@ def run(arguments: Sequence[str], transport: httpx2.BaseTransport | None = None)
         output.note(BROKEN_OFF if isinstance(error.__cause__, KeyboardInterrupt) else "Nothing was done.")
         return FAILED
     except Failed as error:
-        output.note(f"neve: {error}")
+        for line in (f"neve: {error}", *getattr(error, "__notes__", ())):
+            output.note(line)
         return FAILED
     return code if isinstance(code, int) else DONE
 

@@ -22,6 +22,13 @@ PAUSE_S, MAX_PAUSE_S = 1.0, 5.0
 PAGE = 200
 LOOK_S, MAX_LOOK_S = 1.0, 10.0
 NO_CONTENT = 204
+UNKNOWN = (500, 502, 503, 504)
+"""Whether it was done, nobody knows: the service failed while it worked, or a gateway did not wait for it."""
+NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+IN_PROGRESS = "idempotency_in_progress"
+RECALL = ("POST", "/recall")
+"""Changes nothing, although it is no GET, and takes no key."""
+MAY_BE_DONE = "It may have been done. Repeated within a day as neve --idempotency-key {key} … the command does it once."
 
 
 class Failed(Exception):
@@ -50,12 +57,13 @@ class _Answer(dict[str, Any]):
 @dataclass(frozen=True)
 class Api:
     """``base_url``: with the stage's path, without ``/v1``. ``user``: whose memory ``/…`` is about; empty for calls of
-    the tenant alone."""
+    the tenant alone. ``write_key``: of every write of one command; the service keeps it for each method and path."""
 
     base_url: str
     key: str
     user: str
     transport: httpx2.BaseTransport | None = None
+    write_key: str = field(default_factory=lambda: uuid4().hex)
     client: httpx2.Client = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -135,22 +143,38 @@ class Api:
         self, method: str, path: str, body: Any, query: Mapping[str, Any] | None, headers: Mapping[str, str] | None
     ) -> httpx2.Response:
         sent = dict(headers or {})
-        if method != "GET":
-            sent.setdefault("Idempotency-Key", uuid4().hex)
+        writes = method != "GET" and not (method == RECALL[0] and path.endswith(RECALL[1]))
+        if writes:
+            sent["Idempotency-Key"] = self.write_key
+        may_be_done = False
         for attempt in count(1):
-            try:
-                answer = self.client.request(method, path, json=body, params=query, headers=sent)
-            except httpx2.TransportError as error:
-                if attempt >= ATTEMPTS:
-                    raise Failed(f"nobody answers at {self.base_url}: {type(error).__name__}") from None
-                time.sleep(PAUSE_S * attempt)
+            answer = self._asked(self.client.build_request(method, path, json=body, params=query, headers=sent))
+            may_be_done = may_be_done or (writes and _leaves_open(answer))
+            if attempt < _attempts(answer):
+                time.sleep(_pause(answer, attempt))
                 continue
-            except httpx2.RequestError as error:
-                raise Failed(f"{self.base_url} does not answer as Neve does: {type(error).__name__}") from None
-            if attempt >= _attempts(answer):
-                return _accepted(answer)
-            time.sleep(_pause(answer))
+            try:
+                return self._accepted(answer)
+            except Failed as failed:
+                if may_be_done:
+                    failed.add_note(MAY_BE_DONE.format(key=self.write_key))
+                raise
         raise AssertionError("it is counted without end")
+
+    def _asked(self, request: httpx2.Request) -> httpx2.Response | httpx2.RequestError:
+        try:
+            return self.client.send(request)
+        except httpx2.RequestError as error:
+            return error
+
+    def _accepted(self, answer: httpx2.Response | httpx2.RequestError) -> httpx2.Response:
+        if isinstance(answer, httpx2.TransportError):
+            raise Failed(f"nobody answers at {self.base_url}: {type(answer).__name__}")
+        if isinstance(answer, httpx2.RequestError):
+            raise Failed(f"{self.base_url} does not answer as Neve does: {type(answer).__name__}")
+        if answer.is_success:
+            return answer
+        raise Refused(answer.status_code, _problem(answer))
 
     def _json(self, answer: httpx2.Response) -> Any:
         """None without a body. Raises Failed: there may be another server at the address."""
@@ -165,28 +189,33 @@ class Api:
         return _Answer(found)
 
 
-def _attempts(answer: httpx2.Response) -> int:
-    """How often its request is sent at most. A conflict that is worth another try says when
+def _attempts(answer: httpx2.Response | httpx2.RequestError) -> int:
+    """How often its request, a read or one with a key, is sent at most. A conflict that is worth another try says when
     (docs/rules/http.md#conflicts), as does an erasure, which takes minutes; what is about an earlier attempt, whose
     answer was lost, is not about the caller's wish."""
+    if isinstance(answer, httpx2.RequestError):
+        return ATTEMPTS if isinstance(answer, httpx2.TransportError) else 1
     if answer.status_code != 409:
-        return ATTEMPTS if answer.status_code in (429, 503) else 1
+        return ATTEMPTS if answer.status_code in (429, *UNKNOWN) else 1
     code = _problem(answer).get("code")
-    if code == "idempotency_in_progress":
+    if code == IN_PROGRESS:
         return WHILE_RUNNING
     return ATTEMPTS if code == "conflict" and "Retry-After" in answer.headers else 1
 
 
-def _pause(answer: httpx2.Response) -> float:
+def _leaves_open(answer: httpx2.Response | httpx2.RequestError) -> bool:
+    """Whether what was asked for was done, or is being done."""
+    if isinstance(answer, httpx2.RequestError):
+        return not isinstance(answer, NOT_SENT)
+    return answer.status_code in UNKNOWN or (answer.status_code == 409 and _problem(answer).get("code") == IN_PROGRESS)
+
+
+def _pause(answer: httpx2.Response | httpx2.RequestError, attempt: int) -> float:
     """In seconds. A time of day, as a proxy may send it, counts as none."""
+    if isinstance(answer, httpx2.RequestError):
+        return PAUSE_S * attempt
     told = answer.headers.get("Retry-After", "")
     return min(float(told), MAX_PAUSE_S) if told.isdecimal() else PAUSE_S
-
-
-def _accepted(answer: httpx2.Response) -> httpx2.Response:
-    if answer.is_success:
-        return answer
-    raise Refused(answer.status_code, _problem(answer))
 
 
 def _problem(answer: httpx2.Response) -> dict[str, Any]:

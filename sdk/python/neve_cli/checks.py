@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 _KEY = re.compile(r"[!-~]+")
+_IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 
 
 def in_utf8(arguments: Sequence[str]) -> None:
@@ -40,4 +41,10 @@ def _is_service(value: str) -> bool:
 def api_key(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value and not _KEY.fullmatch(value):
         raise click.BadParameter("holds what no key holds: white space, or letters that are not ASCII.", context, param)
+    return value
+
+
+def idempotency_key(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _IDEMPOTENCY_KEY.fullmatch(value):
+        raise click.BadParameter("must be 1 to 255 visible ASCII characters.", context, param)
     return value

@@ -24,6 +24,7 @@ class Context:
     key: str | None
     user: str | None
     as_json: bool
+    idempotency_key: str | None = None
     transport: httpx2.BaseTransport | None = None
 
     @cached_property
@@ -39,7 +40,8 @@ class Context:
         """For calls that are about no user. Raises UsageError when the key is not given."""
         if not self.key:
             raise click.UsageError("Give an API key: --key or NEVE_KEY.")
-        return Api(self.url, self.key, self.user or "", self.transport)
+        given = {"write_key": self.idempotency_key} if self.idempotency_key else {}
+        return Api(self.url, self.key, self.user or "", self.transport, **given)
 
 
 def matched(rev: int | None) -> dict[str, str] | None:

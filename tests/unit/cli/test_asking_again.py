@@ -73,6 +73,78 @@ def test_whoever_is_told_when_to_come_back_does(answered: Answered, slept: list[
     assert (code, len(asked)) == (1, 3)
 
 
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_write_of_which_a_gateway_knows_nothing_is_done_once(
+    status: int, answered: Answered, slept: list[float]
+) -> None:
+    page = httpx2.Response(status, text="<html>Gateway Time-out</html>")
+    running = refused(409, "idempotency_in_progress", Retry_After="1")
+    code, asked = answered(ADD, page, running, running, running, KEPT)
+    assert (code, slept) == (0, [1, 1, 1, 1])
+    assert len({request.headers["Idempotency-Key"] for request in asked}) == 1
+    code, asked = answered(["memory", "list"], page, page, LIST)
+    assert (code, len(asked)) == (0, 3)
+    assert "Idempotency-Key" not in asked[0].headers
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [httpx2.Response(504, text="<html>")] * 3,
+        [refused(503, "store_unavailable")] * 3,
+        [httpx2.ReadTimeout] * 3,
+        [httpx2.ReadError, httpx2.ConnectError, httpx2.ConnectError],
+        [httpx2.Response(502), refused(404, "memory_not_found")],
+        [refused(409, "idempotency_in_progress", Retry_After="60")] * 15,
+        [httpx2.DecodingError],
+    ],
+    ids=["a gateway", "a store", "a timeout", "broken off", "gone behind it", "still running", "no gzip"],
+)
+@pytest.mark.usefixtures("slept")
+def test_a_write_that_is_given_up_may_be_repeated_as_the_same(
+    steps: list[Step], answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a new key an event would be in the log twice."""
+    code, asked = answered(ADD, *steps)
+    assert (code, len(asked)) == (1, len(steps))
+    first, told = capsys.readouterr().err.splitlines()
+    assert first.startswith("neve: ")
+    assert told.startswith("It may have been done.")
+    given = ["--idempotency-key", asked[0].headers["Idempotency-Key"]]
+    assert " ".join(given) in told
+    code, again = answered([*given, *ADD], KEPT)
+    assert code == 0
+    assert again[0].headers["Idempotency-Key"] == asked[0].headers["Idempotency-Key"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "steps"),
+    [
+        (ADD, [httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ConnectError]),
+        (ADD, [refused(422, "pii_blocked")]),
+        (ADD, [refused(429, "throttled")] * 3),
+        (["memory", "list"], [httpx2.Response(504)] * 3),
+        (["memory", "recall", "bees"], [httpx2.Response(504)] * 3),
+    ],
+    ids=["never sent", "refused", "too fast", "a list", "a recall"],
+)
+@pytest.mark.usefixtures("slept")
+def test_what_was_not_done_for_certain_is_not_said_to_be(
+    arguments: list[str], steps: list[Step], answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, asked = answered(arguments, *steps)
+    assert (code, len(asked)) == (1, len(steps))
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("key", ["", "a b", "ä", "x" * 256])
+def test_what_is_no_idempotency_key_is_sent_nowhere(
+    key: str, answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(["--idempotency-key", key, *ADD]) == (64, [])
+    assert "--idempotency-key" in capsys.readouterr().err
+
+
 def test_a_conflict_that_stays_one_is_not_asked_about_again(answered: Answered, slept: list[float]) -> None:
     for stays in (refused(409, "conflict"), refused(409, "erasing", Retry_After="30")):
         code, asked = answered(ADD, stays)
