@@ -21,6 +21,7 @@ longer than the 60 s for which a call that died holds its key."""
 PAUSE_S, MAX_PAUSE_S = 1.0, 5.0
 PAGE = 200
 LOOK_S, MAX_LOOK_S = 1.0, 10.0
+ENDED = ("done", "failed")
 NO_CONTENT = 204
 UNKNOWN = (500, 502, 503, 504)
 """Whether it was done, nobody knows: the service failed while it worked, or a gateway did not wait for it."""
@@ -110,11 +111,14 @@ class Api:
             if not cursor:
                 return
 
-    def ended(self, job: dict[str, Any], *, admin: bool = False) -> dict[str, Any]:
-        """A job when it has ended, asked for again and again. Raises Failed for one that failed."""
-        pause = LOOK_S
-        while job["status"] not in ("done", "failed"):
-            time.sleep(pause)
+    def ended(self, job: dict[str, Any], timeout_s: int, *, admin: bool = False) -> dict[str, Any]:
+        """A job when it has ended, asked for again and again. Raises Failed for one that failed, or goes on when the
+        time is over."""
+        ends, pause = time.monotonic() + timeout_s, LOOK_S
+        while job["status"] not in ENDED:
+            if (left := ends - time.monotonic()) <= 0:
+                raise Failed(f"not done after {timeout_s} s; it goes on: {look_at(job, admin=admin)}")
+            time.sleep(min(pause, left))
             pause = min(pause * 1.5, MAX_LOOK_S)
             path = path_of("jobs", job["id"])
             job = self.admin("GET", path) if admin else self.json("GET", path)
@@ -187,6 +191,11 @@ class Api:
         if not isinstance(found, dict):
             raise Failed(f"{self.base_url} does not answer as Neve does: no JSON object")
         return _Answer(found)
+
+
+def look_at(job: Mapping[str, Any], *, admin: bool) -> str:
+    """The command that shows how far it is."""
+    return f"neve job {job['id']}{' --admin' if admin else ''}"
 
 
 def _attempts(answer: httpx2.Response | httpx2.RequestError) -> int:

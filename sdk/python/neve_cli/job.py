@@ -1,18 +1,57 @@
-"""``neve job``: what came of work that was left running."""
+"""``neve job``: what came of work that was left running; and how the commands that begin it wait for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from neve_cli import output
-from neve_cli.context import Context, pass_context
+from neve_cli.api import ENDED, look_at
+from neve_cli.context import Context, F, pass_context
 from neve_cli.ids import NAME_ID, path_of
 
 ONE = ["id", "kind", "status", "user_id", "session_id", "created_at", "finished_at", "result"]
 STAGES = [("STAGE", "stage"), ("STATE", "state")]
+BEGUN = ["id", "user_id", "status"]
 RECEIPT = [("STORE", "store"), ("DELETED", "deleted"), ("VERIFIED EMPTY AT", "verified_empty_at")]
+TIMEOUT_S = 600
+"""*Chosen*: a night of one user, a long session and an export take minutes."""
+
+
+def waits(timeout_s: int = TIMEOUT_S) -> Callable[[F], F]:
+    """The options of a command that begins a job."""
+
+    def with_options(command: F) -> F:
+        timeout = click.option(
+            "--timeout",
+            "timeout_s",
+            type=click.IntRange(1),
+            default=timeout_s,
+            show_default=True,
+            metavar="SECONDS",
+            help="Then it is left running (1).",
+        )
+        no_wait = click.option("--no-wait", is_flag=True, help="Print the job, and leave it running.")
+        return no_wait(timeout(command))
+
+    return with_options
+
+
+def ended(
+    context: Context, begun: dict[str, Any], timeout_s: int, *, no_wait: bool, admin: bool = False
+) -> dict[str, Any] | None:
+    """The job when it is done; None where it is not to be waited for, which is printed then. Whoever breaks off can
+    look at it. Raises Failed."""
+    if no_wait:
+        output.fields(begun, BEGUN, as_json=context.as_json)
+        return None
+    if begun["status"] not in ENDED:
+        output.note(
+            f"The job is {begun['status']}, and goes on without being waited for: {look_at(begun, admin=admin)}"
+        )
+    return context.api.ended(begun, timeout_s, admin=admin)
 
 
 @click.command()

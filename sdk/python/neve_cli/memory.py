@@ -10,6 +10,7 @@ import click
 from neve_cli import output
 from neve_cli.context import Context, confirmed, if_rev, limit, matched, pass_context, session, yes
 from neve_cli.ids import MEMORY_ID, path_of
+from neve_cli.job import ended, waits
 
 ROWS = [
     ("ID", "id"),
@@ -136,8 +137,9 @@ def rm(context: Context, /, memory_ids: tuple[str, ...], yes: bool, **options: b
 @memory.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be condensed.")
 @click.option("--min-age-days", type=click.FloatRange(0), help="Rows younger than that stay as they are.")
+@waits()
 @pass_context
-def reflect(context: Context, /, dry_run: bool, min_age_days: float | None) -> None:
+def reflect(context: Context, /, dry_run: bool, min_age_days: float | None, **waiting: Any) -> None:
     """Condense what is old now, instead of tonight. Needs the scope admin."""
     body = {"user_id": context.api.user, "dry_run": dry_run} | (
         {} if min_age_days is None else {"min_age_days": min_age_days}
@@ -145,8 +147,8 @@ def reflect(context: Context, /, dry_run: bool, min_age_days: float | None) -> N
     answer = context.api.admin("POST", "/reflect", body)
     if dry_run:
         output.show(answer, as_json=context.as_json, columns=BATCHES, rows=answer["batches"])
-    else:
-        output.fields(context.api.ended(answer, admin=True), ["id", "status", "result"], as_json=context.as_json)
+    elif (done := ended(context, answer, admin=True, **waiting)) is not None:
+        output.fields(done, ["id", "status", "result"], as_json=context.as_json)
 
 
 @memory.command()

@@ -9,6 +9,7 @@ import click
 from neve_cli import output
 from neve_cli.context import Context, limit, pass_context
 from neve_cli.ids import NAME_ID, path_of
+from neve_cli.job import ended, waits
 
 SESSIONS = [
     ("ID", "id"),
@@ -81,30 +82,39 @@ def say(context: Context, /, session_id: str, text: str, speaker: str) -> None:
 
 @session.command()
 @click.argument("session_id", type=NAME_ID)
+@waits()
 @pass_context
-def observe(context: Context, /, session_id: str) -> None:
+def observe(context: Context, /, session_id: str, **waiting: Any) -> None:
     """Make memory of what was said, now."""
-    _job(context, path_of("sessions", session_id, "observe"), {"wait": True})
+    _job(context, path_of("sessions", session_id, "observe"), _wait(**waiting), **waiting)
 
 
 @session.command()
 @click.argument("session_id", type=NAME_ID)
+@waits()
 @pass_context
-def compact(context: Context, /, session_id: str) -> None:
+def compact(context: Context, /, session_id: str, **waiting: Any) -> None:
     """Summarise its middle, now."""
-    _job(context, path_of("sessions", session_id, "compact"), {"reason": "manual", "wait": True})
+    _job(context, path_of("sessions", session_id, "compact"), {"reason": "manual"} | _wait(**waiting), **waiting)
 
 
 @session.command()
 @click.argument("session_id", type=NAME_ID)
 @click.option("--outcome", help="How it ended.")
+@waits()
 @pass_context
-def end(context: Context, /, session_id: str, outcome: str | None) -> None:
+def end(context: Context, /, session_id: str, outcome: str | None, **waiting: Any) -> None:
     """Close it: it is observed to its end and compacted."""
-    _job(context, path_of("sessions", session_id, "end"), {"outcome": outcome} if outcome else {})
+    _job(context, path_of("sessions", session_id, "end"), {"outcome": outcome} if outcome else {}, **waiting)
 
 
-def _job(context: Context, path: str, body: dict[str, Any]) -> None:
+def _wait(*, no_wait: bool, **_: int) -> dict[str, bool]:
+    """The service looks for 20 s by itself, which saves a job that is soon done a second."""
+    return {} if no_wait else {"wait": True}
+
+
+def _job(context: Context, path: str, body: dict[str, Any], **waiting: Any) -> None:
     begun = context.api.json("POST", path, body)
     output.degraded(begun)  # why it may take long: there is no language model, say
-    output.fields(context.api.ended(begun), JOB, as_json=context.as_json)
+    if (done := ended(context, begun, **waiting)) is not None:
+        output.fields(done, JOB, as_json=context.as_json)

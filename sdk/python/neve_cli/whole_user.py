@@ -9,10 +9,11 @@ import click
 from neve_cli import output
 from neve_cli.context import Context, confirmed, pass_context, yes
 from neve_cli.ids import path_of
-from neve_cli.job import show_receipt
+from neve_cli.job import ended, show_receipt, waits
 
 COUNTS = ["short_term.sessions", "short_term.events", "memories.total", "semantic.active", "episodic.active"]
 COUNTS += ["embeddings.pending", "embeddings.failed", "memory_lag.events", "memory_lag.unobserved", "usage.model_calls"]
+ERASE_TIMEOUT_S = 3_600
 
 
 @click.command()
@@ -23,11 +24,18 @@ def stats(context: Context, /) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.File("wb", lazy=True))
+@click.argument("file", type=click.File("wb", lazy=True), required=False)
+@waits()
 @pass_context
-def export(context: Context, /, file: Any) -> None:
+def export(context: Context, /, file: Any, **waiting: Any) -> None:
     """Write everything of the user to FILE (- for standard output). Needs the scope admin."""
-    job = context.api.ended(context.api.json("POST", "/export"), admin=True)
+    if (file is None) != waiting["no_wait"]:
+        raise click.UsageError(
+            "Say either FILE, or --no-wait, which writes none: the job has the addresses of the parts."
+        )
+    job = ended(context, context.api.json("POST", "/export"), admin=True, **waiting)
+    if job is None:
+        return
     for n in range(len(job["result"]["parts"])):
         signed = context.api.admin("GET", path_of("jobs", job["id"]))  # an address is good for 15 minutes
         file.write(context.api.download(signed["result"]["parts"][n]["url"]))
@@ -38,16 +46,16 @@ def export(context: Context, /, file: Any) -> None:
 @click.command()
 @click.option("--close", is_flag=True, help="The id is never used again.")
 @yes
-@click.option("--no-wait", is_flag=True, help="Print the job, and leave it running.")
+@waits(ERASE_TIMEOUT_S)
 @pass_context
-def erase(context: Context, /, close: bool, yes: bool, no_wait: bool) -> None:
+def erase(context: Context, /, close: bool, yes: bool, **waiting: Any) -> None:
     """Erase the user, and print the receipt. Takes as long as what is under way needs to run out. Needs the scope
     admin."""
     confirmed(f"Erase everything of {context.api.user} for good?", yes=yes)
-    job = context.api.json("DELETE", "", query={"close": "true"} if close else None)
-    if no_wait:
-        output.fields(job, ["id", "user_id", "status"], as_json=context.as_json)
-        return
-    # whoever does not wait for it has no other way to the receipt: another erasure would be that of the next life
-    output.note(f"Erasing, which takes 16 minutes or more. The receipt is that of: neve job {job['id']}")
-    show_receipt(context.api.ended(job, admin=True), as_json=context.as_json)
+    begun = context.api.json("DELETE", "", query={"close": "true"} if close else None)
+    if not waiting["no_wait"]:
+        # whoever breaks off has no other way to the receipt: another erasure would be that of the next life
+        output.note("Erasing, which takes 16 minutes or more; the receipt is that of the job.")
+    job = ended(context, begun, admin=True, **waiting)
+    if job is not None:
+        show_receipt(job, as_json=context.as_json)
