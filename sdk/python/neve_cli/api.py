@@ -22,7 +22,7 @@ PAUSE_S, MAX_PAUSE_S = 1.0, 5.0
 PAGE = 200
 LOOK_S, MAX_LOOK_S = 1.0, 10.0
 ENDED = ("done", "failed")
-NO_CONTENT = 204
+OK, NO_CONTENT = 200, 204
 UNKNOWN = (500, 502, 503, 504)
 """Whether it was done, nobody knows: the service failed while it worked, or a gateway did not wait for it."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -86,16 +86,32 @@ class Api:
         return self._call(method, f"/v1/users{path_of(self.user)}{path}", body, query, headers)
 
     def json(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
-        """The JSON of ``call``; None for an answer without a body."""
+        """The JSON of ``call``."""
         return self._json(self.call(method, path, body, **more))
+
+    def text(self, path: str, query: Mapping[str, Any]) -> tuple[str, str]:
+        """The text of a pack, and what is degraded of it. Raises Failed where there is none: JSON is one that is not to
+        be had (docs/rules/pack.md#http), and whatever is not Neve's has no request id."""
+        answer = self.call("GET", path, query=query)
+        kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+        if answer.status_code == OK and kind == "text/plain" and "X-Request-Id" in answer.headers:
+            return answer.text, answer.headers.get("X-Neve-Degraded", "")
+        state = self._json(answer)["state"]
+        raise Failed(f"there is no pack to be had just now ({state}): the last one stays good")
 
     def admin(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of ``/v1/admin<path>``."""
         return self.of_tenant(method, f"/admin{path}", body)
 
     def of_tenant(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
-        """The JSON of ``/v1<path>``, which is about no user; None for an answer without a body."""
+        """The JSON of ``/v1<path>``, which is about no user."""
         return self._json(self._call(method, f"/v1{path}", body, more.get("query"), more.get("headers")))
+
+    def remove_of_tenant(self, path: str) -> None:
+        """DELETE ``/v1<path>``, which is answered without a body."""
+        answer = self._call("DELETE", f"/v1{path}", None, None, None)
+        if answer.status_code != NO_CONTENT:
+            raise self._not_neve(f"HTTP {answer.status_code}")
 
     def pages(
         self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None
@@ -175,22 +191,23 @@ class Api:
         if isinstance(answer, httpx2.TransportError):
             raise Failed(f"nobody answers at {self.base_url}: {type(answer).__name__}")
         if isinstance(answer, httpx2.RequestError):
-            raise Failed(f"{self.base_url} does not answer as Neve does: {type(answer).__name__}")
+            raise self._not_neve(type(answer).__name__)
         if answer.is_success:
             return answer
         raise Refused(answer.status_code, _problem(answer))
 
     def _json(self, answer: httpx2.Response) -> Any:
-        """None without a body. Raises Failed: there may be another server at the address."""
-        if answer.status_code == NO_CONTENT:
-            return None
+        """Raises Failed: there may be another server at the address."""
         try:
             found = answer.json()
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise Failed(f"{self.base_url} does not answer as Neve does: no JSON object")
+            raise self._not_neve("no JSON object")
         return _Answer(found)
+
+    def _not_neve(self, reason: str) -> Failed:
+        return Failed(f"{self.base_url} does not answer as Neve does: {reason}")
 
 
 def look_at(job: Mapping[str, Any], *, admin: bool) -> str:

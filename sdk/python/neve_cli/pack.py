@@ -28,9 +28,9 @@ def show(context: Context, /, session_id: str | None, version: int | None) -> No
         output.fields(found, [], as_json=True)
         output.degraded(found)
         return
-    answer = context.api.call("GET", "/pack", query={**given, "format": "text"})
-    click.echo(answer.text, nl=not answer.text.endswith("\n"))
-    if degraded := answer.headers.get("X-Neve-Degraded"):
+    text, degraded = context.api.text("/pack", query={**given, "format": "text"})
+    click.echo(text, nl=not text.endswith("\n"))
+    if degraded:
         output.note(f"degraded: {degraded}")
 
 

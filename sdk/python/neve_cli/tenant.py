@@ -72,7 +72,7 @@ def create(context: Context, /, scopes: tuple[str, ...], label: str | None) -> N
 @pass_context
 def revoke(context: Context, /, key_id: str) -> None:
     """Revoke KEY_ID."""
-    context.tenant_api.of_tenant("DELETE", path_of("keys", key_id))
+    context.tenant_api.remove_of_tenant(path_of("keys", key_id))
     output.note(f"{key_id} is revoked; a gateway may let it in for another minute.")
 
 

@@ -181,6 +181,49 @@ def test_another_server_at_the_address_is_1_in_a_line(
     assert err.startswith(f"neve: {BASE_URL} does not answer as Neve does")
 
 
+PLAIN = {"Content-Type": "text/plain; charset=utf-8", "X-Request-Id": "r-1"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        httpx2.Response(200, html="<html>Welcome to nginx!</html>", headers={"X-Request-Id": "r-1"}),
+        httpx2.Response(200, text="ok"),
+        httpx2.Response(200, headers=PLAIN | {"Content-Type": "text/plainer"}, content=b"ok"),
+        httpx2.Response(204, headers=PLAIN),
+        httpx2.Response(200, json=["ok"]),
+        httpx2.Response(200),
+    ],
+    ids=["a page", "a text", "another type", "nothing", "a list", "no type"],
+)
+def test_a_page_of_another_server_is_no_pack(
+    page: httpx2.Response, answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(["pack", "show"], page)[0] == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"neve: {BASE_URL} does not answer as Neve does")
+
+
+def test_a_pack_that_is_not_to_be_had_is_not_an_empty_one(
+    answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While the row store is down the answer is JSON in either format, and has no text."""
+    nothing = httpx2.Response(200, json={"state": "unavailable", "degraded": ["pack:unavailable"]})
+    assert answered(["pack", "show"], nothing)[0] == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "neve: there is no pack to be had just now (unavailable): the last one stays good\n")
+
+
+@pytest.mark.parametrize("text", ["", "<neve-memory>\n"], ids=["empty", "some"])
+def test_a_pack_without_a_version_is_one(text: str, answered: Answered, capsys: pytest.CaptureFixture[str]) -> None:
+    """A preview, and what is left of a pack while a store is down, have no ETag."""
+    left = httpx2.Response(200, content=text.encode(), headers=PLAIN | {"X-Neve-Degraded": "pack:partial"})
+    assert answered(["pack", "show"], left)[0] == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == (text or "\n", "degraded: pack:partial\n")
+
+
 def test_an_interrupt_does_not_take_back_what_was_asked_for(
     answered: Answered, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +290,9 @@ def test_a_trace_shows_what_any_of_its_statements_has(answered: Answered, capsys
         (["session", "end", "s1"], httpx2.Response(200, json={"ok": True})),
         (["session", "open", "s1"], httpx2.Response(200, json={"ok": True})),
         (["memory", "recall", "bees"], httpx2.Response(200, json={"ok": True})),
+        (["session", "observe", "s1"], httpx2.Response(204)),
+        (["memory", "add", "Keeps bees."], httpx2.Response(204)),
+        (["key", "revoke", "k1"], httpx2.Response(200, text="<html>")),
         (["memory", "list"], httpx2.Response(404, json={"errors": ["no such page"]})),
         (["memory", "list"], httpx2.Response(404, json={"errors": None, "detail": "No such page."})),
         (["memory", "list"], httpx2.Response(422, json={"errors": [{"loc": ["limit"]}]})),
