@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from uuid import uuid4
 
 import httpx2
 
-from neve_cli.ids import path_of
+from neve_cli.ids import NAME, path_of
 
 TIMEOUT_S = 40.0
 """Above the 29 s that a gateway waits for the service."""
@@ -44,15 +45,52 @@ class Refused(Failed):
         given = problem.get("errors")
         errors = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
         named = [f"{error.get('field')}: {error.get('message')}" for error in errors]
-        reasons = "; ".join(named) or str(problem.get("detail", f"HTTP {status}"))
+        reasons = "; ".join(named) or str(problem.get("detail") or f"HTTP {status}")
         super().__init__(f"{self.code} ({status}): {reasons}")
 
 
-class _Answer(dict[str, Any]):
-    """A member that Neve always answers with is missing at another server only. Raises Failed."""
+class Answer(dict[str, Any]):
+    """An object of an answer. A member that Neve always answers with is missing, null or of another type at another
+    server only: to read it raises Failed."""
 
-    def __missing__(self, name: str) -> Any:
-        raise Failed(f"this is no answer of Neve: it has no '{name}'")
+    def __getitem__(self, name: str) -> Any:
+        value = self.get(name)
+        if value is None:
+            raise Failed(f"this is no answer of Neve: it has no '{name}'")
+        return value
+
+    def text(self, name: str) -> str:
+        value = self[name]
+        if not isinstance(value, str):
+            raise _other(name, "a text")
+        return value
+
+    def identifier(self, name: str) -> str:
+        """One that can be a part of a path."""
+        value = self.text(name)
+        if not re.fullmatch(NAME, value):
+            raise _other(name, "an id")
+        return value
+
+    def object(self, name: str) -> Answer:
+        value = self[name]
+        if not isinstance(value, Answer):
+            raise _other(name, "an object")
+        return value
+
+    def rows(self, name: str) -> list[Answer]:
+        value = self[name]
+        if not isinstance(value, list) or not all(isinstance(one, Answer) for one in value):
+            raise _other(name, "a list of objects")
+        return value
+
+    def rows_if_any(self, name: str) -> list[Answer]:
+        """None where there is no such member."""
+        return [] if self.get(name) is None else self.rows(name)
+
+
+def _other(name: str, kind: str) -> Failed:
+    return Failed(f"this is no answer of Neve: its '{name}' is not {kind}")
 
 
 @dataclass(frozen=True)
@@ -85,7 +123,7 @@ class Api:
         again, after a pause, when nobody answered, or the answer was to try again. Raises Failed."""
         return self._call(method, f"/v1/users{path_of(self.user)}{path}", body, query, headers)
 
-    def json(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+    def json(self, method: str, path: str, body: Any = None, **more: Any) -> Answer:
         """The JSON of ``call``."""
         return self._json(self.call(method, path, body, **more))
 
@@ -99,11 +137,11 @@ class Api:
         state = self._json(answer)["state"]
         raise Failed(f"there is no pack to be had just now ({state}): the last one stays good")
 
-    def admin(self, method: str, path: str, body: Any = None) -> Any:
+    def admin(self, method: str, path: str, body: Any = None) -> Answer:
         """The JSON of ``/v1/admin<path>``."""
         return self.of_tenant(method, f"/admin{path}", body)
 
-    def of_tenant(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+    def of_tenant(self, method: str, path: str, body: Any = None, **more: Any) -> Answer:
         """The JSON of ``/v1<path>``, which is about no user."""
         return self._json(self._call(method, f"/v1{path}", body, more.get("query"), more.get("headers")))
 
@@ -113,21 +151,20 @@ class Api:
         if answer.status_code != NO_CONTENT:
             raise self._not_neve(f"HTTP {answer.status_code}")
 
-    def pages(
-        self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None
-    ) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
         """The members ``name`` of a list, page by page, at most ``most``."""
         cursor: dict[str, Any] = {}
         while most > 0:
             page = self.json("GET", path, query={**(query or {}), **cursor, "limit": min(PAGE, most)})
-            yield from page[name]
-            most -= len(page[name])
+            rows = page.rows(name)
+            yield from rows
+            most -= len(rows)
             following = {"cursor": page.get("next_cursor"), "from_seq": page.get("next_from_seq")}
             cursor = {key: value for key, value in following.items() if value is not None}
             if not cursor:
                 return
 
-    def ended(self, job: dict[str, Any], timeout_s: int, *, admin: bool = False) -> dict[str, Any]:
+    def ended(self, job: Answer, timeout_s: int, *, admin: bool = False) -> Answer:
         """A job when it has ended, asked for again and again. Raises Failed for one that failed, or goes on when the
         time is over."""
         ends, pause = time.monotonic() + timeout_s, LOOK_S
@@ -136,10 +173,12 @@ class Api:
                 raise Failed(f"not done after {timeout_s} s; it goes on: {look_at(job, admin=admin)}")
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, MAX_LOOK_S)
-            path = path_of("jobs", job["id"])
+            path = path_of("jobs", job.identifier("id"))
             job = self.admin("GET", path) if admin else self.json("GET", path)
         if job["status"] == "failed":
-            raise Failed(f"job {job['id']} failed: {job.get('result', {}).get('reason', 'the service has logged why')}")
+            result = job.get("result")
+            reason = result.get("reason") if isinstance(result, Answer) else None
+            raise Failed(f"job {job['id']} failed: {reason or 'the service has logged why'}")
         return job
 
     def download(self, url: str) -> bytes:
@@ -149,7 +188,7 @@ class Api:
             try:
                 with httpx2.Client(timeout=TIMEOUT_S, transport=self.transport) as client:
                     answer = client.get(url)
-            except httpx2.TransportError as error:
+            except (httpx2.RequestError, httpx2.InvalidURL) as error:
                 reason = type(error).__name__
             else:
                 if answer.is_success:
@@ -196,23 +235,23 @@ class Api:
             return answer
         raise Refused(answer.status_code, _problem(answer))
 
-    def _json(self, answer: httpx2.Response) -> Any:
+    def _json(self, answer: httpx2.Response) -> Answer:
         """Raises Failed: there may be another server at the address."""
         try:
-            found = answer.json()
-        except ValueError:
+            found = answer.json(object_hook=Answer)
+        except (ValueError, RecursionError):
             found = None
-        if not isinstance(found, dict):
+        if not isinstance(found, Answer):
             raise self._not_neve("no JSON object")
-        return _Answer(found)
+        return found
 
     def _not_neve(self, reason: str) -> Failed:
         return Failed(f"{self.base_url} does not answer as Neve does: {reason}")
 
 
-def look_at(job: Mapping[str, Any], *, admin: bool) -> str:
+def look_at(job: Answer, *, admin: bool) -> str:
     """The command that shows how far it is."""
-    return f"neve job {job['id']}{' --admin' if admin else ''}"
+    return f"neve job {job.identifier('id')}{' --admin' if admin else ''}"
 
 
 def _attempts(answer: httpx2.Response | httpx2.RequestError) -> int:
@@ -247,6 +286,6 @@ def _pause(answer: httpx2.Response | httpx2.RequestError, attempt: int) -> float
 def _problem(answer: httpx2.Response) -> dict[str, Any]:
     try:
         problem = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"detail": f"HTTP {answer.status_code} without a reason"}
     return problem if isinstance(problem, dict) else {}

@@ -42,7 +42,8 @@ def show(context: Context, /, path: str, rev: int | None) -> None:
     if context.as_json:
         output.fields(found, [], as_json=True)
         return
-    click.echo(found["text"], nl=not found["text"].endswith("\n"))
+    text = found.text("text")
+    click.echo(text, nl=not text.endswith("\n"))
 
 
 @document.command()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from neve_cli import output
+from neve_cli.api import Answer
 from neve_cli.context import Context, limit, pass_context
 from neve_cli.ids import MEMORY_ID, path_of
 
@@ -26,8 +27,12 @@ def inbox() -> None:
 def list_(context: Context, /, limit: int) -> None:
     """Facts and changes of documents that wait, oldest first."""
     items = list(context.api.pages("/inbox", "items", limit))
-    rows = [one | {"text": (one.get("memory") or one["document"])["text"]} for one in items]
+    rows = [one | {"text": _waiting(one)["text"]} for one in items]
     output.show({"items": items}, as_json=context.as_json, columns=ROWS, rows=rows)
+
+
+def _waiting(one: Answer) -> Answer:
+    return one.object("document" if one.get("memory") is None else "memory")
 
 
 @inbox.command()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import click
 
 from neve_cli import output
-from neve_cli.api import ENDED, look_at
+from neve_cli.api import ENDED, Answer, look_at
 from neve_cli.context import Context, F, pass_context
 from neve_cli.ids import NAME_ID, path_of
 
@@ -39,9 +38,7 @@ def waits(timeout_s: int = TIMEOUT_S) -> Callable[[F], F]:
     return with_options
 
 
-def ended(
-    context: Context, begun: dict[str, Any], timeout_s: int, *, no_wait: bool, admin: bool = False
-) -> dict[str, Any] | None:
+def ended(context: Context, begun: Answer, timeout_s: int, *, no_wait: bool, admin: bool = False) -> Answer | None:
     """The job when it is done; None where it is not to be waited for, which is printed then. Whoever breaks off can
     look at it. Raises Failed."""
     if no_wait:
@@ -66,22 +63,24 @@ def job(context: Context, /, job_id: str, admin: bool) -> None:
         show_receipt(found, as_json=context.as_json)
         return
     output.fields(found, ONE, as_json=context.as_json)
-    if not context.as_json and found.get("stages"):
+    if not context.as_json and (stages := found.rows_if_any("stages")):
         output.note("")
-        output.show(found, as_json=False, columns=STAGES, rows=found["stages"])
+        output.show(found, as_json=False, columns=STAGES, rows=stages)
     output.degraded(found)
 
 
-def is_receipt(found: dict[str, Any]) -> bool:
-    return "receipt" in (found.get("result") or {})
+def is_receipt(found: Answer) -> bool:
+    result = found.get("result")
+    return isinstance(result, Answer) and "receipt" in result
 
 
-def show_receipt(found: dict[str, Any], *, as_json: bool) -> None:
+def show_receipt(found: Answer, *, as_json: bool) -> None:
     """Of an erasure that is done."""
     if as_json:
         output.fields(found, [], as_json=True)
         return
-    receipt = found["result"] | {"user_id": found["user_id"]}
-    rows = [{"store": name, **store} for name, store in receipt["receipt"].items()]
+    result = found.object("result")
+    stores = result.object("receipt")
+    rows = [{"store": name, **stores.object(name)} for name in stores]
     output.show(found, as_json=False, columns=RECEIPT, rows=rows)
-    output.fields(receipt, ["user_id", "backups_expire_at", "closed"], as_json=False)
+    output.fields(result | {"user_id": found["user_id"]}, ["user_id", "backups_expire_at", "closed"], as_json=False)

@@ -39,4 +39,4 @@ def list_(context: Context, /, limit: int) -> None:
 def show(context: Context, /, recall_id: str) -> None:
     """The candidates of RECALL_ID: what was answered with, and why the others were not."""
     found = context.api.json("GET", path_of("recalls", recall_id))
-    output.show(found, as_json=context.as_json, columns=CANDIDATES, rows=found["hits"])
+    output.show(found, as_json=context.as_json, columns=CANDIDATES, rows=found.rows("hits"))

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from neve_cli import output
+from neve_cli.api import Answer
 from neve_cli.context import Context, confirmed, if_rev, limit, matched, pass_context, session, yes
 from neve_cli.ids import MEMORY_ID, path_of
 from neve_cli.job import ended, waits
@@ -80,16 +81,16 @@ def recall(context: Context, /, query: str, sources: tuple[str, ...], session_id
     optional = {"session_id": session_id, "sources": list(sources) or None}
     body = {"query": query, **more} | {name: value for name, value in optional.items() if value is not None}
     found = context.api.json("POST", "/recall", body)
-    rows = [row for hit in found["hits"] for row in (hit, *_further(hit))]
+    rows = [row for hit in found.rows("hits") for row in (hit, *_further(hit))]
     output.show(found, as_json=context.as_json, columns=HITS, rows=rows)
     if found["result_state"] != "found":
         output.note(f"result: {found['result_state']}")
     output.degraded(found)
 
 
-def _further(hit: Mapping[str, Any]) -> list[dict[str, str]]:
+def _further(hit: Answer) -> list[dict[str, str]]:
     """What else the memory says of the query, a line each below it."""
-    return [{"text": f"also: {one['text']}"} for one in hit.get("also") or ()]
+    return [{"text": f"also: {one['text']}"} for one in hit.rows_if_any("also")]
 
 
 @memory.command()
@@ -110,7 +111,7 @@ def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int
         raise click.UsageError("Say what to change, such as --text.")
     changed = context.api.json("PATCH", path_of("memories", memory_id), body, headers=matched(if_rev))
     output.fields(changed, ONE, as_json=context.as_json)
-    if others := changed.get("also_in"):
+    if others := changed.rows_if_any("also_in"):
         more = "" if changed.get("also_in_complete") else " at least"
         output.note(f"What it said before may still stand in{more} {len(others)} other places; --json names them.")
 
@@ -146,7 +147,7 @@ def reflect(context: Context, /, dry_run: bool, min_age_days: float | None, **wa
     )
     answer = context.api.admin("POST", "/reflect", body)
     if dry_run:
-        output.show(answer, as_json=context.as_json, columns=BATCHES, rows=answer["batches"])
+        output.show(answer, as_json=context.as_json, columns=BATCHES, rows=answer.rows("batches"))
     elif (done := ended(context, answer, admin=True, **waiting)) is not None:
         output.fields(done, ["id", "status", "result"], as_json=context.as_json)
 
@@ -160,7 +161,7 @@ def trace(context: Context, /, memory_id: str) -> None:
     if context.as_json:
         output.fields(found, [], as_json=True)
         return
-    output.fields(found, [name for name in found if not _is_list_of_objects(found[name])], as_json=False)
+    output.fields(found, [name for name, value in found.items() if not _is_list_of_objects(value)], as_json=False)
     for rows in found.values():
         if _is_list_of_objects(rows):
             output.note("")

@@ -94,5 +94,5 @@ def note(text: str) -> None:
 
 
 def degraded(answer: Mapping[str, Any]) -> None:
-    if answer.get("degraded"):
-        note(f"degraded: {', '.join(answer['degraded'])}")
+    if said := cell(answer, "degraded"):
+        note(f"degraded: {said}")

@@ -56,4 +56,5 @@ def diff(context: Context, /, first: int, second: int, session_id: str) -> None:
     if context.as_json:
         output.fields(found, [], as_json=True)
     else:
-        click.echo(found["unified"] or "The two texts are the same.", nl=not found["unified"].endswith("\n"))
+        text = found.text("unified")
+        click.echo(text or "The two texts are the same.", nl=not text.endswith("\n"))

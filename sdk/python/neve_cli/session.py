@@ -44,7 +44,7 @@ def list_(context: Context, /, limit: int) -> None:
 def open_(context: Context, /, **given: str | None) -> None:
     """Open SESSION_ID, or a new one."""
     opened = context.api.json("POST", "/sessions", {name: value for name, value in given.items() if value is not None})
-    output.fields(opened if context.as_json else opened["session"], ONE, as_json=context.as_json)
+    output.fields(opened if context.as_json else opened.object("session"), ONE, as_json=context.as_json)
     output.degraded(opened)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from neve_cli import output
+from neve_cli.api import Answer, Failed
 from neve_cli.context import Context, confirmed, pass_context, yes
 from neve_cli.ids import path_of
 from neve_cli.job import ended, show_receipt, waits
@@ -36,11 +37,20 @@ def export(context: Context, /, file: Any, **waiting: Any) -> None:
     job = ended(context, context.api.json("POST", "/export"), admin=True, **waiting)
     if job is None:
         return
-    for n in range(len(job["result"]["parts"])):
-        signed = context.api.admin("GET", path_of("jobs", job["id"]))  # an address is good for 15 minutes
-        file.write(context.api.download(signed["result"]["parts"][n]["url"]))
-    lines = ", ".join(f"{count} {kind}" for kind, count in job["result"]["lines"].items())
+    result = job.object("result")
+    for part in result.rows("parts"):
+        signed = context.api.admin("GET", path_of("jobs", job.identifier("id")))  # an address is good for 15 minutes
+        file.write(context.api.download(_address(signed, part["part"])))
+    lines = ", ".join(f"{count} {kind}" for kind, count in result.object("lines").items())
     output.note(f"{lines}. The service keeps its own for a week.")
+
+
+def _address(signed: Answer, part: int) -> str:
+    """Where that part is, for the next minutes."""
+    found = [one for one in signed.object("result").rows("parts") if one["part"] == part]
+    if not found:
+        raise Failed(f"the export has no part {part} any more")
+    return found[0].text("url")
 
 
 @click.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from typing import Any
 
 import httpx2
 import pytest
@@ -305,3 +307,68 @@ def test_json_of_another_server_is_1_in_a_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("neve: ")
+
+
+WRONG: tuple[Any, ...] = (None, 7, True, "bees", [], [7], [None], {}, {"a": 7}, {"a": None})
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+@pytest.mark.parametrize(
+    ("arguments", "right", "member"),
+    [
+        (["memory", "list"], {"memories": []}, "memories"),
+        (["memory", "recall", "bees"], {"hits": [], "result_state": "found"}, "hits"),
+        (["memory", "recall", "bees"], {"hits": [{"id": "m", "also": []}], "result_state": "found"}, "hits.0.also"),
+        (["memory", "recall", "bees"], {"hits": [], "result_state": "found", "degraded": []}, "degraded"),
+        (["memory", "edit", "mem_1", "--text", "x"], {"id": "mem_1", "also_in": []}, "also_in"),
+        (["memory", "reflect", "--dry-run"], {"batches": []}, "batches"),
+        (["memory", "trace", "mem_1"], {"history": []}, "history"),
+        (["session", "open"], {"session": {"id": "s1"}}, "session"),
+        (["session", "observe", "s1"], {"id": "job_1", "status": "done"}, "id"),
+        (["session", "observe", "s1"], {"id": "job_1", "status": "failed", "result": {"reason": "x"}}, "result"),
+        (["job", "job_1"], {"id": "job_1", "status": "done", "result": {}}, "result"),
+        (["job", "job_1"], {"id": "job_1", "user_id": "ann", "result": {"receipt": {}}}, "result.receipt"),
+        (["job", "job_1"], {"id": "job_1", "stages": []}, "stages"),
+        (["export", "-"], {"id": "j", "status": "done", "result": {"parts": [], "lines": {}}}, "result"),
+        (["export", "-"], {"id": "j", "status": "done", "result": {"parts": [], "lines": {}}}, "result.parts"),
+        (["export", "-"], {"id": "j", "status": "done", "result": {"parts": [], "lines": {}}}, "result.lines"),
+        (["inbox", "list"], {"items": [{"id": "i", "memory": {"text": "x"}}]}, "items.0.memory"),
+        (["inbox", "list"], {"items": [{"id": "i", "document": {"text": "x"}}]}, "items.0.document"),
+        (["document", "show", "/notes/a"], {"text": "x"}, "text"),
+        (["pack", "diff", "1", "2", "--session", "s1"], {"unified": "x"}, "unified"),
+        (["ledger", "show", "r1"], {"hits": []}, "hits"),
+        (["policy", "show"], {"policy": {}, "rev": 1}, "policy"),
+        (["usage"], {"complete": True}, "complete"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else None,
+)
+@pytest.mark.usefixtures("slept")
+def test_a_member_of_another_type_ends_in_no_traceback(
+    arguments: list[str],
+    right: dict[str, Any],
+    member: str,
+    wrong: Any,
+    answered: Answered,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = copy.deepcopy(right)
+    *path, last = member.split(".")
+    inner: Any = answer
+    for name in path:
+        inner = inner[int(name)] if isinstance(inner, list) else inner[name]
+    inner[last] = wrong
+    code, _ = answered(arguments, *[httpx2.Response(200, json=answer)] * 3)
+    err = capsys.readouterr().err
+    assert code in (0, 1)
+    if code == 1:
+        assert err.splitlines()[-1].startswith("neve: ")
+        assert "no answer of Neve" in err or "failed" in err, err
+
+
+@pytest.mark.parametrize("member", ["", "..", "a/b", "job 1"])
+def test_what_is_no_id_of_a_job_is_not_asked_for(
+    member: str, answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, asked = answered(["session", "observe", "s1"], httpx2.Response(200, json={"id": member, "status": "queued"}))
+    assert (code, len(asked)) == (1, 1)
+    assert "'id'" in capsys.readouterr().err
