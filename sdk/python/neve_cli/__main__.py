@@ -69,13 +69,19 @@ def run(arguments: Sequence[str], transport: httpx2.BaseTransport | None = None)
         error.show()
         return FAILED
     except click.Abort as error:
-        output.note(BROKEN_OFF if isinstance(error.__cause__, KeyboardInterrupt) else "Nothing was done.")
+        interrupt = error.__cause__
+        _say(BROKEN_OFF if isinstance(interrupt, KeyboardInterrupt) else "Nothing was done.", interrupt)
         return FAILED
     except Failed as error:
-        for line in (f"neve: {error}", *getattr(error, "__notes__", ())):
-            output.note(line)
+        _say(f"neve: {error}", error)
         return FAILED
     return code if isinstance(code, int) else DONE
+
+
+def _say(reason: str, error: BaseException | None) -> None:
+    """And what was noted of it on its way, a line each."""
+    for line in (reason, *getattr(error, "__notes__", ())):
+        output.note(line)
 
 
 def main() -> None:

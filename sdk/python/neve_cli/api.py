@@ -206,18 +206,17 @@ class Api:
         if writes:
             sent["Idempotency-Key"] = self.write_key
         may_be_done = False
-        for attempt in count(1):
-            answer = self._asked(self.client.build_request(method, path, json=body, params=query, headers=sent))
-            may_be_done = may_be_done or (writes and _leaves_open(answer))
-            if attempt < _attempts(answer):
+        try:
+            for attempt in count(1):
+                answer = self._asked(self.client.build_request(method, path, json=body, params=query, headers=sent))
+                may_be_done = may_be_done or _leaves_open(answer)
+                if attempt >= _attempts(answer):
+                    return self._accepted(answer)
                 time.sleep(_pause(answer, attempt))
-                continue
-            try:
-                return self._accepted(answer)
-            except Failed as failed:
-                if may_be_done:
-                    failed.add_note(MAY_BE_DONE.format(key=self.write_key))
-                raise
+        except (Failed, KeyboardInterrupt) as ended:
+            if writes and (may_be_done or isinstance(ended, KeyboardInterrupt)):
+                ended.add_note(MAY_BE_DONE.format(key=self.write_key))
+            raise
         raise AssertionError("it is counted without end")
 
     def _asked(self, request: httpx2.Request) -> httpx2.Response | httpx2.RequestError:

@@ -15,7 +15,7 @@ from tests.unit.cli.in_process import BASE_URL
 ADD = ["memory", "add", "Keeps bees."]
 KEPT = httpx2.Response(201, json={"id": "mem_1", "text": "Keeps bees."})
 LIST = httpx2.Response(200, json={"memories": []})
-Step = httpx2.Response | type[httpx2.RequestError]
+Step = httpx2.Response | type[httpx2.RequestError] | type[KeyboardInterrupt]
 
 
 def refused(status: int, code: str, **headers: str) -> httpx2.Response:
@@ -239,6 +239,18 @@ def test_an_interrupt_does_not_take_back_what_was_asked_for(
     err = capsys.readouterr().err
     assert "Nothing was done" not in err
     assert "goes on" in err
+
+
+@pytest.mark.parametrize("steps", [[KeyboardInterrupt], [httpx2.Response(504), KeyboardInterrupt]], ids=len)
+@pytest.mark.usefixtures("slept")
+def test_a_write_that_was_interrupted_may_be_repeated_as_the_same(
+    steps: list[Step], answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, asked = answered(ADD, *steps)
+    assert (code, len(asked)) == (1, len(steps))
+    assert f"--idempotency-key {asked[0].headers['Idempotency-Key']}" in capsys.readouterr().err
+    assert answered(["memory", "list"], KeyboardInterrupt)[0] == 1
+    assert "--idempotency-key" not in capsys.readouterr().err
 
 
 def test_an_interrupt_at_the_question_does_nothing(
