@@ -37,6 +37,7 @@ from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
 from neve.usecases.retract import run_retraction
+from neve.usecases.retract.retract_job import PURGED, read_list
 from neve.usecases.retract.retract_job import read as read_retraction
 from neve.usecases.sessions import append_events
 from tests.simulation.ablations.ablation import Patch
@@ -126,7 +127,8 @@ def builds_what_it_purged_at_once() -> list[Patch]:
 
     def erasing(self: Any, retraction: Any) -> None:
         erase(self, retraction)
-        rebuild_packs(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+        purged = read_list(self.scope, read_retraction(self.scope, self.job_id), PURGED)
+        rebuild_packs(self.scope, purged, ())
 
     return [
         (run_retraction._Retracting, "_erase", erasing),

@@ -28,6 +28,7 @@ from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.write_document import write_document
+from neve.usecases.jobs import long_lists
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
@@ -499,7 +500,12 @@ def test_a_proposal_that_waits_is_asked_for_again(world: LibraryWorld) -> None:
     assert proposals(world) == []
 
 
-def test_deleted_words_are_in_no_document(world: LibraryWorld) -> None:
+@pytest.mark.parametrize(("inline", "kept"), [(20_000, list), (2, int)], ids=["in the row", "in parts"])
+def test_deleted_words_are_in_no_document(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, inline: int, kept: type
+) -> None:
+    monkeypatch.setattr(long_lists, "INLINE_BYTES", inline)
+    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
     filed(world, change("create", SARAH, "Travels along.", seqs=(1,)))
     world.say("Sarah has a MARKER.", "A MARKER.")
     account = Account("MARKER", "SUCCESS", "neutral", ("marker",))
@@ -514,6 +520,7 @@ def test_deleted_words_are_in_no_document(world: LibraryWorld) -> None:
     job = work(world, retract(world, 5, None, "deleted"))
     counted = job.result["erased"]
     assert (counted["revisions"], counted["packs"], counted["verified"]) == (3, 1, True)
+    assert isinstance(job.state["revisions"], kept)
     assert texts(world, SARAH) == ["Travels along.", "Travels along."]
     assert (world.text("/profile/goals"), proposals(world)) == (None, [])
     assert "MARKER" not in str(read_pack(world.session).text)

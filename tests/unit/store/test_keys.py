@@ -60,6 +60,7 @@ def test_the_layout_of_stored_rows() -> None:
         S1.pack(3),
         ANN.recall("rcl_1"),
         ANN.job("job_1"),
+        ANN.job_list("job_1", "touched", "0a1b"),
     ] == [
         (user, "HEAD"),
         (user, "SES#s1"),
@@ -76,6 +77,7 @@ def test_the_layout_of_stored_rows() -> None:
         (user, "PACK#s.s1#00000003"),
         (f"{user}#R", "RCL#1"),
         ("T#t1#JOB", "1"),
+        (user, "JOBL#1#touched#0a1b"),
     ]
 
 

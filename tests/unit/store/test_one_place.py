@@ -9,7 +9,7 @@ import pytest
 
 NEVE = Path(__file__).resolve().parents[3] / "layers" / "core" / "neve"
 GENERATIONS = re.compile(r"""(?:born|died)_gen\b["'\])]*\s*(?:[<>]|is None|is not None)""")
-KEYS = re.compile(r"""["'](?:MEM[DT]?|SES[A-Z]?|SUMX?|DOC[A-Z]?|EVT|CID|FP|PRP|PACK|USER|JOB)#""")
+KEYS = re.compile(r"""["'](?:MEM[DT]?|SES[A-Z]?|SUMX?|DOC[A-Z]?|EVT|CID|FP|PRP|PACK|USER|JOBL?)#""")
 
 
 def found(rule: re.Pattern[str], allowed: str) -> list[str]:

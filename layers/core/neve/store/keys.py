@@ -43,6 +43,7 @@ PROPOSAL = "PRP#"
 OPEN_SESSION = "SESO#"
 LEAVING = "LVG#"
 PIN = "PIN#"
+JOB_LIST = "JOBL#"
 
 _AFTER_EVERY_KEY = "~"
 """Sorts behind every character of an id, a time and a key."""
@@ -588,6 +589,10 @@ class UserKeys(Keys):
     def pin(self, place: int, order: int, path: str) -> Key:
         """In the order of the pack: by place, then by the order in it, then by path."""
         return Key(self.partition, f"{PIN}{place}#{order:010d}#{path}")
+
+    def job_list(self, job_id: str, name: str, part: str) -> Key:
+        """A part of a list of one of the user's jobs that is too long for the job's row."""
+        return Key(self.partition, f"{JOB_LIST}{job_id.removeprefix('job_')}#{name}#{part}")
 
     def recall(self, recall_id: str) -> Key:
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")

@@ -521,13 +521,27 @@ def put_job(keys: Keys, job: Job) -> Put:
     meanwhile: DynamoDB charges it for entering and leaving only."""
     attributes = _job.dump_python(job, mode="json", exclude_none=True)
     attributes |= {name: stored_json(attributes[name]) for name in ("result", "state")}
-    expires = datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)
-    attributes["expires_at"] = int(expires.timestamp())
-    item = _item(keys.job(job.id), "job", attributes)
+    item = _item(keys.job(job.id), "job", attributes | {"expires_at": job_expires_at(job)})
     if job.due_at is not None and job.user_id is not None and not job.ended:
         user, at = UserKeys(keys.tenant, job.user_id), datetime.fromisoformat(job.due_at)
         item |= {"type": QUEUED_JOB, "tenant_id": keys.tenant} | due_keys(QUEUED, user, job.id, at)
     return Put(item, expectation(job.version))
+
+
+def job_expires_at(job: Job) -> int:
+    """Seconds since 1970: when its row goes, and what is kept beside it."""
+    return int((datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)).timestamp())
+
+
+def read_job_list(item: Item) -> list[Any]:
+    entries: list[Any] = loaded_json(item["entries"])
+    return entries
+
+
+def put_job_list(keys: UserKeys, job: Job, name: str, part: str, entries: Sequence[Any]) -> Put:
+    """``part``: its name, which follows from the entries, so that it is never written otherwise."""
+    attributes = {"user_id": keys.user, "expires_at": job_expires_at(job), "entries": stored_json(entries)}
+    return Put(_item(keys.job_list(job.id, name, part), "job_list", attributes))
 
 
 QUEUED_JOB = "queued_job"

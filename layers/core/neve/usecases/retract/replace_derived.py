@@ -30,7 +30,7 @@ from neve.usecases.reflect.replace_rows import (
     seqs_of,
 )
 from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
-from neve.usecases.retract.retract_job import REPLACED, after, is_done, note, read
+from neve.usecases.retract.retract_job import KEPT, REPLACED, TOUCHED, after, is_done, note, read, to_note
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
@@ -75,9 +75,13 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     sources = [_with_tokens_and_day(scope, source, seen) for source in seen.outcome.back]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
 
+    noted = partial(_noted, seen, retraction, restored=len(copies))
+    # what the job is to say is written as far as it can be before anything else is: nobody waits for this replacement
+    # where it cannot
+    transact(scope.ports, partial(to_note, scope, job_id, noted))
+
     def beside() -> list[WriteOp]:
-        noted = rows.put_job(scope.keys, _noted(seen, retraction, read(scope, job_id), restored=len(copies)))
-        return [noted, *_places(scope, copies)]
+        return [*to_note(scope, job_id, noted)[1], *_places(scope, copies)]
 
     wanted = Replacement(
         tuple(copies),
@@ -99,7 +103,7 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
     state = {"again": [*job.state.get("again", ()), *again], "flipped": superseded > 0}
     if outcome.more:
         return replace(job, status="running", state=job.state | state, result=job.result | result)
-    touched = {"touched": sorted(seen.touched)} if retraction.erases else {}
+    touched = {TOUCHED: sorted(seen.touched.union(job.state.get(TOUCHED, ())))} if retraction.erases else {}
     return after(job, REPLACED, result, **state, **touched)
 
 
@@ -133,7 +137,7 @@ def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> 
     heirs = {one.id: one for one in seen.heirs}
 
     def noted(job: Job) -> Job:
-        return replace(job, state={**job.state, "kept": sorted({*job.state.get("kept", ()), *retained})})
+        return replace(job, state={**job.state, KEPT: sorted({*job.state.get(KEPT, ()), *retained})})
 
     def changed(memory: Memory) -> Memory:
         if memory != seen.memories[memory.id]:

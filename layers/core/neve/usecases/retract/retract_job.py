@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from neve.domain.records.jobs import Job
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.transact import transact
+from neve.usecases.jobs import long_lists
 
 REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
 MEANWHILE = "pack meanwhile"
 """The pack without what the model refuses to read. It is built again behind that."""
+TOUCHED, KEPT, REVISIONS, GONE, PURGED = "touched", "kept", "revisions", "gone", "purged"
+"""Lists of the job's state that grow with the user: ids of memories that are to be erased, and of facts of which
+something is kept; id and rev of documents' revisions, and of what was deleted before; ids of sessions whose packs were
+purged."""
+LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED)
 
 
 class JobEnded(Exception):
@@ -35,21 +42,33 @@ def after(job: Job, step: str, result: dict[str, Any] | None = None, **state: An
 
 
 def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
-    """The job as it is after the change. Raises UserErased, JobEnded."""
+    """The job as it is after the change, which sees its long lists whole, and so does who is answered. Raises
+    UserErased, JobEnded, StoreUnavailable."""
 
     def attempt() -> Job:
-        job = read(scope, job_id)
-        changed = change(job)
-        if changed != job:
-            scope.ports.table.write([rows.put_job(scope.keys, changed)])
-            return replace(changed, version=job.version + 1)
-        return job
+        changed, ops = to_note(scope, job_id, change)
+        if ops:
+            scope.ports.table.write(ops)
+        return replace(changed, version=changed.version + len(ops))
 
     return transact(scope.ports, attempt)
 
 
+def to_note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> tuple[Job, list[WriteOp]]:
+    """The same for a transaction that writes more: the changed job, at the version that it was read at, and what writes
+    its row, which is nothing where nothing changes. The parts of long lists that the row is to name are there by then;
+    where it is not written after all, they expire. Raises Conflict, UserErased, JobEnded, StoreUnavailable."""
+    job = read(scope, job_id)
+    seen = long_lists.whole(scope.ports.table, scope.keys, job)
+    changed = change(seen)
+    if changed == seen:
+        return seen, []
+    return changed, [rows.put_job(scope.keys, long_lists.in_parts(scope, changed, LONG_LISTS, job))]
+
+
 def read(scope: SessionScope, job_id: str) -> Job:
-    """Raises UserErased when its row is gone, JobEnded."""
+    """As its row is: what it says of a long list is for ``read_list``. Raises UserErased when its row is gone,
+    JobEnded."""
     item = scope.ports.table.get(scope.keys.job(job_id))
     if item is None:
         raise UserErased
@@ -57,3 +76,8 @@ def read(scope: SessionScope, job_id: str) -> Job:
     if job.status == "done":
         raise JobEnded
     return job
+
+
+def read_list(scope: SessionScope, job: Job, name: str) -> Iterator[Any]:
+    """Of a job as its row is, page by page. Raises UserErased, StoreUnavailable."""
+    return long_lists.entries(scope.ports.table, scope.keys, job, name)

@@ -6,6 +6,7 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +36,23 @@ from neve.usecases.retract.erase_retracted import (
 )
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
-from neve.usecases.retract.retract_job import ERASED, MEANWHILE, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.retract_job import (
+    ERASED,
+    GONE,
+    KEPT,
+    MEANWHILE,
+    PACK,
+    PURGED,
+    REVISIONS,
+    SUMMARY,
+    TOUCHED,
+    JobEnded,
+    after,
+    is_done,
+    note,
+    read,
+    read_list,
+)
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
@@ -129,7 +146,7 @@ class _Retracting:
             return
         if self.seconds_left() < ROUND_S:
             raise OutOfTime
-        made = _made_of_it(job)
+        made = self._made_of_it(job)
         gone = {i: rev for i, rev in deleted_before(self.scope, retraction).items() if i not in made.touched}
         made = replace(made, gone=gone)
         self._note_packs(made)
@@ -152,9 +169,9 @@ class _Retracting:
         def noted(job: Job) -> Job:
             state = dict(job.state)
             if served:
-                state["purged"] = list(dict.fromkeys([*state.get("purged", ()), *served]))
+                state[PURGED] = list(dict.fromkeys([*state.get(PURGED, ()), *served]))
             if made.gone:
-                state["gone"] = sorted(map(list, made.gone.items()))
+                state[GONE] = sorted(map(list, made.gone.items()))
             return replace(job, status="running", state=state) if served or made.gone else job
 
         note(self.scope, self.job_id, noted)
@@ -168,8 +185,8 @@ class _Retracting:
             return
         result: dict[str, Any] = {}
         if is_done(job, ERASED):
-            purge_packs_made_of(self.scope, _made_of_it(job))
-        if purged := job.state.get("purged"):
+            purge_packs_made_of(self.scope, self._made_of_it(job))
+        if purged := list(read_list(self.scope, job, PURGED)):
             rebuilt = rebuild_packs(self.scope, purged, job.result.get("written", ()))
             result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
         if job.state.get("flipped") or job.result.get("written"):
@@ -180,9 +197,10 @@ class _Retracting:
     def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
 
+    def _made_of_it(self, job: Job) -> DerivedRows:
+        def listed(name: str) -> Iterator[Any]:
+            return read_list(self.scope, job, name)
 
-def _made_of_it(job: Job) -> DerivedRows:
-    state = job.state
-    revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
-    gone = {str(one): int(rev) for one, rev in state.get("gone", ())}
-    return DerivedRows(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())), gone)
+        revisions = frozenset((str(one), int(rev)) for one, rev in listed(REVISIONS))
+        gone = {str(one): int(rev) for one, rev in listed(GONE)}
+        return DerivedRows(frozenset(listed(TOUCHED)), revisions, frozenset(listed(KEPT)), gone)

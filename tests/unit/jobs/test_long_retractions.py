@@ -1,0 +1,265 @@
+"""A job of which a list grows with the session or the user ends however long that is: a row has 400 KB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from neve.adapters import table_rules
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory
+from neve.ports.table import Delete, Put, WriteOp, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import UserErased
+from neve.store.keys import JOB_LIST, LEAVING
+from neve.store.partitions import all_rows
+from neve.usecases.erase.erase_user import begin_erasure
+from neve.usecases.jobs import long_lists
+from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.retract import replace_derived
+from neve.usecases.retract import run_retraction as worker
+from neve.usecases.retract.find_derived import Weighed, find_derived
+from neve.usecases.retract.left_index import with_index
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import GONE, PURGED, REPLACED, TOUCHED, after, note
+from neve.usecases.retract.run_retraction import run_retraction
+from tests.contract.engines.dynamodb_engines import name_moto_table, open_moto_table
+from tests.unit.dying import Dead
+from tests.unit.world import World, observed_line
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World.make(tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "moto"])
+def on_each_table(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterator[World]:
+    if request.param == "sqlite":
+        yield world
+        return
+    with open_moto_table(name_moto_table(tmp_path)) as table:
+        world.table = cast(Any, table)
+        yield world
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every list is long, and has parts of two."""
+    monkeypatch.setattr(long_lists, "INLINE_BYTES", 2)
+    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
+
+
+def scope_of(world: World, session: str = "s1") -> SessionScope:
+    return world.user().of_session(session)
+
+
+def observe(world: World, text: str) -> Memory:
+    """A turn, and what is remembered of it."""
+    seqs = world.say(text, "noted").seqs
+    world.observer.answers.append(observed_line(f"🔴 User says: {text}", seqs[0], seqs[-1]))
+    [written] = observe_session(scope_of(world), 1, ObservationReport()).written
+    return world.memory(written)
+
+
+def a_session(world: World) -> None:
+    """One turn that stays; four that are to be deleted; what was made of three of them, folded, and of the fourth,
+    deleted before; and packs that hold all that."""
+    world.open()
+    observe(world, "I am allergic to peanuts.")
+    *sources, gone = [observe(world, f"My zqmarker is number {n}.") for n in range(4)]
+    name = f"mem_{world.ids.ulid(world.clock.now())}"
+    spanned = replace(sources[0].provenance, seq_to=sources[-1].provenance.seq_to)
+    new = replace(sources[0], id=name, kind=Kind.REFLECTION, supersedes=tuple(m.id for m in sources), version=0)
+    new = replace(new, text="🔴 Three of zqmarker.", passages=(), provenance=spanned)
+    replace_rows(world.user(), 1, Replacement((new,), tuple(sources), "folded", "s1"))
+    for session in ("s2", "s3"):
+        world.open(session=session)
+    for session in ("s1", "s2", "s3"):
+        build_pack(scope_of(world, session), "initial")
+    delete_memory(world.user(), gone.id, None)
+
+
+def deletion(world: World) -> dict[str, Any]:
+    """The message of its job."""
+    answer = retract_events(scope_of(world), Retract(3, None, "deleted"))
+    return dict(message_of_row(world.table.get(world.tenant.keys.job(answer.job_id)) or {}).body)
+
+
+def job_of(world: World, message: dict[str, Any]) -> Job:
+    return rows.read_job(world.table.get(world.tenant.keys.job(message["job_id"])) or {})
+
+
+def parts(world: World) -> list[dict[str, Any]]:
+    return list(all_rows(world.table, world.user().keys.partition, prefix=JOB_LIST))
+
+
+def made_many(monkeypatch: pytest.MonkeyPatch, world: World, count: int) -> None:
+    """As if so many rows more had been made of the session."""
+    many = frozenset(f"mem_{world.ids.ulid(world.clock.now() + timedelta(seconds=n))}" for n in range(count))
+
+    def found(*given: Any) -> Weighed:
+        seen = find_derived(*given)
+        return replace(seen, touched=seen.touched | many)
+
+    monkeypatch.setattr(replace_derived, "find_derived", found)
+
+
+def stop(*_: Any) -> None:
+    raise Dead
+
+
+def ended(world: World, message: dict[str, Any], packs: Sequence[str] = ("s1", "s2", "s3")) -> dict[str, Any]:
+    """The receipt of a job that has left nothing of what was deleted."""
+    job = job_of(world, message)
+    assert (job.status, job.result["erased"]["verified"]) == ("done", True)
+    assert [m.text for m in world.memories() if "zqmarker" in m.text] == []
+    for session in packs:
+        text = str(read_pack(scope_of(world, session)).text)
+        assert ("peanuts" in text, "zqmarker" in text) == (True, False)
+    return dict(job.result)
+
+
+def test_a_deletion_ends_however_much_was_made_of_the_session(
+    on_each_table: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of 8 KB have as much room for 300 ids as those of 400 KB for 15,000 that are not compressed."""
+    world = on_each_table
+    monkeypatch.setattr(table_rules, "MAX_ITEM_BYTES", 8_000)
+    monkeypatch.setattr(long_lists, "INLINE_BYTES", 1_000)
+    monkeypatch.setattr(long_lists, "PART_BYTES", 4_000)
+    made_many(monkeypatch, world, 300)
+    world.open()
+    for text in ("I am allergic to peanuts.", "My zqmarker."):
+        observe(world, text)
+    message = deletion(world)
+    run_retraction(scope_of(world), message)
+    assert ended(world, message, packs=())["erased"]["memories"] == 1
+    assert rows.read_head(world.table.get(scope_of(world).keys.head)).replacement_job is None
+
+
+def test_forty_thousand_rows_are_no_more_than_a_row_holds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_many(monkeypatch, world, 40_000)
+    a_session(world)
+    message = deletion(world)
+    run_retraction(scope_of(world), message)
+    assert ended(world, message)["erased"]["memories"] == 4
+    assert len(parts(world)) == 11
+
+
+def die_behind_part(world: World, monkeypatch: pytest.MonkeyPatch, parts_left: int) -> None:
+    """The worker dies when it has written so many parts of lists."""
+    write, left = world.table.write, [parts_left]
+
+    def dying(ops: Sequence[WriteOp]) -> None:
+        write(ops)
+        if any(isinstance(op, Put) and op.item["type"] == "job_list" for op in ops):
+            left[0] -= 1
+            if left[0] == 0:
+                raise Dead
+
+    monkeypatch.setattr(world.table, "write", dying)
+
+
+PART_WRITES = 5
+"""One more than the job below has: what is touched, before the replacement and again with its flip; what had been
+deleted before, and the sessions whose packs were purged."""
+
+
+@pytest.mark.parametrize("written", range(1, PART_WRITES + 1))
+def test_a_worker_that_dies_behind_a_part_loses_nothing_and_counts_nothing_twice(
+    world: World, monkeypatch: pytest.MonkeyPatch, small: None, written: int
+) -> None:
+    a_session(world)
+    message = deletion(world)
+    died = False
+    with monkeypatch.context() as dying:
+        die_behind_part(world, dying, written)
+        try:
+            run_retraction(scope_of(world), message)
+        except Dead:
+            died = True
+    assert died == (written < PART_WRITES), "the job writes more or fewer parts than are tried"
+    world.clock.move(seconds=1_000)  # what the dead worker held is free
+    run_retraction(scope_of(world), message)
+    result = ended(world, message)
+    receipt = result["erased"]
+    assert (result["superseded"], result["restored"]) == (1, 0)
+    assert (receipt["events"], receipt["memories"], receipt["packs"]) == (8, 4, 3)
+    assert receipt["rebuilt_packs"] == ["s1", "s2", "s3"]
+    keys, job = scope_of(world).keys, job_of(world, message)
+    assert {name: len(found) for name, found in job.state["parts"].items()} == {TOUCHED: 2, GONE: 1, PURGED: 2}
+    assert {item["expires_at"] for item in parts(world)} == {world.table.get(keys.job(job.id))["expires_at"]}
+
+
+def test_nothing_is_written_for_a_user_who_is_being_erased(world: World, small: None) -> None:
+    a_session(world)
+    message = deletion(world)
+    begin_erasure(world.table, world.user().keys)
+    with pytest.raises(UserErased):
+        note(scope_of(world), message["job_id"], lambda job: after(job, REPLACED, touched=["mem_1", "mem_2"]))
+    assert parts(world) == []
+    assert run_retraction(scope_of(world), message) is None
+
+
+def test_a_job_that_the_version_before_began_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row holds its lists, however long they are."""
+    a_session(world)
+    message = deletion(world)
+    with monkeypatch.context() as dying:
+        dying.setattr(worker, "revert_documents", stop)
+        with pytest.raises(Dead):
+            run_retraction(scope_of(world), message)
+    job = job_of(world, message)
+    assert len(job.state[TOUCHED]) == 4
+    monkeypatch.setattr(long_lists, "INLINE_BYTES", 2)
+    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
+    run_retraction(scope_of(world), message)
+    assert ended(world, message)["erased"]["memories"] == 4
+    assert job_of(world, message).state[TOUCHED] == 4
+
+
+def the_events_left(world: World, job: Job) -> None:
+    """The search index."""
+    keys = scope_of(world).keys
+    retraction = rows.read_retraction(world.table.get(keys.retraction(job.state["retraction"])) or {})
+    world.table.write([rows.put_retraction(keys, replace(retraction, forgotten=True), 1)])
+
+
+def test_the_receipt_says_what_is_still_leaving_the_index(world: World, small: None) -> None:
+    """One read for each part more, and only where something is leaving."""
+    a_session(world)
+    message = deletion(world)
+    run_retraction(scope_of(world), message)
+    keys, job = scope_of(world).keys, job_of(world, message)
+    the_events_left(world, job)
+    for told, reads in (("leaving", {"get_many": 1, "query": 1, "get": 2}), ("left", {"get_many": 1, "query": 1})):
+        world.table.calls.clear()
+        assert with_index(world.scope, job).result["erased"]["index"] == told
+        assert world.table.calls == reads
+        for item in all_rows(world.table, keys.partition, prefix=LEAVING):
+            world.table.write([Delete(key_of(item))])
+
+
+def test_a_receipt_can_be_read_while_the_user_is_erased(world: World, small: None) -> None:
+    """By an operator. The rows of a user go before the jobs."""
+    a_session(world)
+    message = deletion(world)
+    run_retraction(scope_of(world), message)
+    for item in parts(world):
+        world.table.write([Delete(key_of(item))])
+    job = job_of(world, message)
+    the_events_left(world, job)
+    assert with_index(world.scope, job) == job
