@@ -12,7 +12,7 @@ import pytest
 
 from neve.adapters import table_rules
 from neve.domain.records.jobs import Job
-from neve.domain.records.memories import Kind, Memory
+from neve.domain.records.memories import Kind, Memory, Status
 from neve.ports.table import Delete, Put, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
@@ -28,7 +28,7 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract import replace_derived
+from neve.usecases.retract import replace_derived, retract_job
 from neve.usecases.retract import run_retraction as worker
 from neve.usecases.retract.find_derived import Weighed, find_derived
 from neve.usecases.retract.left_index import with_index
@@ -37,7 +37,7 @@ from neve.usecases.retract.retract_job import GONE, PURGED, REPLACED, TOUCHED, a
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.contract.engines.dynamodb_engines import name_moto_table, open_moto_table
 from tests.unit.dying import Dead
-from tests.unit.world import World, observed_line
+from tests.unit.world import World, observed_line, time_for
 
 
 @pytest.fixture
@@ -263,3 +263,66 @@ def test_a_receipt_can_be_read_while_the_user_is_erased(world: World, small: Non
     job = job_of(world, message)
     the_events_left(world, job)
     assert with_index(world.scope, job) == job
+
+
+# --- what is read again -----------------------------------------------------------------------------
+
+READ_AGAIN = 7
+READ_PARTS = 6
+"""One more than the writes of parts of the job below."""
+
+
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch, small: None) -> None:
+    monkeypatch.setattr(retract_job, "AT_ONCE", 2)
+    monkeypatch.setattr(retract_job, "STILL_NEW", 1)
+
+
+def many_edits(world: World) -> dict[str, Any]:
+    """The message of the first job, which sees to all of them: of each observation one event is left."""
+    world.open()
+    for n in range(READ_AGAIN):
+        observe(world, f"This is number {n}.")
+    jobs = [retract_events(scope_of(world), Retract(seq, seq, "edited")).job_id for seq in range(1, 2 * READ_AGAIN, 2)]
+    return dict(message_of_row(world.table.get(world.tenant.keys.job(jobs[0])) or {}).body)
+
+
+def all_were_read_again(world: World, message: dict[str, Any]) -> None:
+    job = job_of(world, message)
+    shown = [memory for memory in world.memories() if memory.status is Status.ACTIVE]
+    assert [memory.provenance.seq_from for memory in shown] == list(range(2, 2 * READ_AGAIN + 1, 2))
+    assert (job.status, job.result["superseded"]) == ("done", READ_AGAIN)
+    told = with_index(world.scope, job).result["written"]
+    assert told == [memory.id for memory in shown], "in the order of the conversation"
+    assert len(job.result["written"]) < READ_AGAIN, "its row names the last ones"
+
+
+def test_what_is_to_be_read_again_may_be_more_than_its_row_holds(world: World, few_at_once: None) -> None:
+    """Each worker has time for one answer."""
+    message = many_edits(world)
+    places: list[str] = []
+    while (report := run_retraction(scope_of(world), message, time_for(1))) and report.left_off_at is not None:
+        places.append(report.left_off_at)
+        assert len(job_of(world, message).state["again"]) <= 2
+    assert len(set(places)) == len(places) == READ_AGAIN - 1, "a message that stands where it stood is given up"
+    all_were_read_again(world, message)
+
+
+@pytest.mark.parametrize("written", range(1, READ_PARTS + 1))
+def test_a_worker_that_dies_while_it_reads_again_reads_nothing_twice(
+    world: World, monkeypatch: pytest.MonkeyPatch, few_at_once: None, written: int
+) -> None:
+    message = many_edits(world)
+    asked = len(world.observer.passes)
+    died = False
+    with monkeypatch.context() as dying:
+        die_behind_part(world, dying, written)
+        try:
+            run_retraction(scope_of(world), message)
+        except Dead:
+            died = True
+    assert died == (written < READ_PARTS), "the job writes more or fewer parts than are tried"
+    world.clock.move(seconds=1_000)  # what the dead worker held is free
+    run_retraction(scope_of(world), message)
+    all_were_read_again(world, message)
+    assert len(world.observer.passes) == asked + READ_AGAIN

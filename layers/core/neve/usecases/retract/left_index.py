@@ -17,21 +17,24 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches
 from neve.usecases.jobs.long_lists import count, entries
 from neve.usecases.jobs.messages.compaction import RETRACT
-from neve.usecases.retract.retract_job import KEPT, REVISIONS, TOUCHED
+from neve.usecases.retract.retract_job import KEPT, REVISIONS, TOUCHED, with_whole_result
 
 READ_BATCH_SIZE = 500
 """Rows of 2 KB."""
 
 
 def with_index(scope: TenantScope, job: Job) -> Job:
-    """The job of a deletion with ``index`` in its receipt: ``leaving`` until the messages, and everything that was made
-    of them, have left the index; ``left`` from then on. Any other job as it is, and one of a user who is being erased.
-    Three reads at most, and one for each part of a long list and for each ``READ_BATCH_SIZE`` of what the index may
-    hold the former words of. Raises StoreUnavailable."""
-    if job.kind != RETRACT or "erased" not in job.result or job.user_id is None or job.session_id is None:
+    """The job of a retraction with its whole result, that of a deletion with ``index`` in its receipt: ``leaving``
+    until the messages, and everything that was made of them, have left the index; ``left`` from then on. Any other job
+    as it is, and one of a user who is being erased. Three reads at most, and one for each part of a long list and for
+    each ``READ_BATCH_SIZE`` of what the index may hold the former words of. Raises StoreUnavailable."""
+    if job.kind != RETRACT or job.user_id is None or job.session_id is None:
         return job
     keys = scope.keys.of_user(job.user_id).of_session(job.session_id)
     try:
+        job = with_whole_result(scope.ports.table, keys, job)
+        if "erased" not in job.result:
+            return job
         index = "leaving" if any(_lagging(scope.ports.table, keys, job)) else "left"
     except UserErased:
         return job

@@ -37,7 +37,7 @@ from neve.usecases.observe.refusals import noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.reflect.replace_rows import in_place, seqs_of
-from neve.usecases.retract.retract_job import note, read
+from neve.usecases.retract.retract_job import has_more_to_read, note, read, with_next_to_read
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class Left:
     last: int
 
 
-def first_left(job: Job) -> Left | None:
+def next_left(scope: SessionScope, job_id: str) -> Left | None:
+    """Raises UserErased, JobEnded, StoreUnavailable."""
+    job = read(scope, job_id)
+    if not job.state.get("again") and has_more_to_read(job):
+        job = note(scope, job_id, with_next_to_read)
     again = job.state.get("again", ())
     return Left(*again[0]) if again else None
 
@@ -72,11 +76,11 @@ def observe_remainder(
     """Until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's result,
     too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost, UserErased,
     ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the rest."""
-    if first_left(read(scope, job_id)) is None:
+    if next_left(scope, job_id) is None:
         return
     token = take_lease(scope).lease_token
     try:
-        while (left := first_left(read(scope, job_id))) is not None:
+        while (left := next_left(scope, job_id)) is not None:
             _Again(scope, incarnation, token, job_id, left, report, seconds_left).run()
     finally:
         release_lease(scope, token)

@@ -30,15 +30,15 @@ from neve.usecases.reflect.replace_rows import (
     seqs_of,
 )
 from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
-from neve.usecases.retract.retract_job import KEPT, REPLACED, TOUCHED, after, is_done, note, read, to_note
+from neve.usecases.retract.retract_job import KEPT, REPLACED, TOUCHED, after, is_done, note, read, to_note, to_read
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
 
 
 def replace_derived(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
-    """The job once readers see nothing any more of what was made of the events. ``state.again`` holds what is to be
-    read again, as id, first and last seq.
+    """The job once readers see nothing any more of what was made of the events. What is to be
+    read again is in its state by then.
 
     Raises UserErased, ReplacementBusy, StoreUnavailable, and 409 ``conflict`` where others change the rows each time.
     """
@@ -100,7 +100,7 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
     again = [[m.id, m.provenance.seq_from, m.provenance.seq_to] for m in outcome.again]
     superseded = job.result.get("superseded", 0) + len(outcome.leave)
     result = {"superseded": superseded, "restored": job.result.get("restored", 0) + restored}
-    state = {"again": [*job.state.get("again", ()), *again], "flipped": superseded > 0}
+    state = {**to_read(job, again), "flipped": superseded > 0}
     if outcome.more:
         return replace(job, status="running", state=job.state | state, result=job.result | result)
     touched = {TOUCHED: sorted(seen.touched.union(job.state.get(TOUCHED, ())))} if retraction.erases else {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from neve.domain.records.jobs import Job
-from neve.ports.table import WriteOp
+from neve.ports.table import Table, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
+from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.jobs import long_lists
 
@@ -22,7 +23,16 @@ TOUCHED, KEPT, REVISIONS, GONE, PURGED = "touched", "kept", "revisions", "gone",
 """Lists of the job's state that grow with the user: ids of memories that are to be erased, and of facts of which
 something is kept; id and rev of documents' revisions, and of what was deleted before; ids of sessions whose packs were
 purged."""
-LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED)
+LATER, WRITTEN = "later", "written"
+"""Others: what is to be read again behind that which ``again`` in the state names; ids of memories that were made of
+what was read before, which ``written`` in the result does not name any more."""
+LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED, LATER, WRITTEN)
+AT_ONCE = 500
+"""*Chosen*: places in ``again``, which is written with each of them."""
+STILL_NEW = 100
+"""*Chosen*: ids that stay in the result: those that a pack's index may not have yet are read by them."""
+_TAKEN = "taken"
+"""How many of ``later`` have been in ``again``."""
 
 
 class JobEnded(Exception):
@@ -81,3 +91,40 @@ def read(scope: SessionScope, job_id: str) -> Job:
 def read_list(scope: SessionScope, job: Job, name: str) -> Iterator[Any]:
     """Of a job as its row is, page by page. Raises UserErased, StoreUnavailable."""
     return long_lists.entries(scope.ports.table, scope.keys, job, name)
+
+
+# --- what is to be read again -----------------------------------------------------------------------
+
+
+def to_read(job: Job, places: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Of the state of a job that has read nothing yet, with these places behind those that it has. Each: id of an
+    observation, first and last seq."""
+    places = [*job.state.get("again", ()), *places]
+    later = [*job.state.get(LATER, ()), *places[AT_ONCE:]]
+    return {"again": places[:AT_ONCE]} | ({LATER: later} if later else {})
+
+
+def has_more_to_read(job: Job) -> bool:
+    """Behind ``again``."""
+    return long_lists.count(job, LATER) > int(job.state.get(_TAKEN, 0))
+
+
+def with_next_to_read(job: Job) -> Job:
+    """The job, with its long lists whole, that has the next places in ``again``; as it is where there are some."""
+    taken, written = job.state.get(_TAKEN, 0), job.result.get("written", [])
+    if job.state.get("again") or not has_more_to_read(job):
+        return job
+    moved = {"again": job.state[LATER][taken : taken + AT_ONCE], _TAKEN: taken + AT_ONCE}
+    moved[WRITTEN] = [*job.state.get(WRITTEN, ()), *written[:-STILL_NEW]]
+    return replace(job, state=job.state | moved, result=job.result | {"written": written[-STILL_NEW:]})
+
+
+# --- what is told of it -----------------------------------------------------------------------------
+
+
+def with_whole_result(table: Table, keys: UserKeys, job: Job) -> Job:
+    """With what of its result its row has no room for. Raises UserErased, StoreUnavailable."""
+    written = list(long_lists.entries(table, keys, job, WRITTEN))
+    if not written:
+        return job
+    return replace(job, result=job.result | {"written": [*written, *job.result.get("written", ())]})
