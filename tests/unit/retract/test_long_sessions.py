@@ -25,7 +25,7 @@ from neve.usecases.retract.find_derived import find_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from tests.unit.world import World
+from tests.unit.world import World, observed_line
 
 PNG = b"\x89PNG\r\n\x1a\n"
 looks: Counter[str] = Counter()
@@ -154,3 +154,17 @@ def test_images_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch)
     receipt = erased(world, message)
     assert (receipt["events"], receipt["images"]) == (1, 3)
     assert world.objects.list(world.user().keys.objects["images"]) == []
+
+
+def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who goes on finds what those before have erased, and needs no more time for it."""
+    monkeypatch.setattr(erase_retracted, "ROUND", 2)
+    for n in range(5):
+        seqs = world.say(f"tea number {n}").seqs
+        world.observer.answers.append(observed_line(f"🔴 User likes tea number {n}", seqs[0], seqs[-1]))
+        observe_session(world.user().of_session("s1"), 1, closing=True)
+    message = deletion(world)
+    places = left_off(world, message)
+    assert len(places) == len(set(places)) == 6, "a message that stands where it stood is given up"
+    receipt = erased(world, message)
+    assert (receipt["events"], receipt["memories"], receipt["verified"]) == (5, 5, True)

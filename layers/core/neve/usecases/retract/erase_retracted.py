@@ -43,6 +43,8 @@ ROUND = 500
 """Events whose texts and images are looked for in everything else that the user has, at once."""
 BATCH = 32
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+READ_BATCH_SIZE = 100
+"""Memories of one read: a worker looks again at all that those before have erased."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
 IMAGE_BATCH_SIZE = 50
@@ -134,8 +136,8 @@ class _Erasing:
                 transact(self.scope.ports, partial(self._unbind, batch))
             self._need_time()
         for memories in _batched(sorted(self.made.touched), ROUND):
-            self._erase_memories(memories)
-            self._need_time()
+            if self._erase_memories(memories):
+                self._need_time()
         forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
@@ -149,7 +151,8 @@ class _Erasing:
         self.receipt.left += parts_to_withdraw(self.scope)
 
     def _need_time(self) -> None:
-        """For more. Behind each part and not before it, so that every worker gets on. Raises OutOfTime."""
+        """For more. Behind each part of which something was left, and not before it, so that every worker gets on.
+        Raises OutOfTime."""
         if self.seconds_left() < ROUND_S:
             raise OutOfTime
 
@@ -235,11 +238,12 @@ class _Erasing:
     # --- memories -------------------------------------------------------------------------------
 
     def _memories(self, ids: Sequence[str]) -> Iterator[Memory]:
-        for batch in _batched(ids, BATCH):
+        for batch in _batched(ids, READ_BATCH_SIZE):
             found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
             yield from map(rows.read_memory, found.values())
 
-    def _erase_memories(self, ids: Sequence[str]) -> None:
+    def _erase_memories(self, ids: Sequence[str]) -> int:
+        """How many there still were."""
         memories = list(self._memories(ids))
         texts = {text for memory in memories for text in texts_of_memory(memory)}
         alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
@@ -249,6 +253,7 @@ class _Erasing:
         # whoever was embedding one takes away what it has kept where it finds the row gone
         self._erase_vectors(alone)
         self.receipt.memories += len(memories)
+        return len(memories)
 
     def _delete(self, ids: Sequence[str]) -> None:
         """The stream takes their passages out of the index."""
