@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,13 +28,14 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.usecases.retract import replace_derived, retract_job
 from neve.usecases.retract import run_retraction as worker
 from neve.usecases.retract.find_derived import Weighed, find_derived
 from neve.usecases.retract.left_index import with_index
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import GONE, PURGED, REPLACED, TOUCHED, after, note
+from neve.usecases.retract.retract_job import GONE, PURGED, REBUILT, REPLACED, TOUCHED, after, note
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.contract.engines.dynamodb_engines import name_moto_table, open_moto_table
 from tests.unit.dying import Dead
@@ -129,7 +131,7 @@ def ended(world: World, message: dict[str, Any], packs: Sequence[str] = ("s1", "
     for session in packs:
         text = str(read_pack(scope_of(world, session)).text)
         assert ("peanuts" in text, "zqmarker" in text) == (True, False)
-    return dict(job.result)
+    return dict(with_index(world.scope, job).result)
 
 
 def test_a_deletion_ends_however_much_was_made_of_the_session(
@@ -173,9 +175,9 @@ def die_behind_part(world: World, monkeypatch: pytest.MonkeyPatch, parts_left: i
     monkeypatch.setattr(world.table, "write", dying)
 
 
-PART_WRITES = 5
+PART_WRITES = 6
 """One more than the job below has: what is touched, before the replacement and again with its flip; what had been
-deleted before, and the sessions whose packs were purged."""
+deleted before, and the sessions whose packs were purged; those that have one again."""
 
 
 @pytest.mark.parametrize("written", range(1, PART_WRITES + 1))
@@ -200,7 +202,12 @@ def test_a_worker_that_dies_behind_a_part_loses_nothing_and_counts_nothing_twice
     assert (receipt["events"], receipt["memories"], receipt["packs"]) == (8, 4, 3)
     assert receipt["rebuilt_packs"] == ["s1", "s2", "s3"]
     keys, job = scope_of(world).keys, job_of(world, message)
-    assert {name: len(found) for name, found in job.state["parts"].items()} == {TOUCHED: 2, GONE: 1, PURGED: 2}
+    assert {name: len(found) for name, found in job.state["parts"].items()} == {
+        TOUCHED: 2,
+        GONE: 1,
+        PURGED: 2,
+        REBUILT: 2,
+    }
     assert {item["expires_at"] for item in parts(world)} == {world.table.get(keys.job(job.id))["expires_at"]}
 
 
@@ -239,16 +246,16 @@ def the_events_left(world: World, job: Job) -> None:
 
 
 def test_the_receipt_says_what_is_still_leaving_the_index(world: World, small: None) -> None:
-    """One read for each part more, and only where something is leaving."""
+    """One read more for each part of what its result lists, and of what was deleted where something is leaving."""
     a_session(world)
     message = deletion(world)
     run_retraction(scope_of(world), message)
     keys, job = scope_of(world).keys, job_of(world, message)
     the_events_left(world, job)
-    for told, reads in (("leaving", {"get_many": 1, "query": 1, "get": 2}), ("left", {"get_many": 1, "query": 1})):
+    for told, of_parts in (("leaving", 4), ("left", 2)):
         world.table.calls.clear()
         assert with_index(world.scope, job).result["erased"]["index"] == told
-        assert world.table.calls == reads
+        assert world.table.calls == {"get_many": 1, "query": 1, "get": of_parts}
         for item in all_rows(world.table, keys.partition, prefix=LEAVING):
             world.table.write([Delete(key_of(item))])
 
@@ -326,3 +333,34 @@ def test_a_worker_that_dies_while_it_reads_again_reads_nothing_twice(
     run_retraction(scope_of(world), message)
     all_were_read_again(world, message)
     assert len(world.observer.passes) == asked + READ_AGAIN
+
+
+# --- packs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("inline", "in_row"), [(20_000, ["s1", "s2", "s3"]), (2, [])], ids=["in the row", "in parts"])
+def test_packs_that_a_worker_has_no_time_for_are_the_next_ones(
+    world: World, monkeypatch: pytest.MonkeyPatch, inline: int, in_row: list[str]
+) -> None:
+    """A fact that is in the packs of ten thousand sessions takes many workers."""
+    monkeypatch.setattr(long_lists, "INLINE_BYTES", inline)
+    monkeypatch.setattr(worker, "PACK_BATCH_SIZE", 1)
+    built: list[str] = []
+
+    def rebuilt(scope: SessionScope, sessions: Sequence[str], written: Sequence[str]) -> list[str]:
+        built.extend(sessions)
+        return rebuild_packs(scope, sessions, written)
+
+    monkeypatch.setattr(worker, "rebuild_packs", rebuilt)
+    a_session(world)
+    message = deletion(world)
+    places: list[str] = []
+    while (report := run_retraction(scope_of(world), message, partial(next, iter([60.0]), 5.0))) is not None:
+        if report.left_off_at is None:
+            break
+        places.append(report.left_off_at)
+        assert len(places) < 10, "the job does not get on"
+    assert len(set(places)) == len(places) >= 2
+    assert built == ["s1", "s2", "s3"]
+    assert ended(world, message)["erased"]["rebuilt_packs"] == built
+    assert job_of(world, message).result["erased"]["rebuilt_packs"] == in_row

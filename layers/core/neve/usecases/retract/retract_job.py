@@ -26,13 +26,18 @@ purged."""
 LATER, WRITTEN = "later", "written"
 """Others: what is to be read again behind that which ``again`` in the state names; ids of memories that were made of
 what was read before, which ``written`` in the result does not name any more."""
-LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED, LATER, WRITTEN)
+REBUILT = "rebuilt"
+"""Ids of the sessions whose packs have been built again: while others are to be, and where they are too many for the
+result."""
+LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED, LATER, WRITTEN, REBUILT)
 AT_ONCE = 500
 """*Chosen*: places in ``again``, which is written with each of them."""
 STILL_NEW = 100
 """*Chosen*: ids that stay in the result: those that a pack's index may not have yet are read by them."""
 _TAKEN = "taken"
 """How many of ``later`` have been in ``again``."""
+REBUILDING = "rebuilding"
+"""By step, how many of those sessions have been tried, while others are to be."""
 
 
 class JobEnded(Exception):
@@ -119,12 +124,36 @@ def with_next_to_read(job: Job) -> Job:
     return replace(job, state=job.state | moved, result=job.result | {"written": written[-STILL_NEW:]})
 
 
+# --- packs that are built again -----------------------------------------------------------------------
+
+
+def rebuilt_so_far(job: Job, step: str) -> int:
+    """Of how many sessions that are ``purged`` an earlier worker has built the packs."""
+    return int(job.state.get(REBUILDING, {}).get(step, 0))
+
+
+def rebuilding(step: str, done: int, rebuilt: Sequence[str], job: Job) -> Job:
+    """``done``: sessions that were tried; ``rebuilt``: those that have a pack now."""
+    return replace(job, state={**job.state, REBUILDING: {step: done}, REBUILT: list(rebuilt)})
+
+
+def after_packs(step: str, rebuilt: Sequence[str], job: Job) -> Job:
+    """The job behind a step that built packs again."""
+    state = {name: value for name, value in job.state.items() if name not in (REBUILDING, REBUILT)}
+    if long_lists.is_long(rebuilt):
+        state, rebuilt = state | {REBUILT: rebuilt}, []
+    erased = {**job.result.get("erased", {}), "rebuilt_packs": list(rebuilt)}
+    return after(replace(job, state=state), step, {"erased": erased})
+
+
 # --- what is told of it -----------------------------------------------------------------------------
 
 
 def with_whole_result(table: Table, keys: UserKeys, job: Job) -> Job:
     """With what of its result its row has no room for. Raises UserErased, StoreUnavailable."""
-    written = list(long_lists.entries(table, keys, job, WRITTEN))
-    if not written:
-        return job
-    return replace(job, result=job.result | {"written": [*written, *job.result.get("written", ())]})
+    result = dict(job.result)
+    if written := list(long_lists.entries(table, keys, job, WRITTEN)):
+        result["written"] = [*written, *result.get("written", ())]
+    if "erased" in result and (rebuilt := list(long_lists.entries(table, keys, job, REBUILT))):
+        result["erased"] = result["erased"] | {"rebuilt_packs": rebuilt}
+    return replace(job, result=result)

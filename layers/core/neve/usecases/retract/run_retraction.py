@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from neve.domain.records.jobs import Job
@@ -43,18 +44,26 @@ from neve.usecases.retract.retract_job import (
     MEANWHILE,
     PACK,
     PURGED,
+    REBUILDING,
+    REBUILT,
     REVISIONS,
     SUMMARY,
     TOUCHED,
     JobEnded,
     after,
+    after_packs,
     is_done,
     note,
     read,
     read_list,
+    rebuilding,
+    rebuilt_so_far,
 )
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
+
+PACK_BATCH_SIZE = 50
+"""*Chosen*: each takes some 0.1 s."""
 
 
 def run_retraction(
@@ -95,7 +104,8 @@ class _Retracting:
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             removed = sum(job.state.get("removed", {}).values())
-            self.report.left_off_at = f"{len(job.state.get('done', ()))}.{removed}.{job.state.get('again', [])[:1]}"
+            place = [len(job.state.get("done", ())), removed, job.state.get("again", [])[:1], job.state.get(REBUILDING)]
+            self.report.left_off_at = ".".join(map(str, place))
 
     def _wait(self, refusal: ModelRefused) -> None:
         """What is left of the session's memories is to be made again when the model answers: the job goes on, and stays
@@ -183,16 +193,31 @@ class _Retracting:
         job = read(self.scope, self.job_id)
         if is_done(job, step):
             return
-        result: dict[str, Any] = {}
         if is_done(job, ERASED):
             purge_packs_made_of(self.scope, self._made_of_it(job))
-        if purged := list(read_list(self.scope, job, PURGED)):
-            rebuilt = rebuild_packs(self.scope, purged, job.result.get("written", ()))
-            result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
+        rebuilt = self._rebuilt(job, step) if PURGED in job.state else None
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
-        self._note(step, result)
+        if rebuilt is None:
+            self._note(step)
+        else:
+            note(self.scope, self.job_id, partial(after_packs, step, rebuilt))
+
+    def _rebuilt(self, job: Job, step: str) -> list[str]:
+        """In parts, behind each of which there may be no time for another: then the next worker goes on there. Raises
+        OutOfTime."""
+        done = rebuilt_so_far(job, step)
+        rebuilt = list(read_list(self.scope, job, REBUILT)) if done else []
+        purged = list(read_list(self.scope, job, PURGED))
+        while done < len(purged):
+            sessions = purged[done : done + PACK_BATCH_SIZE]
+            rebuilt += rebuild_packs(self.scope, sessions, job.result.get("written", ()))
+            done += len(sessions)
+            if done < len(purged) and self.seconds_left() < ROUND_S:
+                note(self.scope, self.job_id, partial(rebuilding, step, done, rebuilt))
+                raise OutOfTime
+        return rebuilt
 
     def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
