@@ -135,3 +135,21 @@ def test_more_come_back_than_one_transaction_holds(world: World) -> None:
     for start in range(0, count, 20):
         assert {one.decision for one in keep(world, *before[start : start + 20])} == {"reinforced"}
     assert texts(world) == before
+
+
+def test_a_worker_without_time_for_another_replacement_hands_on(world: World) -> None:
+    count = 2 * MAX_FACTS + 5
+    before = [f"Anna has been to town {n:03}." for n in range(count)]
+    for start in range(0, count, 20):
+        keep(world, *before[start : start + 20])
+    seq = correct(world, *[(text, text.replace("been", "never been")) for text in before])
+    answer = retract_events(world.user().of_session("s1"), Retract(seq, seq, "edited"))
+    item = world.table.get(world.tenant.keys.job(answer.job_id)) or {}
+    places: list[str | None] = []
+    for _ in range(3):
+        report = run_retraction(world.user().of_session("s1"), message_of_row(item).body, lambda: 5.0)
+        places.append(report.left_off_at if report else "erased")
+    assert (places[2], None in places[:2], len(set(places))) == (None, False, 3)
+    job = rows.read_job(world.table.get(world.tenant.keys.job(answer.job_id)) or {})
+    assert (job.status, job.result["superseded"], job.result["restored"]) == ("done", count, count)
+    assert texts(world) == before

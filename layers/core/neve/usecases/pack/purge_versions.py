@@ -18,11 +18,14 @@ from neve.store.transact import transact
 PackVersion = tuple[str, int]
 """Session id and version."""
 Holds = Callable[[PackEntry], bool]
+Purged = Callable[[int], None]
+"""How many versions of a session."""
 
 
-def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
+def purge_packs_with(scope: UserScope, holds: Holds, purged: Purged = lambda _: None) -> list[PackVersion]:
     """What there was of them in any session of the user; nobody serves another one. ``holds``: whether an entry is of
-    what has been deleted by now.
+    what has been deleted by now. ``purged``: is told of each session; what it raises ends the call, and whoever calls
+    again goes on with the others.
 
     The user's row moves first, which fences every build that has read what was deleted. What objects without a manifest
     there are then may hold it as well, and go with them. May be repeated. Raises StoreUnavailable, and 409
@@ -41,7 +44,7 @@ def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
     for session, _ in sorted(left):
         by_session.setdefault(session, [])
     for session, versions in by_session.items():
-        purge_versions(scope, session, versions)
+        purged(purge_versions(scope, session, versions))
     return held
 
 

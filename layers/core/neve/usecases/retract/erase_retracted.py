@@ -32,9 +32,10 @@ from neve.usecases.compact.artifacts import path_of
 from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_exports
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.observe.observe_session import OutOfTime
-from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
+from neve.usecases.pack.purge_versions import Purged, packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import stored_revisions
 from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
+from neve.usecases.retract.retract_job import ROUND_S
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 
 T = TypeVar("T")
@@ -50,9 +51,6 @@ DELETED = 16
 IMAGE_BATCH_SIZE = 50
 """*Chosen*: each takes six calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
-ROUND_S = 30.0
-"""Of a worker's time, for a round or a part of the images to begin (*chosen*): with less the next worker goes on. A
-round reads all that the user has, some ten seconds for 100,000 events."""
 
 
 @dataclass(frozen=True)
@@ -316,13 +314,20 @@ class _Erasing:
 
     def _erase_packs(self) -> None:
         """Of any session of the user. They are rebuilt when what is left of the touched rows has been written."""
-        self.receipt.packs += purge_packs_made_of(self.scope, self.made)
+
+        def purged(versions: int) -> None:
+            self.receipt.packs += versions
+            if versions:
+                self._need_time()
+
+        purge_packs_made_of(self.scope, self.made, purged)
 
 
-def purge_packs_made_of(scope: SessionScope, made: DerivedRows) -> int:
-    """Of how many versions. Nothing moves where nothing was ever made of the deleted: no pack can hold it then. Raises
-    StoreUnavailable, and 409 ``conflict``."""
-    return len(purge_packs_with(scope, made.is_in)) if made.any else 0
+def purge_packs_made_of(scope: SessionScope, made: DerivedRows, purged: Purged = lambda _: None) -> None:
+    """``purged``: is told of each session, and may end the call. Nothing moves where nothing was ever made of the
+    deleted: no pack can hold it then. Raises StoreUnavailable, and 409 ``conflict``."""
+    if made.any:
+        purge_packs_with(scope, made.is_in, purged)
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -14,6 +14,7 @@ from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, St
 from neve.domain.records.retractions import Retraction
 from neve.domain.retract.derived import named_by
 from neve.domain.times import iso
+from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -21,6 +22,7 @@ from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
 from neve.store.transact import Rounds, transact
 from neve.usecases.memories.fact_place import holds
+from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.reflect.replace_rows import (
     BATCH,
     Replacement,
@@ -30,17 +32,35 @@ from neve.usecases.reflect.replace_rows import (
     seqs_of,
 )
 from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
-from neve.usecases.retract.retract_job import KEPT, REPLACED, TOUCHED, after, is_done, note, read, to_note, to_read
+from neve.usecases.retract.retract_job import (
+    KEPT,
+    REPLACED,
+    ROUND_S,
+    TOUCHED,
+    after,
+    is_done,
+    note,
+    read,
+    to_note,
+    to_read,
+)
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
 
 
-def replace_derived(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
-    """The job once readers see nothing any more of what was made of the events. What is to be
-    read again is in its state by then.
+def replace_derived(
+    scope: SessionScope,
+    incarnation: int,
+    retraction: Retraction,
+    job_id: str,
+    seconds_left: SecondsLeft = for_ever,
+) -> Job:
+    """The job once readers see nothing any more of what was made of the events. What is to be read again is in its
+    state by then.
 
-    Raises UserErased, ReplacementBusy, StoreUnavailable, and 409 ``conflict`` where others change the rows each time.
+    Raises OutOfTime behind one of several replacements, UserErased, ReplacementBusy, StoreUnavailable, and 409
+    ``conflict`` where others change the rows each time.
     """
     busy, rounds = 0, Rounds(scope.ports)
     while True:
@@ -67,7 +87,9 @@ def replace_derived(scope: SessionScope, incarnation: int, retraction: Retractio
                 raise
             scope.ports.clock.sleep(BUSY_S)
         else:
-            rounds = Rounds(scope.ports)  # there may be more than one replacement holds
+            if seen.outcome.more and seconds_left() < ROUND_S:
+                raise OutOfTime
+            rounds = Rounds(scope.ports)
 
 
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:

@@ -30,6 +30,9 @@ REBUILT = "rebuilt"
 """Ids of the sessions whose packs have been built again: while others are to be, and where they are too many for the
 result."""
 LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED, LATER, WRITTEN, REBUILT)
+ROUND_S = 30.0
+"""Of a worker's time, for a further part of the work to begin (*chosen*): with less the next worker goes on. To look at
+all that the user has takes some ten seconds for 100,000 events."""
 AT_ONCE = 500
 """*Chosen*: places in ``again``, which is written with each of them."""
 STILL_NEW = 100

@@ -29,7 +29,6 @@ from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
 from neve.usecases.retract.deleted_before import deleted_before
 from neve.usecases.retract.erase_retracted import (
-    ROUND_S,
     DerivedRows,
     Receipt,
     erase_retracted,
@@ -47,6 +46,7 @@ from neve.usecases.retract.retract_job import (
     REBUILDING,
     REBUILT,
     REVISIONS,
+    ROUND_S,
     SUMMARY,
     TOUCHED,
     JobEnded,
@@ -103,8 +103,9 @@ class _Retracting:
             self._wait(refusal)
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
-            removed = sum(job.state.get("removed", {}).values())
-            place = [len(job.state.get("done", ())), removed, job.state.get("again", [])[:1], job.state.get(REBUILDING)]
+            state = job.state
+            moved = [job.result.get("superseded"), sum(state.get("removed", {}).values()), state.get(REBUILDING)]
+            place = [len(state.get("done", ())), *moved, state.get("again", [])[:1]]
             self.report.left_off_at = ".".join(map(str, place))
 
     def _wait(self, refusal: ModelRefused) -> None:
@@ -128,7 +129,7 @@ class _Retracting:
 
     def _run(self, retraction: Retraction) -> None:
         """What must go goes first; no model is needed for it."""
-        replace_derived(self.scope, self.incarnation, retraction, self.job_id)
+        replace_derived(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
         revert_documents(self.scope, self.incarnation, retraction, self.job_id)
         if retraction.erases:
             self._erase(retraction)
