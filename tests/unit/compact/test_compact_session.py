@@ -12,6 +12,7 @@ from local.template import read_template
 from neve.domain.records.jobs import Job
 from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows, due_rows
 from neve.store.rows import QUEUED
 from neve.usecases.background.asked_for import asked_for
@@ -19,6 +20,7 @@ from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact import compact_session as compact_session_module
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.request_observation import request_observation
@@ -168,7 +170,43 @@ def test_a_redelivered_message_knows_what_it_covered_in_a_later_epoch(
     assert (result["outcome"], result["covers"], result["epoch"]) == ("covered", {"from": 5, "to": 18}, 2)
     assert ("summary" in result) is (taken_back == 24)
     assert get_job(world.user("ann"), job.id).status == "done"
-    assert [m.body["job_id"] for q, m in world.queue.sent if q is QueueName.LIBRARIAN] == [result["librarian_job_id"]]
+    assert get_job(world.user("ann"), result["librarian_job_id"]).status == "queued"
+
+
+def test_the_job_of_the_librarian_is_there_and_no_lost_message_ends_it(world: World) -> None:
+    """Its row is its message: the outbox sends it, and the sweep until the part that was covered is filed."""
+    turns(world, 12)
+    job, body = ask(world)
+    scope = world.user("ann").of_session("s1")
+    for _ in range(2):  # a message may come twice
+        compact_session(scope, body)
+    asked = get_job(scope, get_job(scope, job.id).result["librarian_job_id"])
+    assert (asked.kind, asked.status, asked.user_id, asked.session_id) == ("librarian", "queued", "ann", "s1")
+    assert asked.id in {item["id"] for item in due_rows(world.table, QUEUED)}
+    for _ in range(2):  # the first one becomes a dead letter
+        world.clock.move(minutes=30)
+        sweep_due(world)
+    first, second = [message.body for queue, message in world.queue.sent if queue is QueueName.LIBRARIAN]
+    assert (first["job_id"], first["session"]) == (second["job_id"], second["session"]) == (asked.id, "s1")
+    finish_job(scope, asked.id, asked.kind, "done", {})
+    compact_session(scope, body)
+    assert get_job(scope, asked.id).status == "done"
+    assert asked.id not in {item["id"] for item in due_rows(world.table, QUEUED)}
+
+
+def test_of_a_user_who_is_erased_behind_the_horizon_no_librarian_is_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns(world, 12)
+    job, body = ask(world)
+    scope = world.user("ann").of_session("s1")
+
+    def erased(*_: Any) -> None:
+        raise UserErased
+
+    monkeypatch.setattr(compact_session_module, "ask_to_file", erased)
+    assert compact_session(scope, body) is None
+    assert get_job(scope, job.id).status == "queued"
 
 
 def test_without_the_model_the_horizon_does_not_move(world: World) -> None:

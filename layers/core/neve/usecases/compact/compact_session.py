@@ -15,6 +15,7 @@ from neve.store.incarnation import UserErased
 from neve.usecases.compact.artifacts import put_away_covered
 from neve.usecases.compact.move_horizon import HorizonMove
 from neve.usecases.compact.summarise import NoTimeToSummarise
+from neve.usecases.jobs.ask_to_file import ask_to_file
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.messages.compaction import COMPACT
 from neve.usecases.jobs.messages.filing import filing_job, filing_message
@@ -45,6 +46,7 @@ def compact_session(
             folded = _fold(scope, body["incarnation"], report, seconds_left)
             result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result
+            result |= _asked_to_file(scope, body, result)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except NoTimeToSummarise:
@@ -66,19 +68,21 @@ def compact_session(
     if body["reason"] == "end":
         # one job from the end of the session to its documents: the librarian ends it
         carry_on_job(scope, body["job_id"], COMPACT, result)
-        _queue_filing(scope, body["incarnation"], body["job_id"], COMPACT)
+        message = filing_message(scope.keys, body["incarnation"], body["job_id"], COMPACT)
+        scope.ports.queue.send(QueueName.LIBRARIAN, [message])
         return report
-    if "covers" in result:
-        filing = filing_job(scope, body["incarnation"], result["horizon_seq"])
-        _queue_filing(scope, body["incarnation"], filing.id, filing.kind)
-        result["librarian_job_id"] = filing.id
     finish_job(scope, body["job_id"], COMPACT, "done", result)
     return report
 
 
-def _queue_filing(scope: SessionScope, incarnation: int, job_id: str, kind: str) -> None:
-    """Raises StoreUnavailable. May be repeated: a librarian finds its cursor moved."""
-    scope.ports.queue.send(QueueName.LIBRARIAN, [filing_message(scope.keys, incarnation, job_id, kind)])
+def _asked_to_file(scope: SessionScope, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    """What the job's result says of the librarian's, whose row is its message. Before this job ends: whoever repeats it
+    finds the same one. Raises UserErased, StoreUnavailable."""
+    if body["reason"] == "end" or "covers" not in result:
+        return {}
+    filing = filing_job(scope, body["incarnation"], result["horizon_seq"])
+    ask_to_file(scope, body["incarnation"], filing)
+    return {"librarian_job_id": filing.id}
 
 
 def _fold(

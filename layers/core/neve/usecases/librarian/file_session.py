@@ -88,7 +88,7 @@ def file_session(
         told = partial(_refused, body["kind"], why)
         report.failed = why["reason"] != waited_for
         if body["kind"] == KIND and job is not None and job.due_at is not None:
-            # nothing else files what is filed again: the sweep sends it until the model answers
+            # nothing else may file that part: the sweep sends it until the model answers
             carry_on_job(scope, body["job_id"], body["kind"], told)
         else:
             finish_job(scope, body["job_id"], body["kind"], "failed", told)

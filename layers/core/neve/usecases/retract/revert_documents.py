@@ -37,6 +37,7 @@ from neve.store.transact import transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
+from neve.usecases.jobs.ask_to_file import ask_to_file
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
 from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.forget_answers import forget_answers
@@ -60,20 +61,10 @@ def _file_again(scope: SessionScope, incarnation: int, retraction: Retraction, j
     nothing else would file a session that is over."""
     for session in job.state.get("file_again", ()):
         log = scope.of_session(session)
-        transact(scope.ports, partial(_ask_to_file, log, incarnation, refiling_job(log, retraction.id)))
+        ask_to_file(log, incarnation, refiling_job(log, retraction.id))
     messages = [filing_message(scope.keys, incarnation, *one) for one in job.state.get("waiting", ())]
     if messages:
         scope.ports.queue.send(QueueName.LIBRARIAN, messages)
-
-
-def _ask_to_file(log: SessionScope, incarnation: int, job: Job) -> None:
-    """Once. Raises Conflict, UserErased."""
-    keys, table = log.keys, log.ports.table
-    found = table.get_many([keys.head, keys.job(job.id)])
-    user = rows.read_head(found.get(keys.head))
-    still_there(user, incarnation)
-    if keys.job(job.id) not in found:
-        table.write([rows.check_head(keys, user), rows.put_queued_job(keys, job, incarnation)])
 
 
 @dataclass(frozen=True, slots=True)
