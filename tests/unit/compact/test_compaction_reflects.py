@@ -11,13 +11,14 @@ import pytest
 
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Status
-from neve.ports.errors import ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.reflect.reflect_session import ASKED_LATELY
 from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World, observed_line, time_for
@@ -124,15 +125,46 @@ def test_rows_that_somebody_else_is_replacing_hold_up_no_horizon(world: World) -
     assert job.result["outcome"] == "covered"
 
 
-def test_while_the_model_is_down_the_horizon_waits_for_the_reflection(world: World) -> None:
+@pytest.mark.parametrize("failure", [ModelUnavailable("answered out of form"), AnswerCutOff("cut off")])
+def test_a_reflection_that_gets_no_usable_answer_holds_up_no_horizon(world: World, failure: Exception) -> None:
+    """Nor does it ask again in the next compaction."""
+    grown(world, tokens=300)
+    world.observer.reflections = [failure, failure]
+    job = compact(world)
+    reason = f"the language model gave no usable answer: {failure}"
+    assert (job.status, job.result["outcome"], job.result["reflection_reason"]) == ("done", "covered", reason)
+    again = compact(world)
+    assert (again.status, again.result["reflection_reason"]) == ("done", ASKED_LATELY)
+    assert len(world.observer.reflected) == 1
+
+
+def test_while_the_model_is_down_the_horizon_waits_for_its_summary(world: World) -> None:
     grown(world, tokens=300)
     body = ask(world)
-    world.observer.reflections = [ModelUnavailable("529")]
+    world.observer.reflections, world.observer.summaries = [ModelUnavailable("529")], [ModelUnavailable("529")]
     with pytest.raises(ModelUnavailable):
         compact_session(scope_of(world), body)
     assert get_session(scope_of(world)).epoch.epoch == 0
     compact_session(scope_of(world), body)
-    assert len(get_job(world.user("ann"), body["job_id"]).result["reflections"]) == 1
+    result = get_job(world.user("ann"), body["job_id"]).result
+    assert (result["outcome"], result["reflection_reason"]) == ("covered", ASKED_LATELY)
+    world.clock.move(minutes=10)
+    assert len(compact(world).result["reflections"]) == 1
+
+
+def test_a_reflection_that_takes_all_of_a_workers_time_leaves_the_next_one_to_the_summary(world: World) -> None:
+    grown(world, tokens=300)
+    body = ask(world)
+    world.observer.reflections = [ModelUnavailable("timed out")]
+    first = compact_session(scope_of(world), body, time_for(3))
+    assert first is not None
+    reason = "the language model gave no usable answer: timed out"
+    assert (first.left_off_at, first.not_reflected) == ("24.summary", reason)
+    second = compact_session(scope_of(world), body, time_for(1))
+    assert second is not None and second.left_off_at is None
+    result = get_job(world.user("ann"), body["job_id"]).result
+    assert (result["outcome"], result["reflection_reason"]) == ("covered", ASKED_LATELY)
+    assert len(world.observer.reflected) == 1
 
 
 def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world: World) -> None:

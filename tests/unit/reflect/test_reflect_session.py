@@ -13,7 +13,7 @@ import pytest
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, ContentRefused, ModelRefused, StoreUnavailable
 from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -25,7 +25,6 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
@@ -105,20 +104,6 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
     fill(world, passes=6)
     assert reflect(world) == []
     assert world.observer.reflected == []
-
-
-def test_what_comes_while_the_model_gives_a_reflection_no_answer_is_said_to_wait(world: World) -> None:
-    """Its message is hidden until it comes again, and with it the passes over what the session says next."""
-    fill(world)
-    scope = world.user("ann").of_session("s1")
-    world.observer.reflections = [ModelUnavailable("529")]
-    with pytest.raises(ModelUnavailable):
-        reflect(world)
-    assert (world.model_is_down, queued_of(scope)) == (True, ())
-    world.say("and then", "yes")
-    assert queued_of(scope) == (QUEUED,)
-    assert len(reflect(world)) == 1
-    assert (world.model_is_down, queued_of(scope)) == (False, ())
 
 
 def test_rows_that_the_model_will_not_read_fail_no_pass(world: World) -> None:

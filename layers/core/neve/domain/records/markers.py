@@ -43,7 +43,8 @@ class SessionMarker:
     marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
     and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
     ``fact_statements.py``). ``model_failed_at``: when the language model last gave a pass no answer; None once it
-    has. ``scene``: as the observer left it at ``observed_seq``."""
+    has; ``reflection_failed_at``: when it last gave a reflection none that could be used. ``scene``: as the observer
+    left it at ``observed_seq``."""
 
     session_id: str
     observed_seq: int = 0
@@ -62,5 +63,6 @@ class SessionMarker:
     retracted: Spans = ()
     retold: tuple[str, ...] = ()
     model_failed_at: str | None = None
+    reflection_failed_at: str | None = None
     scene: Scene | None = None
     version: int = 0

@@ -89,7 +89,8 @@ def _fold(
     scope: SessionScope, incarnation: int, report: ObservationReport, seconds_left: SecondsLeft
 ) -> dict[str, Any]:
     """What the job's result says of an in-session reflection: its passes are passes like any other, and their pack is
-    about to be built. That there is none for now holds up no horizon."""
+    about to be built. That there is none for now holds up no horizon: a model that is down gives the summary no answer
+    either, and this does."""
     ids: list[str] = []
     try:
         ids = fold_session(scope, incarnation, seconds_left, report)

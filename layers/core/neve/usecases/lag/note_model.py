@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from neve.domain.records.markers import SessionMarker
 from neve.domain.times import iso, parse
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
@@ -48,14 +47,6 @@ def noting_what_waits(scope: SessionScope) -> Iterator[None]:
         with suppress(StoreUnavailable, Conflict):
             _note_marker(scope)
         raise
-
-
-def waits_no_longer(scope: SessionScope, marker: SessionMarker) -> None:
-    """``marker``: as it was read before the model was asked, and has answered. The commit of a pass needs no such
-    call."""
-    if marker.model_failed_at is not None:
-        with suppress(StoreUnavailable, Conflict):  # the next pass says so
-            scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, model_failed_at=None))])
 
 
 def _note(ports: Ports, reason: str) -> None:

@@ -59,9 +59,9 @@ def extract_session(
 def _reflected(
     scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, report: ObservationReport
 ) -> list[str]:
-    """Rows that the model will not read stay as they are: the passes before have done what was asked, and the job says
-    so before the model is asked: a copy of its message would else end it with "nothing new". Raises as
-    ``reflect_session`` does."""
+    """Rows that the model will not read, or gives no usable answer about, stay as they are: the passes before have done
+    what was asked, and the job says so before the model is asked: a copy of its message would else end it with
+    "nothing new". Raises as ``reflect_session`` does."""
     begins = partial(keep_committed, scope, body["job_id"], "observe", report)
     try:
         return reflect_session(scope, body["incarnation"], seconds_left, report, begins)

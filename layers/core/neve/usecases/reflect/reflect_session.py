@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import accumulate
 from typing import Protocol
@@ -13,19 +15,19 @@ from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG
 from neve.domain.observe.trust import lowest
-from neve.domain.records.markers import LiveRow
+from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.reflect.inherited import Sources, inherited
-from neve.domain.times import iso
+from neve.domain.times import iso, parse
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
-from neve.ports.errors import StoreUnavailable
+from neve.ports.errors import ModelUnavailable, StoreUnavailable
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.memories import active_memories
 from neve.store.transact import transact
-from neve.usecases.lag.note_model import noting_what_waits, waits_no_longer
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
@@ -36,6 +38,10 @@ FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
+ASKED_AGAIN_AFTER = timedelta(minutes=10)
+"""*Chosen*: of a session whose reflection got no usable answer. The model has to read much for it, and may give none
+the next time either."""
+ASKED_LATELY = "the language model gave no usable answer less than ten minutes ago"
 EARLY_ROWS = 200
 """*Chosen*: of so many a session whose live list is full is folded before its trigger."""
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
@@ -59,7 +65,7 @@ def reflect_session(
     notes: ReflectionNotes | None = None,
     begins: Callable[[], None] | None = None,
 ) -> list[str]:
-    """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
+    """Ids of the new reflections; empty when the trigger is not reached, the observer gave no usable answer, or another
     worker was faster. ``begins`` is called before the observer is asked, which may take long.
 
     Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
@@ -79,46 +85,96 @@ def fold_session(
     begins: Callable[[], None] | None = None,
 ) -> list[str]:
     """The same without the pack, which is marked ``rebuild_due``. ``notes`` is told what of the answer had no room,
-    and that there was none.
+    and why there is none. The trigger stays reached then, and whoever observes the session next asks again, after ten
+    minutes at the earliest: nothing waits for a reflection.
 
-    Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
+    Raises NoTimeToReflect, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
+    due = _due(scope)
+    if due is None:
+        return []
+    notes = notes or _Unheard()
+    if due.asked_in_vain_since(scope.ports.clock.now() - ASKED_AGAIN_AFTER):
+        notes.not_reflected = ASKED_LATELY
+        return []
+    if seconds_left() < scope.ports.observer.longest_s:
+        raise NoTimeToReflect
+    if begins is not None:
+        begins()
+    given = ReflectInput(scope.session, [_group(memory) for memory in due.sources], due.target, seconds_left)
+    try:
+        with noting_the_model(scope.ports):
+            answer = scope.ports.observer.reflect(given)
+    except ModelUnavailable as failure:
+        transact(scope.ports, lambda: _note_failure(scope))
+        notes.not_reflected = f"the language model gave no usable answer: {failure}"
+        return []
+    return _folded(scope, incarnation, due, screen_reflected(scope, answer), notes)
+
+
+@dataclass(slots=True)
+class _Unheard:
+    """``ReflectionNotes`` of who does not ask."""
+
+    not_reflected: str | None = None
+    reflection_left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """``sources``: chronological. ``target``: tokens that the result may have."""
+
+    marker: SessionMarker
+    sources: Sequence[Memory]
+    target: int
+    timezone: str
+
+    def asked_in_vain_since(self, then: datetime) -> bool:
+        failed_at = self.marker.reflection_failed_at
+        return failed_at is not None and parse(failed_at) > then
+
+
+def _due(scope: SessionScope) -> _Due | None:
     keys, policy = scope.keys, scope.policy
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     if keys.marker not in found:
-        return []
+        return None
     marker = rows.read_marker(found[keys.marker])
     early = rows.live_bytes(found[keys.marker]) > rows.LIVE_BYTES
     if not _is_due(marker.live, policy.reflection_trigger, early=early):
-        return []
+        return None
     head = rows.read_head(found.get(keys.head))
     folded = [row.id for row in marker.live if row.kind in FOLDED]
     active = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     sources = [memory for memory in active if not memory.corrected]
     if not _is_due(list(map(live_row, sources)), policy.reflection_trigger, early=early):
-        return []
+        return None
     tokens = sum(memory.tokens for memory in sources)
     target = policy.reflection_target
     if tokens < policy.reflection_trigger:  # else few rows would be made into as many
         target = min(target, max(1, tokens // 2))
-    if seconds_left() < scope.ports.observer.longest_s:
-        raise NoTimeToReflect
-    if begins is not None:
-        begins()
-    given = ReflectInput(scope.session, [_group(memory) for memory in sources], target, seconds_left)
-    with noting_what_waits(scope):
-        answer = scope.ports.observer.reflect(given)
-    waits_no_longer(scope, marker)
-    reflected = screen_reflected(scope, answer)
-    timezone = rows.read_session(found[keys.session_head]).timezone
-    new = _new_rows(scope, reflected, sources, target, timezone)
+    return _Due(marker, sources, target, rows.read_session(found[keys.session_head]).timezone)
+
+
+def _note_failure(scope: SessionScope) -> None:
+    """Raises Conflict, StoreUnavailable."""
+    item = scope.ports.table.get(scope.keys.marker)
+    if item is not None:
+        noted = replace(rows.read_marker(item), reflection_failed_at=iso(scope.ports.clock.now()))
+        scope.ports.table.write([rows.put_marker(scope.keys, noted)])
+
+
+def _folded(
+    scope: SessionScope, incarnation: int, due: _Due, reflected: Reflected, notes: ReflectionNotes
+) -> list[str]:
+    new = _new_rows(scope, reflected, due.sources, due.target, due.timezone)
     usage = partial(_usage, scope, reflected)
-    ids, reason = _replaced(scope, incarnation, Replacement(tuple(new), tuple(sources), REASON, scope.session, usage))
+    wanted = Replacement(tuple(new), tuple(due.sources), REASON, scope.session, usage)
+    ids, reason = _replaced(scope, incarnation, wanted)
     if reason is not None:
         transact(scope.ports, lambda: _note_cost(scope, incarnation, reflected))
-    if notes is not None:
-        answered = sum(bool(row.text.strip()) for row in reflected.rows)
-        notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
-        notes.not_reflected = reason
+    answered = sum(bool(row.text.strip()) for row in reflected.rows)
+    notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
+    notes.not_reflected = reason
     return ids
 
 
@@ -161,7 +217,7 @@ def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:
 
 
 def _new_rows(
-    scope: SessionScope, reflected: Reflected, sources: list[Memory], target: int, timezone: str
+    scope: SessionScope, reflected: Reflected, sources: Sequence[Memory], target: int, timezone: str
 ) -> list[Memory]:
     """The observer's rows within the target: trailing ones are dropped, the first is always kept."""
     count = scope.count
