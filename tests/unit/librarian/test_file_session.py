@@ -16,7 +16,9 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Tier
 from neve.domain.records.sessions import Outcome
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.observers.prompted import PromptedObserver
+from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 from neve.store import rows
 from neve.store.filings import read_filing
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
@@ -30,6 +32,7 @@ from neve.usecases.librarian.file_session import file_session
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.tenants.create_tenant import create_tenant
 from neve.workers.filings import process_filings
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, paths, proposals
 
@@ -346,6 +349,39 @@ def test_an_outage_moves_nothing(world: LibraryWorld) -> None:
     world.file()
     assert job_of(world, job).status == "done"
     assert not world.model_is_down
+
+
+class CutOff:
+    """A language model whose answers have no room."""
+
+    asked = 0
+
+    def call_tool(self, _: ModelRequest) -> ModelAnswer:
+        self.asked += 1
+        raise AnswerCutOff("cut off")
+
+
+def test_a_session_whose_answers_are_all_cut_off_is_filed_without_help(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_tenant(world, "acme")
+    rejected: list[Any] = []
+    monkeypatch.setattr(observability, "librarian_actions_rejected", lambda *given: rejected.append(given[2]))
+    world.put(SARAH, "A nurse.")
+    model = CutOff()
+    job = world.end()
+    world.observer.file_away = PromptedObserver(model, "m").file_away  # type: ignore[method-assign]
+    for _ in range(2):  # a message may come twice
+        body = {**world.last_message(), "correlation_id": "01J"}
+        answered = process_filings(world, {"Records": [{"messageId": "1", "body": json.dumps(body)}]}, None)
+        assert answered == {"batchItemFailures": []}
+    done = job_of(world, job)
+    assert (done.status, done.result["rejected"], done.result["filed"]["seq_to"]) == ("done", {"cut_off": 1}, 2)
+    assert (model.asked, get_session(world.session).head.status) == (2, "extracted")
+    [summary] = summaries(world)
+    assert "I prefer the window seat" in summary.text
+    assert (world.text(SARAH), paths(done.result)) == ("A nurse.", [])
+    assert rejected == [{"cut_off": 1}]
 
 
 def test_without_time_for_an_answer_the_message_goes_round(world: LibraryWorld) -> None:

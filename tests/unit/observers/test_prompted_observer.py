@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -149,13 +148,37 @@ def test_a_librarian_whose_answer_is_cut_off_is_asked_for_less() -> None:
     assert "20000" not in last_text(model.requests[0])
 
 
-def test_a_librarian_whose_answer_is_cut_off_again_or_late_gives_none() -> None:
-    given = FilingInput("s1", EVENTS, ())
-    for asked, seconds in ((2, 300.0), (1, 100.0)):
-        model = ScriptedModel(AnswerCutOff("cut off"), AnswerCutOff("cut off"))
-        with pytest.raises(AnswerCutOff):
-            PromptedObserver(model, "m", 50.0).file_away(replace(given, seconds_left=partial(float, seconds)))
-        assert len(model.requests) == asked
+CUT_OFF, MALFORMED = AnswerCutOff("cut off"), {"actions": 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        (CUT_OFF, CUT_OFF, "cut_off"),
+        (CUT_OFF, MALFORMED, "cut_off"),
+        (MALFORMED, CUT_OFF, "out_of_form"),
+        (MALFORMED, MALFORMED, "out_of_form"),
+    ],
+)
+def test_a_librarian_of_whose_two_answers_nothing_can_be_used_files_nothing(first: Any, second: Any, why: str) -> None:
+    """The same question would have the same answers, of 20,000 tokens each."""
+    model = ScriptedModel(first, second)
+    filed = PromptedObserver(model, "m").file_away(FilingInput("s1", EVENTS, ()))
+    assert (filed.actions, filed.account, filed.rejected) == ((), None, {why: 1})
+    assert len(model.requests) == 2
+
+
+def test_a_librarian_without_time_to_be_asked_for_less_gives_no_answer() -> None:
+    """Another worker has the time."""
+    model = ScriptedModel(CUT_OFF)
+    with pytest.raises(AnswerCutOff):
+        PromptedObserver(model, "m", 50.0).file_away(FilingInput("s1", EVENTS, (), seconds_left=lambda: 100.0))
+
+
+@pytest.mark.parametrize("failure", [ModelUnavailable("busy"), ContentRefused("declined"), ModelRefused("no such key")])
+def test_an_outage_behind_an_answer_that_was_cut_off_is_an_outage(failure: Exception) -> None:
+    with pytest.raises(type(failure)):
+        PromptedObserver(ScriptedModel(CUT_OFF, failure), "m").file_away(FilingInput("s1", EVENTS, ()))
 
 
 def test_an_answer_over_budget_is_trimmed_at_once_when_there_is_no_time_for_another() -> None:

@@ -48,6 +48,7 @@ Answer = TypeVar("Answer")
 ROOM_BESIDE_TEXT = 4_096
 """Output tokens for ids, facts and JSON around an answer's text."""
 OUT_OF_FORM = "out_of_form"
+CUT_OFF = "cut_off"
 MAX_OUTPUT = 64_000
 """What the models of today may answer with."""
 
@@ -159,16 +160,15 @@ class PromptedObserver:
     def file_away(self, given: FilingInput) -> Filed:
         """Asked once more, if there is time, when the answer was cut off, or anything of it could not be used; what
         could not in the end is counted. What of the first answer can be used stands where the second one fails or
-        changes nothing. An answer out of form files nothing."""
+        changes nothing. An answer that is out of form or cut off files nothing. Raises AnswerCutOff where there is no
+        time to ask for less."""
         answers: list[ModelAnswer] = []
-        try:
-            filed = self._filed(given, answers)
-        except AnswerCutOff:
-            if given.seconds_left() < self.longest_filing_s:
-                raise
-            filed = self._filed(_with_remark(given, filing_prompt.cut_off_remark(ANSWER_TOKENS)), answers)
-        if filed.rejected and given.seconds_left() >= self.longest_filing_s:
-            asked = _with_remark(given, filing_prompt.rejected_remark(filed.rejected))
+        filed = self._filed(given, answers)
+        has_time = given.seconds_left() >= self.longest_filing_s
+        if CUT_OFF in filed.rejected and not has_time:
+            raise AnswerCutOff("an answer was cut off, and there is no time for a shorter one")
+        if filed.rejected and has_time:
+            asked = _with_remark(given, _remark_on(filed))
             kept = (ModelUnavailable, ModelRefused) if filed.account is not None else ()
             with suppress(*kept):
                 again = self._filed(asked, answers)
@@ -176,7 +176,10 @@ class PromptedObserver:
         return replace(filed, usage=usage_sum(*(answer.usage for answer in answers)), calls=len(answers))
 
     def _filed(self, given: FilingInput, answers: list[ModelAnswer]) -> Filed:
-        answers.append(self._model.call_tool(_filing_request(given)))
+        try:
+            answers.append(self._model.call_tool(_filing_request(given)))
+        except AnswerCutOff:
+            return Filed((), None, self._name, filing_prompt.PROMPT_VERSION, rejected={CUT_OFF: 1})
         whole = {document.path for document in given.documents if filing_prompt.is_whole(document)}
         seqs = {event.seq for event in given.events}
         try:
@@ -195,6 +198,12 @@ class PromptedObserver:
 
 def _with_remark(given: FilingInput, remark: str) -> FilingInput:
     return replace(given, remark="\n\n".join(filter(None, [given.remark, remark])))
+
+
+def _remark_on(filed: Filed) -> str:
+    if CUT_OFF in filed.rejected:
+        return filing_prompt.cut_off_remark(ANSWER_TOKENS)
+    return filing_prompt.rejected_remark(filed.rejected)
 
 
 def _something(summary: SummaryText) -> SummaryText | None:

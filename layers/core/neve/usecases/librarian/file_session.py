@@ -180,7 +180,8 @@ class _Librarian:
         return str(self.body["job_id"]), str(self.body["kind"])
 
     def _ask(self, read: Gathered, remark: str | None) -> Filed:
-        """What the caller said of the outcome holds. Content that no model will read is filed without its help."""
+        """What the caller said of the outcome holds. Content that no model will read, or gives
+        no usable answer about, is filed without its help."""
         if not read.cut.events:
             return Filed((), None, self.scope.ports.observer.name, RULES, calls=0)
         self.report.asked += 1
