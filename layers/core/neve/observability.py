@@ -84,6 +84,13 @@ def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     logger.warning("facts left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
+def malformed_lines_dropped(queue: str, correlation_id: str, count: int) -> None:
+    """Lines of an observer's answer that were not of the form; the others are kept."""
+    logger.warning(
+        "malformed lines dropped", extra={"component": queue, "correlation_id": correlation_id, "count": count}
+    )
+
+
 def malformed_facts_dropped(queue: str, correlation_id: str, count: int) -> None:
     """Facts of an observer's answer that were not of the form."""
     logger.warning(

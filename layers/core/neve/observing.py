@@ -67,9 +67,10 @@ class PassInput:
 class Observed:
     """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
     ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
-    ``prompt_version`` None: no model was asked. ``facts_not_read``: how many more facts the answer had, which were
-    not of the form. ``lines_left_out``: seq of the event at which each line begins, of those up to ``covered_to``, that
-    had no room as a whole. ``scene``: which is being played at its end, for the next pass of who tells one by rules."""
+    ``prompt_version`` None: no model was asked. ``lines_not_read`` and ``facts_not_read``: how many more lines and
+    facts the answer had, which were not of the form. ``lines_left_out``: seq of the event at which each line begins, of
+    those up to ``covered_to``, that had no room as a whole. ``scene``: which is being played at its end, for the next
+    pass of who tells one by rules."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -83,6 +84,7 @@ class Observed:
     calls: int = 1
     covered_to: int | None = None
     prompt_version: str | None = None
+    lines_not_read: int = 0
     facts_not_read: int = 0
     lines_left_out: tuple[int, ...] = ()
     scene: Scene | None = None

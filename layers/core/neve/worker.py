@@ -128,8 +128,11 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport, jo
         observability.reflection_skipped(queue, correlation_id, report.not_reflected)
     if report.reflection_left_out:
         observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
-    if lines := report.unreported_lines():
-        observability.lines_left_out(queue, correlation_id, lines)
+    lines = report.unreported_lines()
+    if lines["left_out"]:
+        observability.lines_left_out(queue, correlation_id, lines["left_out"])
+    if lines["not_read"]:
+        observability.malformed_lines_dropped(queue, correlation_id, lines["not_read"])
     facts = report.unreported_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
@@ -143,7 +146,8 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport, jo
         "SummariesRefused": int(report.summary_refused),
         "ReflectionsSkipped": int(report.not_reflected is not None),
         "ReflectionRowsLeftOut": report.reflection_left_out,
-        "LinesLeftOut": lines,
+        "LinesLeftOut": lines["left_out"],
+        "LinesMalformed": lines["not_read"],
         "FactsLeftOut": facts["left_out"],
         "FactsMalformed": facts["not_read"],
         "FactsInInbox": facts.get("inbox", 0),

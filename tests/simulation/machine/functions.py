@@ -40,7 +40,13 @@ SILENT = (
         "emit_metrics",
     ),
     *("librarian_actions_rejected", "documents_not_shown", "lines_left_out", "facts_left_out"),
-    *("malformed_facts_dropped", "reflection_skipped", "reflection_left_out", "job_sent_again"),
+    *(
+        "malformed_lines_dropped",
+        "malformed_facts_dropped",
+        "reflection_skipped",
+        "reflection_left_out",
+        "job_sent_again",
+    ),
 )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from neve.domain.observe.answer import observation_schema, read_answer
@@ -239,6 +241,50 @@ def test_facts_that_no_list_holds_are_not_read(told: Any, not_read: int) -> None
     assert read(facts=told, facts_not_read=7).facts_not_read == not_read, "the answer does not count them itself"
 
 
+BAD_LINES = [
+    "User lives in Rome",
+    {"text": "🟡 no range"},
+    {**entry("🟡 elsewhere"), "seq_from": "the third"},
+    {**entry("🟡 two"), "seq_to": "#3-4"},
+    {**entry("🟡"), "text": 3},
+    None,
+]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES)
+def test_a_line_out_of_form_is_left_out_alone(bad: Any) -> None:
+    answer = read(observations=[bad, entry("🔴 User lives in Bergen"), bad])
+    assert ([line.text for line in answer.observations], answer.lines_not_read) == (["🔴 User lives in Bergen"], 2)
+    assert read(observations=[entry("🟡 a")], lines_not_read=7).lines_not_read == 0, "the answer does not count them"
+
+
+@given(st.lists(st.sampled_from([*BAD_LINES, *(entry(f"🟡 line {n}") for n in range(5))]), max_size=8))
+def test_whatever_is_among_them_every_line_of_the_form_is_kept(lines: list[Any]) -> None:
+    good = [line for line in lines if line not in BAD_LINES]
+    if lines and not good:
+        with pytest.raises(ValueError, match="none of its lines"):
+            read(observations=lines)
+        return
+    answer = read(observations=lines)
+    assert [line.text for line in answer.observations] == list(dict.fromkeys(line["text"] for line in good))
+    assert answer.lines_not_read == len(lines) - len(good)
+
+
+def test_lines_of_an_answer_that_holds_nothing_need_no_form() -> None:
+    answer = read_answer({"has_memory": False, "observations": ["nothing"]}, first=3, last=9, shown=())
+    assert (answer.observations, answer.lines_not_read) == ([], 1)
+
+
+def test_the_number_of_an_event_may_stand_as_it_was_shown() -> None:
+    answer = read(
+        covered_to="#8",
+        observations=[{"text": "🟡 a", "seq_from": "#4", "seq_to": " # 5 "}],
+        facts=[{**FACT, "seq_from": "#4", "seq_to": "#5"}],
+    )
+    [line], [fact] = answer.observations, answer.facts
+    assert (line.seq_from, line.seq_to, fact.seq_from, fact.seq_to, answer.covered_to) == (4, 5, 4, 5, 8)
+
+
 def test_more_facts_are_read_than_there_is_room_for() -> None:
     assert len(read(facts=[FACT] * 50).facts) == 50
     assert observation_schema()["properties"]["facts"]["maxItems"] == 10
@@ -261,7 +307,7 @@ def test_nulls_for_what_is_not_there() -> None:
     ],
 )
 def test_an_answer_out_of_form_is_no_answer(bad: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValueError):
         read_answer(bad, first=1, last=2, shown=())
 
 

@@ -61,7 +61,11 @@ def test_one_call_becomes_an_observation() -> None:
     model = ScriptedModel(
         {
             "has_memory": True,
-            "observations": [entry("🔴 User sails", 3, 4), entry("✅ User sold the boat", 5, 50)],
+            "observations": [
+                entry("🔴 User sails", 3, 4),
+                {"text": "🟡 out of form"},
+                entry("✅ User sold the boat", 5, 50),
+            ],
             "used_memory_ids": ["mem_1", "mem_1", "mem_2"],
             "current_task": "sell the boat",
             "suggested_continuation": "Ask how it went.",
@@ -78,7 +82,7 @@ def test_one_call_becomes_an_observation() -> None:
     assert (answer.current_task, answer.thread_title) == ("sell the boat", "The boat")
     assert answer.suggested_continuation == "Ask how it went."
     assert answer.facts == (ProposedFact("User sails", "PREFERENCE", 3, "user_stated", "new", None),)
-    assert answer.facts_not_read == 1
+    assert (answer.lines_not_read, answer.facts_not_read) == (1, 1)
     assert (answer.model, answer.usage, answer.calls) == ("model-1", {"input": 100, "output": 10}, 1)
     request = model.requests[0]
     assert request.purpose == "observe"

@@ -84,9 +84,10 @@ def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO)
     observability.reflection_left_out("reflect", "01J", 3, 1)
     observability.malformed_facts_dropped("extract", "01J", 2)
     observability.lines_left_out("extract", "01J", 4)
+    observability.malformed_lines_dropped("extract", "01J", 5)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     logged = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("malformed facts dropped", 2, None)]
-    logged.append(("lines left out", 4, None))
+    logged += [("lines left out", 4, None), ("malformed lines dropped", 5, None)]
     assert [(line["message"], line["count"], line.get("cut")) for line in lines] == logged
     assert {line["level"] for line in lines} == {"WARNING"}
 

@@ -138,6 +138,7 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     ("left_out", "warning", "metric"),
     [
         ({"facts_not_read": 2}, "malformed_facts_dropped", "FactsMalformed"),
+        ({"lines_not_read": 2}, "malformed_lines_dropped", "LinesMalformed"),
         ({"lines_left_out": (1, 1)}, "lines_left_out", "LinesLeftOut"),
     ],
 )

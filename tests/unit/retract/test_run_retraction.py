@@ -480,7 +480,7 @@ def test_lines_without_room_are_told(world: World) -> None:
     message = retract(world, 3)
     world.observer.answers.append(observed_line("🟡 islands", 1, 2, lines_left_out=(1, 1)))
     report = run_retraction(scope_of(world), message)
-    assert report is not None and report.unreported_lines() == 2
+    assert report is not None and report.unreported_lines()["left_out"] == 2
     assert job_of(world, message).result["lines_left_out"] == 2
 
 
@@ -488,11 +488,15 @@ def test_what_was_not_kept_is_told_also_where_the_worker_then_fails(world: World
     observe(world, "one", "two")
     observe(world, "three", "four")
     message = retract(world, 2, 3)
-    world.observer.answers += [observed_line("🟡 one", 1, 1, facts_not_read=2), ModelUnavailable("status 529")]
+    world.observer.answers += [
+        observed_line("🟡 one", 1, 1, lines_not_read=3, facts_not_read=2),
+        ModelUnavailable("status 529"),
+    ]
     report = ObservationReport()
     with pytest.raises(ModelUnavailable):
         run_retraction(scope_of(world), message, report=report)
     assert report.unreported_facts()["not_read"] == job_of(world, message).result["facts_not_read"] == 2
+    assert report.unreported_lines()["not_read"] == job_of(world, message).result["lines_not_read"] == 3
     later = ObservationReport()
     run_retraction(scope_of(world), message, report=later)
     assert (job_of(world, message).status, later.unreported_facts()["not_read"]) == ("done", 0)

@@ -330,6 +330,7 @@ def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswe
         calls=len(answers),
         covered_to=earlier(answer.covered_to, room.covered_to),
         prompt_version=observation_prompt.PROMPT_VERSION,
+        lines_not_read=answer.lines_not_read,
         facts_not_read=answer.facts_not_read,
         lines_left_out=room.left_out,
     )

@@ -1,16 +1,17 @@
 """The answer of an observer model: its schema, and how what came back is read (docs/rules/observe.md#answer).
 
 The frame is strict: an answer that is not of this form is no answer. What it says is brought into bounds instead:
-ranges are clipped into the pass, lines are capped, ids that were not shown are ignored, and a fact that is not of the
-form is left out, because losing a whole pass over one of them would lose more."""
+ranges are clipped into the pass, lines are capped, ids that were not shown are ignored, and a line or a fact that is
+not of the form is left out, because losing a whole pass over one of them would lose more."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,6 +25,7 @@ SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""
 
 
+_NUMBER = re.compile(r"\s*#\s*([0-9]{1,15})\s*")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -35,6 +37,16 @@ def _storable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_storable)]
 """What a model wrote, as a caller might have sent it."""
+
+
+def _as_number(given: Any) -> Any:
+    """``#3`` is 3: so the events' numbers are shown."""
+    number = _NUMBER.fullmatch(given) if isinstance(given, str) else None
+    return int(number[1]) if number else given
+
+
+Seq = Annotated[int, BeforeValidator(_as_number)]
+"""The number of an event."""
 
 
 def _as_list(given: Any) -> Any:
@@ -71,8 +83,8 @@ class ObservationEntry(AnswerForm):
     """One line of the memory."""
 
     text: Text = Field(description="One marked line: 🔴, 🟡, 🟢 or ✅, then what is worth knowing.")
-    seq_from: int = Field(description="Number of the first event that the line is drawn from.")
-    seq_to: int = Field(description="Number of the last event that the line is drawn from.")
+    seq_from: Seq = Field(description="Number of the first event that the line is drawn from.")
+    seq_to: Seq = Field(description="Number of the last event that the line is drawn from.")
 
 
 class FactEntry(AnswerForm):
@@ -86,32 +98,40 @@ class FactEntry(AnswerForm):
     )
     relation: Literal["new", "reinforces", "updates", "contradicts"] = "new"
     target_id: Text | None = Field(default=None, description="The shown memory that the relation is about.")
-    seq_from: int | None = Field(default=None, description="Number of the first event that the fact is drawn from.")
-    seq_to: int | None = Field(default=None, description="Number of the last event that the fact is drawn from.")
+    seq_from: Seq | None = Field(default=None, description="Number of the first event that the fact is drawn from.")
+    seq_to: Seq | None = Field(default=None, description="Number of the last event that the fact is drawn from.")
+
+
+Entry = TypeVar("Entry", bound=AnswerForm)
+
+
+def _well_formed(form: type[Entry], given: Iterable[Any]) -> Iterator[Entry]:
+    for entry in given:
+        with suppress(ValidationError):
+            yield form.model_validate(entry)
+
+
+def _well_formed_lines(given: Any) -> Any:
+    """The lines that are of the form. What is no list stays as it is, which is an answer out of form."""
+    return list(_well_formed(ObservationEntry, given)) if isinstance(given, list) else given
 
 
 def _well_formed_facts(given: Any) -> Any:
     """The facts that are of the form."""
-    if not isinstance(given, list):
-        return []
-    facts = []
-    for entry in given:
-        try:
-            facts.append(FactEntry.model_validate(entry))
-        except ValidationError:
-            continue
-    return facts
+    return list(_well_formed(FactEntry, given)) if isinstance(given, list) else []
 
 
 class ObservationAnswer(AnswerForm):
     """What the tool call holds."""
 
     has_memory: bool = Field(description="Whether these events hold anything worth remembering.")
-    covered_to: int | None = Field(
+    covered_to: Seq | None = Field(
         default=None,
         description="Only if there is no room for all of it: number of the last event that is covered completely.",
     )
-    observations: list[ObservationEntry] = Field(default=[], json_schema_extra={"maxItems": MAX_LINES})
+    observations: Annotated[list[ObservationEntry], BeforeValidator(_well_formed_lines)] = Field(
+        default=[], json_schema_extra={"maxItems": MAX_LINES}
+    )
     used_memory_ids: list[Text] = Field(
         default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
     )
@@ -124,9 +144,11 @@ class ObservationAnswer(AnswerForm):
 
 
 class ReadAnswer(ObservationAnswer):
-    """An answer within bounds. ``facts``: also those that there may be no room for. ``facts_not_read``: how many others
-    were not of the form. ``said_tokens``: of its lines together, before any was capped: what an output cap is about."""
+    """An answer within bounds. ``facts``: also those that there may be no room for. ``lines_not_read`` and
+    ``facts_not_read``: how many others were not of the form. ``said_tokens``: of its lines together, before any was
+    capped: what an output cap is about."""
 
+    lines_not_read: int = 0
     facts_not_read: int = 0
     said_tokens: int = 0
 
@@ -143,10 +165,11 @@ def read_answer(
 ) -> ReadAnswer:
     """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
-    ValueError when it is not of the form."""
-    answer = ReadAnswer.model_validate({**given, "facts_not_read": 0, "said_tokens": 0})
-    facts = _as_list(given.get("facts"))
-    not_read = (len(facts) if isinstance(facts, list) else int(facts is not None)) - len(answer.facts)
+    ValueError when it is not of the form, also where none of its lines is."""
+    answer = ReadAnswer.model_validate({**given, "lines_not_read": 0, "facts_not_read": 0, "said_tokens": 0})
+    lines_not_read = _number_of(given.get("observations")) - len(answer.observations)
+    if answer.has_memory and lines_not_read and not answer.observations:
+        raise ValueError("none of its lines is of the form")
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if any(map(str.isalnum, line.text))]
@@ -161,10 +184,17 @@ def read_answer(
             "suggested_continuation": _short(answer.suggested_continuation),
             "thread_title": _short(answer.thread_title),
             "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
-            "facts_not_read": not_read,
+            "lines_not_read": lines_not_read,
+            "facts_not_read": _number_of(given.get("facts")) - len(answer.facts),
             "said_tokens": estimate("\n".join(line.text for line in lines)),
         }
     )
+
+
+def _number_of(entries: Any) -> int:
+    """How many the answer has. What is no list is one."""
+    entries = _as_list(entries)
+    return len(entries) if isinstance(entries, list) else int(entries is not None)
 
 
 def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:

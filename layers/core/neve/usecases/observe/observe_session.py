@@ -173,6 +173,7 @@ class _Pass:
                     images_left_out=self._not_told((*unseen, *pictured.left_out)),
                     lines_left_out=len(observed.lines_left_out),
                     facts_left_out=room.left_out,
+                    lines_not_read=observed.lines_not_read,
                     facts_not_read=observed.facts_not_read,
                     redacted=dict(found.removed),
                 )

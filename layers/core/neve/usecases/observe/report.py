@@ -12,7 +12,7 @@ from neve.usecases.memories.stored_fact import StoredFact
 
 _DONE = ("written", "reinforced", "facts")
 _LEFT_OUT = ("unobservable", "images_left_out")
-_COUNTED = ("lines_left_out", "facts_left_out", "facts_not_read")
+_COUNTED = ("lines_left_out", "lines_not_read", "facts_left_out", "facts_not_read")
 
 
 @dataclass(slots=True)
@@ -20,14 +20,14 @@ class ObservationReport:
     """It becomes the job's result. ``committed``: whether this worker has written a pass. ``unobservable``: ``{seq,
     reason}`` of the events that were refused alone; ``images_left_out``: seqs of the events that were read without
     their images; ``lines_left_out``: how many lines had no room as a whole; ``facts``: what became of each, as
-    ``fact_result`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that
-    were not of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place;
-    None when nothing is left to read. ``failure``: why the job has failed for good. ``summary_refused``: of the
-    compaction that followed; ``not_reflected``: why a reflection was due and not done; ``reflection_left_out``: how
-    many rows of one had no room. ``redacted``: personal data in the observer's answers, by class. ``reported_so_far``:
-    how many of both lists an earlier worker of the job has logged; ``lines_reported``: the same of the lines left out;
-    ``facts_reported``: of the facts left out, of those decided, and of those not read; ``counted``: so much of
-    ``redacted``."""
+    ``fact_result`` says it; ``facts_left_out``: how many had no room; ``lines_not_read`` and ``facts_not_read``: how
+    many lines and facts an answer had that were not of the form. ``left_off_at``: where the worker had no time for one
+    more pass, as a name for that place; None when nothing is left to read. ``failure``: why the job has failed for
+    good. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a reflection was due and not
+    done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal data in the observer's
+    answers, by class. ``reported_so_far``: how many of both lists an earlier worker of the job has logged;
+    ``lines_reported``: the same of the lines left out, and of those not read; ``facts_reported``: of the facts left
+    out, of those decided, and of those not read; ``counted``: so much of ``redacted``."""
 
     passes: int = 0
     committed: bool = False
@@ -36,6 +36,7 @@ class ObservationReport:
     unobservable: list[dict[str, Any]] = field(default_factory=list)
     images_left_out: list[int] = field(default_factory=list)
     lines_left_out: int = 0
+    lines_not_read: int = 0
     facts: list[dict[str, Any]] = field(default_factory=list)
     facts_left_out: int = 0
     facts_not_read: int = 0
@@ -48,7 +49,7 @@ class ObservationReport:
     reflection_left_out: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     reported_so_far: tuple[int, int] = (0, 0)
-    lines_reported: int = 0
+    lines_reported: tuple[int, int] = (0, 0)
     facts_reported: tuple[int, int, int] = (0, 0, 0)
     counted: dict[str, int] = field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class ObservationReport:
             setattr(self, name, result.get(name, 0))
         self.redacted, self.counted = dict(result.get("redacted", {})), dict(result.get("redacted", {}))
         self.reported_so_far = len(self.unobservable), len(self.images_left_out)
-        self.lines_reported = self.lines_left_out
+        self.lines_reported = self.lines_left_out, self.lines_not_read
         self.facts_reported = self.facts_left_out, len(self.facts), self.facts_not_read
 
     def result(self) -> dict[str, Any]:
@@ -88,9 +89,11 @@ class ObservationReport:
         """The unobservable events and the left out images of this worker."""
         return self.unobservable[self.reported_so_far[0] :], self.images_left_out[self.reported_so_far[1] :]
 
-    def unreported_lines(self) -> int:
-        """How many lines of this worker had no room as a whole."""
-        return self.lines_left_out - self.lines_reported
+    def unreported_lines(self) -> dict[str, int]:
+        """How many lines of this worker were ``left_out``, having no room as a whole, and ``not_read``, not being of
+        the form."""
+        left_out, not_read = self.lines_reported
+        return {"left_out": self.lines_left_out - left_out, "not_read": self.lines_not_read - not_read}
 
     def unreported_facts(self) -> dict[str, int]:
         """How many facts of this worker came to each decision; ``left_out``: had no room; ``not_read``: were not of the
@@ -108,6 +111,7 @@ class ObservationReport:
         self.unobservable += other.unobservable
         self.images_left_out += other.images_left_out
         self.lines_left_out += other.lines_left_out
+        self.lines_not_read += other.lines_not_read
         self.facts_left_out += other.facts_left_out
         self.facts_not_read += other.facts_not_read
         self.redacted = dict(Counter(self.redacted) + Counter(other.redacted))

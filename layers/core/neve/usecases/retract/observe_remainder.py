@@ -191,7 +191,8 @@ class _Again:
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
         new.lines_left_out = len(observed.lines_left_out)
-        new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
+        new.lines_not_read, new.facts_not_read = observed.lines_not_read, observed.facts_not_read
+        new.facts_left_out = room.left_out
         new.also_left_out(self.new)
         read_to = self.left.last if shown.ends and read.covered_to == shown.last else read.covered_to
         commit = _Commit(
