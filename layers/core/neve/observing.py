@@ -212,7 +212,8 @@ class FilingInput:
 
 
 class Observer(Protocol):
-    """Raises ModelUnavailable, ModelRefused or ContentRefused; never a vendor's error."""
+    """Raises ModelUnavailable (UnusableAnswer where it has answered), ModelRefused or ContentRefused; never a vendor's
+    error."""
 
     @property
     def name(self) -> str:

@@ -35,6 +35,7 @@ from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
 from neve.ports.errors import (
+    AnswerOutOfForm,
     ContentRefused,
     EmbeddingRetryable,
     EmbeddingUnavailable,
@@ -221,14 +222,15 @@ def test_a_scripted_answer_passes_the_prompted_observer() -> None:
 
 def test_a_scripted_error_and_an_answer_out_of_form() -> None:
     machine = Machine()
-    machine.script.add([{"error": "refused"}, {"error": "unavailable"}, {"tool_input": {"has_memory": "perhaps"}}])
+    out_of_form = {"tool_input": {"has_memory": "perhaps"}}
+    machine.script.add([{"error": "refused"}, {"error": "unavailable"}, out_of_form, out_of_form])
     with pytest.raises(ModelRefused):
         machine.observe()
     with pytest.raises(ModelUnavailable):
         machine.observe()
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(AnswerOutOfForm):
         machine.observe()
-    assert [call["outcome"] for call in machine.calls.entries()] == ["ModelRefused", "ModelUnavailable", "ok"]
+    assert [call["outcome"] for call in machine.calls.entries()] == ["ModelRefused", "ModelUnavailable", "ok", "ok"]
 
 
 def test_an_answer_for_other_words_is_left_for_them() -> None:

@@ -11,7 +11,14 @@ import pytest
 
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine, PassInput
-from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import (
+    AnswerCutOff,
+    AnswerOutOfForm,
+    ContentRefused,
+    ModelRefused,
+    ModelUnavailable,
+    UnusableAnswer,
+)
 from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
@@ -203,17 +210,27 @@ def test_a_wrong_key_or_an_outage_is_no_refusal_of_an_event(world: World, error:
 
 
 class Talkative(Fastidious):
-    """Its answer about more than two events has no room."""
+    """Nothing of its answer about more than two events can be used."""
+
+    def __init__(self, failure: UnusableAnswer) -> None:
+        super().__init__(bad)
+        self._failure = failure
 
     def observe(self, given: PassInput) -> Observed:
         if len(given.events) > 2:
             self.asked.append(" ".join(str(event.seq) for event in given.events))
-            raise AnswerCutOff("model: the tool call was cut off (max_tokens)")
+            raise self._failure
         return super().observe(given)
 
 
-def test_an_answer_that_is_cut_off_is_asked_for_in_halves(world: World) -> None:
-    world.observer = Talkative(bad)
+CUT_OFF = AnswerCutOff("model: the tool call was cut off (max_tokens)")
+OUT_OF_FORM = AnswerOutOfForm("model answered out of form (ValidationError)")
+UNUSABLE = pytest.mark.parametrize("failure", [CUT_OFF, OUT_OF_FORM], ids=lambda failure: type(failure).__name__)
+
+
+@UNUSABLE
+def test_an_answer_that_cannot_be_used_is_asked_for_in_halves(world: World, failure: UnusableAnswer) -> None:
+    world.observer = Talkative(failure)
     tell(world, *[f"text {n}" for n in range(1, 9)])
     report = observe(world)
     assert asked(world) == ["1 2 3 4 5 6 7 8", "1 2 3 4", "1 2", "3 4", "5 6 7 8", "5 6", "7 8"]
@@ -234,11 +251,12 @@ def test_one_event_whose_answer_is_cut_off_is_no_refused_one(world: World) -> No
     assert marker(world) == 3
 
 
-def test_what_is_read_again_is_halved_where_its_answer_is_cut_off(world: World) -> None:
+@UNUSABLE
+def test_what_is_read_again_is_halved_where_its_answer_cannot_be_used(world: World, failure: UnusableAnswer) -> None:
     world.observer = ScriptedObserver()
     tell(world, *[f"text {n}" for n in range(1, 6)])
     observe(world)
-    world.observer = Talkative(bad)
+    world.observer = Talkative(failure)
     scope = world.user().of_session("s1")
     job_id = retract_events(scope, Retract(5, 5, "edited")).job_id
     run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 from neve.adapters.models.anthropic_model import MIN_ATTEMPT_S, AnthropicModel
-from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import (
+    AnswerCutOff,
+    AnswerOutOfForm,
+    ContentRefused,
+    ModelRefused,
+    ModelUnavailable,
+    UnusableAnswer,
+)
 from neve.ports.models import ModelAnswer, ModelRequest
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
@@ -211,16 +218,18 @@ def test_429_with_a_wait_longer_than_a_worker_lives_is_left_to_the_queue(server:
 def test_529_on_every_attempt_is_unavailable(server: MessagesServer) -> None:
     overloaded = Reply(529, problem("overloaded_error"), {"retry-after": "0.01"})
     server.replies = [overloaded, overloaded, overloaded]
-    with pytest.raises(ModelUnavailable, match="529"):
+    with pytest.raises(ModelUnavailable, match="529") as raised:
         model(server).call_tool(request())
+    assert not isinstance(raised.value, UnusableAnswer)
     assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [500, 503])
 def test_server_errors_are_unavailable(server: MessagesServer, status: int) -> None:
     server.replies = [Reply(status, problem("api_error"))]
-    with pytest.raises(ModelUnavailable, match=str(status)):
+    with pytest.raises(ModelUnavailable, match=str(status)) as raised:
         model(server, max_retries=0).call_tool(request())
+    assert not isinstance(raised.value, UnusableAnswer)
 
 
 @pytest.mark.parametrize(
@@ -296,16 +305,17 @@ def test_a_body_that_cannot_be_read_is_unavailable(server: MessagesServer, body:
 def test_something_that_is_not_a_message_is_unavailable(server: MessagesServer, body: Any) -> None:
     content_type = "text/html" if isinstance(body, str) else "application/json"
     server.replies = [Reply(200, body, {"content-type": content_type})]
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable) as raised:
         model(server, max_retries=0).call_tool(request())
+    assert not isinstance(raised.value, UnusableAnswer), "the model has not answered"
 
 
 @pytest.mark.parametrize(
     "content", [[], [{"type": "text", "text": "I would rather chat."}], [{**TOOL_USE, "name": "another"}]]
 )
-def test_no_tool_call_is_unavailable(server: MessagesServer, content: list[dict[str, Any]]) -> None:
+def test_no_tool_call_is_an_answer_out_of_form(server: MessagesServer, content: list[dict[str, Any]]) -> None:
     server.replies = [Reply(200, message(content, stop_reason="end_turn"))]
-    with pytest.raises(ModelUnavailable, match="no call of record"):
+    with pytest.raises(AnswerOutOfForm, match="no call of record"):
         model(server).call_tool(request())
 
 

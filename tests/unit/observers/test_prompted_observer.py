@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from neve.domain.observe.prompt import OUT_OF_FORM_REMARK
 from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.reflect.night_limits import TOKENS_PER_S
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import FilingInput, ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
-from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 
@@ -225,11 +226,43 @@ def test_trimmed_lines_together_stay_within_the_budget(cap: int) -> None:
         assert [line.text for line in answer.lines][:2] == ["🔴 first line", "🟡 second line"]
 
 
-@pytest.mark.parametrize("bad", [{}, {"has_memory": "perhaps"}, {"has_memory": True, "observations": [{"text": "x"}]}])
-def test_an_answer_out_of_form_is_unavailable_and_quotes_nothing(bad: dict[str, Any]) -> None:
-    with pytest.raises(ModelUnavailable, match="out of form") as raised:
-        PromptedObserver(ScriptedModel(bad), "m").observe(given())
+OUT_OF_FORM: list[dict[str, Any]] = [
+    {},
+    {"has_memory": "perhaps"},
+    {"has_memory": True, "observations": [{"text": "x"}]},
+]
+
+
+@pytest.mark.parametrize("bad", OUT_OF_FORM)
+def test_an_answer_out_of_form_is_asked_for_once_more_and_quotes_nothing(bad: dict[str, Any]) -> None:
+    model = ScriptedModel(bad, bad)
+    with pytest.raises(AnswerOutOfForm, match="out of form") as raised:
+        PromptedObserver(model, "m").observe(given())
     assert raised.value.__cause__ is None
+    first, second = map(last_text, model.requests)
+    assert second.removeprefix(first).strip() == OUT_OF_FORM_REMARK
+
+
+@pytest.mark.parametrize("first", [*OUT_OF_FORM, AnswerOutOfForm("no call of record_observations")])
+def test_the_second_answer_counts_where_the_first_was_out_of_form(first: Any) -> None:
+    model = ScriptedModel(first, memory("🟡 short"))
+    answer = PromptedObserver(model, "m").observe(given())
+    assert [line.text for line in answer.lines] == ["🟡 short"]
+    assert answer.usage["output"] == (20 if isinstance(first, Exception) else 30), "what the first cost counts, too"
+
+
+def test_an_answer_out_of_form_is_not_asked_for_again_without_time_for_another() -> None:
+    model = ScriptedModel({}, memory("🟡 short"))
+    with pytest.raises(AnswerOutOfForm):
+        PromptedObserver(model, "m", longest_s=50.0).observe(replace(given(), seconds_left=lambda: 49.0))
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("failure", [ModelUnavailable("busy"), ModelRefused("no such key"), AnswerCutOff("cut off")])
+def test_what_the_second_answer_fails_of_is_what_is_told(failure: Exception) -> None:
+    """An outage behind an answer out of form is an outage."""
+    with pytest.raises(type(failure), match=str(failure)):
+        PromptedObserver(ScriptedModel({}, failure), "m").observe(given())
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("busy"), ModelRefused("key")])

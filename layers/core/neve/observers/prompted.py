@@ -1,4 +1,5 @@
-"""An observer that asks a language model: one tool call a pass, one retry over the budget, then a hard trim."""
+"""An observer that asks a language model: one tool call a pass, one retry out of form, one over the budget, then a hard
+trim."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports.errors import AnswerCutOff, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable
 from neve.ports.models import ANY_LANGUAGE, LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
@@ -54,8 +55,9 @@ MAX_OUTPUT = 64_000
 
 
 class PromptedObserver:
-    """Raises ModelUnavailable (the model's, or for an answer that is not of the form), ModelRefused and ContentRefused
-    (the model's). ``longest_s``: see ``Observer``; with less time left an answer over the budget is trimmed at once."""
+    """Raises what the model raises, and AnswerOutOfForm for an answer that is not of the form. ``longest_s``: see
+    ``Observer``; with less time left an answer over the budget is trimmed at once, and one out of form not asked for
+    again."""
 
     def __init__(self, model: LanguageModel, name: str, longest_s: float = 0.0) -> None:
         self._model = model
@@ -92,7 +94,12 @@ class PromptedObserver:
                 ),
             )
 
-        answer = ask()
+        try:
+            answer = ask()
+        except AnswerOutOfForm:
+            if given.seconds_left() < self._longest_s:
+                raise
+            answer = ask(observation_prompt.OUT_OF_FORM_REMARK)
         size = answer.said_tokens
         if size > given.output_cap and given.seconds_left() >= self._longest_s:
             with suppress(ModelUnavailable, ModelRefused):  # what was paid for is cut to its size then
@@ -298,7 +305,7 @@ def _read(answer: ModelAnswer, read: Callable[[Mapping[str, Any]], Answer]) -> A
     try:
         return read(answer.tool_input)
     except ValueError as error:  # pydantic's ValidationError is one; its text would repeat what the user said
-        raise ModelUnavailable(f"{answer.model} answered out of form ({type(error).__name__})") from None
+        raise AnswerOutOfForm(f"{answer.model} answered out of form ({type(error).__name__})") from None
 
 
 def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:

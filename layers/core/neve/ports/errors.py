@@ -41,8 +41,16 @@ class ModelUnavailable(Exception):
     text_is_logged = True
 
 
-class AnswerCutOff(ModelUnavailable):
+class UnusableAnswer(ModelUnavailable):
+    """It is there and has answered, and nothing of the answer can be used. No outage is one."""
+
+
+class AnswerCutOff(UnusableAnswer):
     """Its answer had no room in the tokens that it may have: about less there may be less to say."""
+
+
+class AnswerOutOfForm(UnusableAnswer):
+    """Its answer is not of the form that it was asked for."""
 
 
 class ModelRefused(Exception):

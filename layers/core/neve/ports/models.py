@@ -81,4 +81,4 @@ class ModelAnswer:
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable, ModelRefused or ContentRefused."""
+        """Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm), ModelRefused or ContentRefused."""

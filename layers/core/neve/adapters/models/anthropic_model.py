@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class AnthropicModel:
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """Raises ContentRefused for content that the API will not have, ModelRefused for any other request that cannot
-        succeed as it is, ModelUnavailable for everything else that leaves no whole tool call."""
+        succeed as it is, AnswerCutOff and AnswerOutOfForm for a message without a whole tool call, ModelUnavailable
+        for everything else that leaves none."""
         create: Callable[..., Message] = self._client.messages.create
         ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
@@ -146,7 +147,7 @@ def _answer(message: Message, tool_name: str) -> ModelAnswer:
         raise AnswerCutOff(f"{message.model}: the tool call was cut off ({message.stop_reason})")
     calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
     if not calls or not isinstance(calls[0].input, dict):
-        raise ModelUnavailable(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})")
+        raise AnswerOutOfForm(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})")
     usage = message.usage
     return ModelAnswer(
         tool_input=calls[0].input,

@@ -146,6 +146,14 @@ def pass_content(
     return (*blocks, {"type": "text", "text": text.lstrip("\n")})
 
 
+OUT_OF_FORM_REMARK = (
+    "Your previous answer to this could not be read: it was not of the form of the tool's input. Answer again, exactly"
+    " as its schema says: has_memory is true or false, observations is a list of objects with text, seq_from and"
+    " seq_to, and an event's number is a whole number without #."
+)
+"""Asks for the same answer in the form."""
+
+
 def over_budget_remark(actual: int, allowed: int) -> str:
     """Asks for a shorter answer: both numbers are tokens."""
     return (

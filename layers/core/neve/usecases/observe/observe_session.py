@@ -19,7 +19,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
-from neve.ports.errors import AnswerCutOff, ContentRefused
+from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -156,7 +156,7 @@ class _Pass:
         try:
             with noting_what_waits(self.scope):
                 answer, unseen = self._ask(given)
-        except (ContentRefused, AnswerCutOff) as failure:
+        except (ContentRefused, UnusableAnswer) as failure:
             self._narrow(marker, plan.events, failure)
             return True
         observed, found = screen_observed(self.scope, answer)
@@ -257,13 +257,13 @@ class _Pass:
         """Events that are shown again, because nothing was found in them, are told once."""
         return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]
 
-    def _narrow(self, marker: SessionMarker, events: Sequence[Event], failure: ContentRefused | AnswerCutOff) -> None:
+    def _narrow(self, marker: SessionMarker, events: Sequence[Event], failure: ContentRefused | UnusableAnswer) -> None:
         """Ask for less the next time, or note an event that was refused alone. Raises ``failure`` where there is no
         less to ask for."""
         if len(events) > 1:
             write_marker(self.scope, self.token, halved(marker, events))
             return
-        if isinstance(failure, AnswerCutOff):
+        if isinstance(failure, UnusableAnswer):
             raise failure
         refused = noted(events[0], failure)
         if self.report.passes:

@@ -19,7 +19,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
-from neve.ports.errors import AnswerCutOff, ContentRefused
+from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -131,7 +131,7 @@ class _Again:
             self._need_time()
             try:
                 read_to = self._pass(shown)
-            except (ContentRefused, AnswerCutOff) as failure:
+            except (ContentRefused, UnusableAnswer) as failure:
                 self._narrow(shown.events, failure)
             except InputRetracted:
                 continue
@@ -152,10 +152,10 @@ class _Again:
         self.report.also_left_out(self.new)
         self.new = ObservationReport()
 
-    def _narrow(self, events: Sequence[Event], failure: ContentRefused | AnswerCutOff) -> None:
+    def _narrow(self, events: Sequence[Event], failure: ContentRefused | UnusableAnswer) -> None:
         if len(events) > 1:
             self.most = len(events) // 2
-        elif isinstance(failure, AnswerCutOff):
+        elif isinstance(failure, UnusableAnswer):
             raise failure
         else:
             refused = noted(events[0], failure)
