@@ -766,6 +766,36 @@ def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Control
 
 
 @pytest.mark.controls
+def test_e10_an_event_that_no_answer_can_be_used_about_stops_no_session(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    out_of_form = {"has_memory": True, "observations": ["no events are named"]}
+    controls.script(*[out_of_form] * 40, purpose="observe", when="something unspeakable")
+    user.append("s1", user_message("This is something unspeakable."), answered())
+    controls.drain()
+    user.append("s1", user_message(FACTS[1]), answered())
+    controls.drain()
+    assert [event["seq"] for event in user.events("s1") if "unobservable" in event] == [1]
+    assert "Mary" in "\n".join(statements(user))
+    assert user.session("s1")["observed_seq"] >= 3
+    user.expect(202, "POST", "/sessions/s1/end", {})
+    controls.drain()
+    assert user.session("s1")["status"] == "extracted"
+    assert all(queue["dlq"] == 0 for queue in controls.queues().values())
+
+
+@pytest.mark.controls
+def test_e10_one_bad_line_of_an_answer_costs_only_that_line(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    bad = {"text": "🟡 out of form", "seq_from": "the first"}
+    lines = [{"text": f"🟡 fact {n}", "seq_from": f"#{n}", "seq_to": f"#{n}"} for n in (1, 2)]
+    controls.script({"has_memory": True, "observations": [lines[0], bad, lines[1]]})
+    user.append("s1", *(user_message(fact) for fact in FACTS[:2]))
+    job = user.observe("s1")
+    assert (job["status"], job["result"]["lines_not_read"]) == ("done", 1)
+    assert statements(user) == ["🟡 fact 1", "🟡 fact 2"]
+
+
+@pytest.mark.controls
 @pytest.mark.parametrize("fault", ["status:400", "status:401"])
 def test_e10_a_model_that_refuses_everything_marks_nothing(user: Person, controls: Controls, fault: str) -> None:
     user.open("s1")

@@ -64,7 +64,7 @@ def job_sent_again(where: str, kind: str, job_id: str, since: str) -> None:
 
 
 def event_unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
-    """An event that the observer would not read, and its session's passes go on without."""
+    """An event that the observer would not read, or gave no usable answer about; its session's passes go on without."""
     fields = {"component": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
     logger.warning("event unobservable", extra=fields)
 

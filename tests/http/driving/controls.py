@@ -58,10 +58,10 @@ class Controls:
         """Make this leg of the search index fail beneath its adapter; None: neither."""
         self._post("cut-search", {"leg": leg})
 
-    def script(self, *answers: Json, purpose: str | None = None) -> None:
+    def script(self, *answers: Json, purpose: str | None = None, when: str = "") -> None:
         """What the model will answer, in this order: each is the input of its tool call. ``purpose``: only to such
-        calls."""
-        of = {"purpose": purpose} if purpose else {}
+        calls; ``when``: only to those that hold it."""
+        of = {"when": when, **({"purpose": purpose} if purpose else {})}
         self._post("llm", {"answers": [{"tool_input": answer, **of} for answer in answers]})
 
     def calls(self, kind: str, **fields: Any) -> list[Json]:

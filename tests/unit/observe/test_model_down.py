@@ -11,7 +11,7 @@ import pytest
 
 from neve import observability
 from neve.domain.times import parse
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
@@ -98,9 +98,10 @@ def test_a_model_that_refuses_every_request_is_said_by_health_log_and_metric(
     assert says_queued(world) == [False] * 3
 
 
-def test_an_event_that_the_model_will_not_read_is_no_outage(world: World) -> None:
+@pytest.mark.parametrize("failure", [ContentRefused("status 400"), AnswerOutOfForm("no call"), AnswerCutOff("max")])
+def test_an_event_that_the_model_will_not_read_is_no_outage(world: World, failure: Exception) -> None:
     world.say("one", "two")
-    world.observer.answers.append(ContentRefused("status 400"))
+    world.observer.answers.append(failure)
     observe_session(scope_of(world), 1)
     assert not world.model_is_down
     assert failed_at(world) is None

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine, PassInput
@@ -23,11 +27,12 @@ from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe import images
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.observe_session import NOTHING_USABLE, observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.retract.retract_events import Retract, retract_events
@@ -238,17 +243,171 @@ def test_an_answer_that_cannot_be_used_is_asked_for_in_halves(world: World, fail
     assert (report.unobservable, unobservable(world), marker(world)) == ([], {}, 8)
 
 
-def test_one_event_whose_answer_is_cut_off_is_no_refused_one(world: World) -> None:
-    """It is asked about again when the message comes again: the next answer may be shorter."""
+class Stumbling(Fastidious):
+    """Nothing of its answer can be used where a bad event is shown."""
+
+    def __init__(self, failure: UnusableAnswer, stumbles: Callable[[Event], bool] = bad) -> None:
+        super().__init__(stumbles)
+        self._failure = failure
+
+    def observe(self, given: PassInput) -> Observed:
+        try:
+            return super().observe(given)
+        except ContentRefused:
+            raise self._failure from None
+
+
+@UNUSABLE
+def test_an_event_that_no_answer_can_be_used_about_is_noted_and_the_others_are_observed(
+    world: World, failure: UnusableAnswer
+) -> None:
+    world.observer = Stumbling(failure)
+    tell(world, "one", "two", "bad", "four", "five", "six")
+    report = observe(world)
+    assert lines_of(world) == ["1", "2", "4", "5", "6"]
+    assert unobservable(world) == {3: {"reason": str(failure)}}
+    assert report.unreported()[0] == [{"seq": 3, "reason": str(failure)}], "one warning, and one in the metric"
+    assert marker(world) == 6
+    assert asked(world) == ["1 2 3 4 5 6", "1 2 3", "1", "2", "3", "3", "3", "4 5 6"]
+
+
+@UNUSABLE
+@given(places=st.sets(st.integers(1, 8), max_size=7), passes=st.integers(1, 3))
+@settings(deadline=None, max_examples=25)
+def test_wherever_they_stand_such_events_alone_are_left_out(
+    failure: UnusableAnswer, places: set[int], passes: int
+) -> None:
+    """However often a worker's time is up. What is behind the last good one waits for the session's end."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = World.make(Path(folder))
+        with closing(world.table):
+            world.open()
+            world.observer = Stumbling(failure)
+            tell(world, *("bad" if n in places else f"text {n}" for n in range(1, 9)))
+            failed = worked_off(world, passes)
+            three = any({n, n + 1, n + 2} <= places and not set(range(1, n)) - places for n in range(1, 7))
+            assert failed == three, "three in a row, and none accepted before"
+            if not failed:
+                assert set(unobservable(world)) == places
+                assert lines_of(world) == [str(n) for n in range(1, 9) if n not in places]
+                assert marker(world) == 8
+            else:
+                assert (unobservable(world), lines_of(world), marker(world)) == ({}, [], 0)
+
+
+def worked_off(world: World, passes: int) -> bool:
+    """Whether the job fails of workers that have time for so many passes each, up to the session's end."""
+    report = ObservationReport()
+    for _ in range(100):
+        report = ObservationReport.going_on(report.result())
+        try:
+            observe(world, report=report, seconds_left=time_for(passes), closing=True)
+        except ModelRefused:
+            return True
+        if report.left_off_at is None:
+            return False
+    raise AssertionError("it does not end")
+
+
+@UNUSABLE
+def test_an_answer_that_can_be_used_in_the_end_is_kept(world: World, failure: UnusableAnswer) -> None:
     world.observer = ScriptedObserver()
-    world.observer.answers = [AnswerCutOff("cut off")] * 2
+    world.observer.answers = [failure] * 3
     tell(world, "one", "two", "three")
-    with pytest.raises(AnswerCutOff):
-        observe(world)
-    assert [len(given.events) for given in world.observer.passes] == [3, 1]
+    observe(world)
+    assert [len(given.events) for given in world.observer.passes] == [3, 1, 1, 1, 1, 1]
+    assert (unobservable(world), marker(world)) == ({}, 3)
+
+
+def test_what_one_worker_has_asked_the_next_one_counts(world: World) -> None:
+    world.observer = Stumbling(CUT_OFF)
+    tell(world, "one", "bad", "three")
+    places = []
+    for _ in range(20):
+        report = ObservationReport()
+        places.append(observe(world, report=report, seconds_left=time_for(1)).left_off_at)
+        if places[-1] is None:
+            break
+    assert asked(world) == ["1 2 3", "1", "2", "2", "2", "3"]
+    assert len(set(places)) == len(places), "each has got somewhere"
+    assert (set(unobservable(world)), lines_of(world)) == ({2}, ["1", "3"])
+
+
+@pytest.mark.parametrize("outage", [ModelUnavailable("status 529"), ModelUnavailable("APITimeoutError")])
+def test_an_outage_marks_no_event_however_long_it_lasts(world: World, outage: Exception) -> None:
+    world.observer = ScriptedObserver()
+    world.observer.answers = [CUT_OFF, OUT_OF_FORM, OUT_OF_FORM, *[outage] * 10]
+    tell(world, "one", "two")
+    for _ in range(10):
+        with pytest.raises(ModelUnavailable, match=str(outage)):
+            observe(world, closing=True)
     assert (unobservable(world), marker(world)) == ({}, 0)
     observe(world)
-    assert marker(world) == 3
+    assert (unobservable(world), marker(world)) == ({}, 2)
+
+
+@UNUSABLE
+def test_a_model_of_which_no_answer_can_be_used_fails_the_job_and_marks_nothing(
+    world: World, failure: UnusableAnswer
+) -> None:
+    world.observer = Stumbling(failure)
+    tell(world, *["bad"] * 5)
+    job = request_observation(world.user().of_session("s1"), wait=False)
+    report = extract_session(world.user().of_session("s1"), world.queue.sent[-1][1].body)
+    assert report is not None and report.failure is not None, "one failure in the log and in the metrics"
+    failed = get_job(world.user(), job.id)
+    assert failed.status == "failed"
+    assert str(failure) in failed.result["reason"]
+    assert (unobservable(world), marker(world)) == ({}, 0)
+    assert world.model_is_down
+    world.observer = Fastidious(lambda _: False)
+    tell(world, "six")
+    observe(world)
+    assert (lines_of(world), unobservable(world)) == (["1", "2", "3", "4", "5", "6"], {})
+    assert not world.model_is_down
+
+
+@UNUSABLE
+def test_a_turn_that_no_answer_can_be_used_about_waits_for_one_about_another(
+    world: World, failure: UnusableAnswer
+) -> None:
+    """It may be the model, and no event. It is not asked about again meanwhile."""
+    world.observer = Stumbling(failure)
+    tell(world, "bad", "bad")
+    report = observe(world)
+    assert (report.reason, report.unobservable, unobservable(world)) == (NOTHING_USABLE, [], {})
+    assert observe(world).reason == NOTHING_NEW
+    assert asked(world) == ["1 2", "1", "1", "1", "2", "2", "2"]
+    tell(world, "three")
+    report = observe(world)
+    assert [one["seq"] for one in report.unobservable] == [1, 2]
+    assert (set(unobservable(world)), lines_of(world), marker(world)) == ({1, 2}, ["3"], 3)
+
+
+@UNUSABLE
+def test_turns_that_a_broken_model_was_shown_are_read_when_it_is_mended(world: World, failure: UnusableAnswer) -> None:
+    world.observer = Stumbling(failure)
+    tell(world, "bad", "bad")
+    observe(world)
+    tell(world, "bad", "bad")
+    with pytest.raises(ModelRefused):
+        observe(world)
+    world.observer = Fastidious(lambda _: False)
+    observe(world)
+    assert (lines_of(world), unobservable(world)) == (["1", "2", "3", "4"], {})
+
+
+@UNUSABLE
+def test_a_sessions_end_notes_what_waits(world: World, failure: UnusableAnswer) -> None:
+    world.observer = Stumbling(failure)
+    tell(world, "one")
+    observe(world)
+    tell(world, "bad")
+    observe(world)
+    assert unobservable(world) == {}
+    report = observe(world, closing=True)
+    assert (report.unobservable, marker(world)) == ([{"seq": 2, "reason": str(failure)}], 2)
+    assert asked(world) == ["1", "2", "2", "2"]
 
 
 @UNUSABLE

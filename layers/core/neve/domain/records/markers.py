@@ -19,10 +19,12 @@ class LiveRow:
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """An event that the observer refused to read although it stood alone."""
+    """An event that the observer refused to read although it stood alone. ``unusable``: it has answered, more than
+    once, and nothing of its answers could be used, which may be no fault of the event."""
 
     seq: int
     reason: str
+    unusable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class SessionMarker:
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
     to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
-    marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
+    marker that were refused alone and that no commit has noted yet. ``unusable``: seq of the event behind those, and
+    how many answers about it alone could not be used. ``retold``: facts that other logs had stated first
     and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
     ``fact_statements.py``). ``model_failed_at``: when the language model last gave a pass no answer; None once it
     has; ``reflection_failed_at``: when it last gave a reflection none that could be used. ``scene``: as the observer
@@ -60,6 +63,7 @@ class SessionMarker:
     pass_limit: int | None = None
     limit_to: int | None = None
     refused: tuple[RefusedEvent, ...] = ()
+    unusable: tuple[int, int] | None = None
     retracted: Spans = ()
     retold: tuple[str, ...] = ()
     model_failed_at: str | None = None

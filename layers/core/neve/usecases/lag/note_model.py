@@ -19,13 +19,18 @@ NOTED_EVERY = timedelta(minutes=5)
 """A marker is written at most so often for it (*chosen*)."""
 
 
+Answers = tuple[type[Exception], ...]
+"""Errors that are answers: the model is there."""
+REFUSALS: Answers = (ContentRefused,)
+
+
 @contextmanager
-def noting_the_model(ports: Ports) -> Iterator[None]:
+def noting_the_model(ports: Ports, answers: Answers = REFUSALS) -> Iterator[None]:
     """Around a question to the observer: whether it answered is said by health, and once in the log. That it will not
     read what it was shown is an answer. Raises what is raised inside."""
     try:
         yield
-    except ContentRefused:
+    except answers:
         raise
     except (ModelUnavailable, ModelRefused) as error:
         _note(ports, str(error))
@@ -36,12 +41,12 @@ def noting_the_model(ports: Ports) -> Iterator[None]:
 
 
 @contextmanager
-def noting_what_waits(scope: SessionScope) -> Iterator[None]:
+def noting_what_waits(scope: SessionScope, answers: Answers = REFUSALS) -> Iterator[None]:
     """The same where what the session says next waits for the answer: the marker says so, too."""
     try:
-        with noting_the_model(scope.ports):
+        with noting_the_model(scope.ports, answers):
             yield
-    except ContentRefused:
+    except answers:
         raise
     except (ModelUnavailable, ModelRefused):
         with suppress(StoreUnavailable, Conflict):

@@ -239,6 +239,7 @@ class PassCommit:
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
         marker = self._read_to(marker, found=memory is not None or bool(facts.changed or self._without_room))
+        marker = replace(marker, unusable=None)
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:

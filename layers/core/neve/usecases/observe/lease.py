@@ -32,7 +32,8 @@ class LeaseLost(Exception):
 
 def place_of(marker: SessionMarker) -> str:
     """A name for how far the passes of a session have come: it differs after each that got somewhere."""
-    steps = (marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers)
+    steps = [marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers]
+    steps += [marker.unusable[1]] if marker.unusable else []
     return ".".join(map(str, steps)) if any(steps[1:]) else str(steps[0])
 
 

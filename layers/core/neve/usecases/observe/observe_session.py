@@ -19,7 +19,7 @@ from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
-from neve.ports.errors import ContentRefused, UnusableAnswer
+from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -34,7 +34,10 @@ from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
     given_up,
     halved,
+    in_doubt,
     noted,
+    offered,
+    once_more,
     singled_out,
     without_images,
     write_marker,
@@ -45,6 +48,7 @@ from neve.usecases.privacy.screen_observed import screen_observed
 NOTHING_OBSERVED = "the observer found nothing worth keeping"
 KNOWN_ALREADY = "what was said was known already"
 NOTHING_READABLE = "the observer refused to read these events"
+NOTHING_USABLE = "nothing of the observer's answers about these events could be used; they wait for what is said next"
 
 
 class OutOfTime(Exception):
@@ -147,6 +151,10 @@ class _Pass:
         first = marker.observed_seq + 1
         if not plan.events:  # all of it was our own rendering, or was refused
             last = raw[-1].seq if raw else _read_through(marker)
+            if last >= head.last_seq and self._in_doubt(marker):
+                write_marker(self.scope, self.token, offered(marker, last))
+                self.report.reason = NOTHING_USABLE
+                return False
             self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
         pictured = with_room(self.scope.ports.objects, plan.events, raw)
@@ -154,7 +162,7 @@ class _Pass:
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
         given = replace(self._input(head, marker, plan.events), events=pictured.events)
         try:
-            with noting_what_waits(self.scope):
+            with noting_what_waits(self.scope, (ContentRefused, UnusableAnswer)):
                 answer, unseen = self._ask(given)
         except (ContentRefused, UnusableAnswer) as failure:
             self._narrow(marker, plan.events, failure)
@@ -258,22 +266,34 @@ class _Pass:
         return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]
 
     def _narrow(self, marker: SessionMarker, events: Sequence[Event], failure: ContentRefused | UnusableAnswer) -> None:
-        """Ask for less the next time, or note an event that was refused alone. Raises ``failure`` where there is no
-        less to ask for."""
+        """Ask for less the next time, or once more where an answer about one event could not be used, or note an event
+        that was refused alone. Raises ``failure``, as one that a job fails of, where it is not the events."""
         if len(events) > 1:
             write_marker(self.scope, self.token, halved(marker, events))
             return
-        if isinstance(failure, UnusableAnswer):
-            raise failure
         refused = noted(events[0], failure)
-        if self.report.passes:
+        if again := once_more(marker, refused):
+            write_marker(self.scope, self.token, again)
+        elif self.report.passes:
             first, last = marker.observed_seq + 1, refused.seq
             self._commit(None, PassRead(first, last, last, events, True, (*marker.refused, refused)))
         elif len(marker.refused) + 1 < REFUSED_IN_A_ROW:
             write_marker(self.scope, self.token, singled_out(marker, refused))
         else:
             write_marker(self.scope, self.token, given_up(marker))
+            self._fail(failure)
+
+    def _fail(self, failure: ContentRefused | UnusableAnswer) -> None:
+        """No answer can be used until somebody changes something: as long the tail waits, which is said."""
+        if isinstance(failure, ContentRefused):
             raise failure
+        with noting_what_waits(self.scope):
+            raise ModelRefused(f"nothing of its answers can be used: {failure}") from failure
+
+    def _in_doubt(self, marker: SessionMarker) -> bool:
+        """Whether the events that were given up have to wait for an answer that can be used, about another one: until
+        then it may be the model, and nothing is marked. Where the session is closed there is nothing to wait for."""
+        return in_doubt(marker) and not (self.closing or self.report.passes)
 
     # --- commit ---------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-"""What the observer refuses to read is asked of it in halves, until what offends stands alone
-(docs/rules/observe.md#refusals)."""
+"""What the observer refuses to read, or gives no usable answer about, is asked of it in halves, until what offends
+stands alone (docs/rules/observe.md#refusals)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from neve.domain.records.markers import RefusedEvent, SessionMarker
 from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import event_text, images_of
-from neve.ports.errors import ContentRefused
+from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
@@ -18,27 +18,50 @@ from neve.usecases.observe.lease import check_lease
 
 REFUSED_IN_A_ROW = 3
 """So many single events refused, and none accepted: it is not the events."""
+ANSWERS_ALONE = 3
+"""So many answers about a single event of which nothing can be used: another would be no better."""
 IMAGE_LEFT_OUT = "[image that could not be read]"
 
 
 def halved(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
     """The marker after these events were refused together: the next passes hold half as many, up to their last."""
-    return replace(marker, pass_limit=max(1, len(events) // 2), limit_to=events[-1].seq)
+    return replace(marker, pass_limit=max(1, len(events) // 2), limit_to=events[-1].seq, unusable=None)
+
+
+def once_more(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker | None:
+    """The marker after an answer about an event alone could not be used: it is asked about again. None when that was
+    the last time, or when the event itself was refused."""
+    seq, times = marker.unusable or (refused.seq, 0)
+    times = times + 1 if seq == refused.seq else 1
+    if not refused.unusable or times >= ANSWERS_ALONE:
+        return None
+    limit_to = max(marker.limit_to or 0, refused.seq)
+    return replace(marker, pass_limit=1, limit_to=limit_to, unusable=(refused.seq, times))
 
 
 def singled_out(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker:
     """The marker after an event was refused alone while nothing has been accepted yet: the next one is asked about
     alone, too."""
-    return replace(marker, pass_limit=1, limit_to=refused.seq + 1, refused=(*marker.refused, refused))
+    return replace(marker, pass_limit=1, limit_to=refused.seq + 1, refused=(*marker.refused, refused), unusable=None)
 
 
 def given_up(marker: SessionMarker) -> SessionMarker:
     """Without a trace of refusals."""
-    return replace(marker, pass_limit=None, limit_to=None, refused=())
+    return replace(marker, pass_limit=None, limit_to=None, refused=(), unusable=None)
+
+
+def in_doubt(marker: SessionMarker) -> bool:
+    """Whether it may be the model, and no event, that nothing of its answers could be used."""
+    return any(one.unusable for one in marker.refused)
+
+
+def offered(marker: SessionMarker, last: int) -> SessionMarker:
+    """The marker whose events in doubt wait for what is said behind ``last``."""
+    return replace(marker, offered_seq=max(marker.offered_seq, last))
 
 
 def write_marker(scope: SessionScope, token: int, moved: SessionMarker) -> None:
-    """Keep what ``moved`` says about refusals. Raises LeaseLost, UserErased."""
+    """Keep what ``moved`` says about refusals, and how far it was offered. Raises LeaseLost, UserErased."""
 
     def attempt() -> None:
         item = scope.ports.table.get(scope.keys.marker)
@@ -46,7 +69,14 @@ def write_marker(scope: SessionScope, token: int, moved: SessionMarker) -> None:
             raise UserErased
         marker = rows.read_marker(item)
         check_lease(marker, token, scope.ports.clock.now())
-        wanted = replace(marker, pass_limit=moved.pass_limit, limit_to=moved.limit_to, refused=moved.refused)
+        wanted = replace(
+            marker,
+            offered_seq=moved.offered_seq,
+            pass_limit=moved.pass_limit,
+            limit_to=moved.limit_to,
+            refused=moved.refused,
+            unusable=moved.unusable,
+        )
         if wanted != marker:
             scope.ports.table.write([rows.put_marker(scope.keys, wanted)])
 
@@ -63,5 +93,5 @@ def _without_images(event: Event) -> Event:
     return replace(event, content="\n".join([event_text(event), *left_out]).strip()) if left_out else event
 
 
-def noted(event: Event, refusal: ContentRefused) -> RefusedEvent:
-    return RefusedEvent(event.seq, str(refusal))
+def noted(event: Event, failure: ContentRefused | UnusableAnswer) -> RefusedEvent:
+    return RefusedEvent(event.seq, str(failure), unusable=isinstance(failure, UnusableAnswer))

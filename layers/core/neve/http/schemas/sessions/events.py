@@ -254,7 +254,9 @@ class EventOut(View):
     archived: bool = Field(description="A compaction has summarised it.")
     retracted: bool = Field(description="It was taken back: no prompt shows it and no recall finds it.")
     erased: Literal[True] | None = Field(description="It was deleted, and nothing of what it said is kept any more.")
-    unobservable: Unobservable | None = Field(description="The observer would not read it; the passes went on without.")
+    unobservable: Unobservable | None = Field(
+        description="The observer would not read it, or gave no usable answer; the passes went on without."
+    )
     created_at: str
 
     @classmethod
