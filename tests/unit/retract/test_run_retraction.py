@@ -15,7 +15,7 @@ from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.retractions import RetractReason
 from neve.domain.records.sessions import EventType
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -449,6 +449,73 @@ def test_where_all_that_is_left_is_refused_it_is_told_once(world: World) -> None
     job = job_of(world, message)
     assert (job.status, seen(world)) == ("done", [])
     assert report is not None and report.unobservable == job.result["unobservable"] == [{"seq": 1, "reason": REASON}]
+
+
+UNUSABLE = pytest.mark.parametrize("failure", [AnswerCutOff("cut off"), AnswerOutOfForm("out of form")])
+
+
+@UNUSABLE
+def test_an_event_that_no_answer_can_be_used_about_is_left_out_and_told(world: World, failure: Exception) -> None:
+    observe(world, "one", "two", "three", "four")
+    message = retract(world, 4)
+    world.observer.answers += [failure] * 4
+    report = run_retraction(scope_of(world), message)
+    assert [[event.seq for event in one.events] for one in world.observer.passes[1:]] == [
+        [1, 2, 3],
+        *[[1]] * 3,
+        [2, 3],
+    ]
+    reported = [{"seq": 1, "reason": str(failure)}]
+    assert report is not None and report.unreported()[0] == reported
+    job = job_of(world, message)
+    assert (job.status, job.result["unobservable"], ranges(seen(world))) == ("done", reported, [(1, 3)])
+
+
+@pytest.mark.parametrize("failure", [AnswerCutOff("cut off"), ContentRefused(REASON)])
+def test_what_one_worker_was_refused_the_next_one_knows(world: World, failure: Exception) -> None:
+    """Where there is time for one answer at a time."""
+    observe(world, "one", "two", "three", "four")
+    message = retract(world, 4)
+    alone = 3 if isinstance(failure, AnswerCutOff) else 1
+    world.observer.answers += [failure] * (1 + alone)
+    places, told = [], []
+    for _ in range(20):
+        report = run_retraction(scope_of(world), message, seconds_left=time_for(1))
+        assert report is not None
+        places.append(report.left_off_at)
+        told += report.unreported()[0]
+        if report.left_off_at is None:
+            break
+    assert [len(one.events) for one in world.observer.passes[1:]] == [3, *[1] * alone, 2]
+    assert len(set(places)) == len(places), "each has got somewhere"
+    assert told == job_of(world, message).result["unobservable"] == [{"seq": 1, "reason": str(failure)}]
+
+
+@UNUSABLE
+def test_a_model_of_which_no_answer_can_be_used_is_waited_for(world: World, failure: Exception) -> None:
+    """Three events and nothing accepted: it is the model. What was to be read again is, when it is mended."""
+    observe(world, "one", "two", "three", "four")
+    message = retract(world, 4)
+    world.observer.answers += [failure] * 20
+    report = run_retraction(scope_of(world), message)
+    job = job_of(world, message)
+    assert report is not None and str(failure) in str(report.failure)
+    assert (job.status, "unobservable" in job.result, world.model_is_down) == ("running", False, True)
+    world.observer.answers.clear()
+    run_retraction(scope_of(world), message)
+    assert (job_of(world, message).status, ranges(seen(world))) == ("done", [(1, 3)])
+
+
+def test_an_outage_leaves_nothing_out_of_what_is_read_again(world: World) -> None:
+    observe(world, "one", "two")
+    message = retract(world, 2)
+    world.observer.answers += [AnswerCutOff("cut off"), *[ModelUnavailable("status 529")] * 5]
+    for _ in range(5):
+        with pytest.raises(ModelUnavailable, match="529"):
+            run_retraction(scope_of(world), message)
+    run_retraction(scope_of(world), message)
+    job = job_of(world, message)
+    assert (job.status, "unobservable" in job.result, ranges(seen(world))) == ("done", False, [(1, 1)])
 
 
 def test_images_that_are_left_out_are_told(world: World) -> None:

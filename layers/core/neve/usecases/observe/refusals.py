@@ -29,14 +29,19 @@ def halved(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
 
 
 def once_more(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker | None:
-    """The marker after an answer about an event alone could not be used: it is asked about again. None when that was
-    the last time, or when the event itself was refused."""
-    seq, times = marker.unusable or (refused.seq, 0)
-    times = times + 1 if seq == refused.seq else 1
-    if not refused.unusable or times >= ANSWERS_ALONE:
-        return None
+    """The marker after an answer about an event alone could not be used: it is asked about again. None as of
+    ``counted``."""
+    unusable = counted(marker.unusable, refused)
     limit_to = max(marker.limit_to or 0, refused.seq)
-    return replace(marker, pass_limit=1, limit_to=limit_to, unusable=(refused.seq, times))
+    return replace(marker, pass_limit=1, limit_to=limit_to, unusable=unusable) if unusable else None
+
+
+def counted(before: tuple[int, int] | None, refused: RefusedEvent) -> tuple[int, int] | None:
+    """The event's seq, and how many answers about it alone could not be used by now. None when that was the last one
+    to be asked for, or when the event itself was refused. ``before``: the same of the answer before, if it was one."""
+    seq, times = before or (refused.seq, 0)
+    times = times + 1 if seq == refused.seq else 1
+    return (refused.seq, times) if refused.unusable and times < ANSWERS_ALONE else None
 
 
 def singled_out(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker:

@@ -6,20 +6,21 @@ is in the job, which moves on with every commit."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from neve.domain.memories.live_rows import live_row
 from neve.domain.observe.facts import facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
-from neve.domain.records.markers import SessionMarker
+from neve.domain.records.markers import RefusedEvent, SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
-from neve.ports.errors import ContentRefused, UnusableAnswer
+from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -33,11 +34,11 @@ from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
-from neve.usecases.observe.refusals import noted, without_images
+from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.reflect.replace_rows import in_place, seqs_of
-from neve.usecases.retract.retract_job import has_more_to_read, note, read, with_next_to_read
+from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,35 @@ class Left:
     last: int
 
 
-def next_left(scope: SessionScope, job_id: str) -> Left | None:
+@dataclass(frozen=True)
+class Narrowed:
+    """What the observer has refused of what is left, or gave no usable answer about: ``most``, ``refused`` and
+    ``unusable`` as ``pass_limit``, ``refused`` and ``unusable`` of a session's marker."""
+
+    most: int | None = None
+    refused: tuple[RefusedEvent, ...] = ()
+    unusable: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Narrowed:
+        kept = state.get(NARROWED, {})
+        refused = tuple(RefusedEvent(**one) for one in kept.get("refused", ()))
+        unusable = kept.get("unusable")
+        return cls(kept.get("most"), refused, tuple(unusable) if unusable else None)
+
+    @property
+    def place(self) -> str:
+        """A name for how far it has come."""
+        return f"{self.most or 0}.{len(self.refused)}.{self.unusable[1] if self.unusable else 0}"
+
+
+def next_left(scope: SessionScope, job_id: str) -> tuple[Left, Narrowed] | None:
     """Raises UserErased, JobEnded, StoreUnavailable."""
     job = read(scope, job_id)
     if not job.state.get("again") and has_more_to_read(job):
         job = note(scope, job_id, with_next_to_read)
     again = job.state.get("again", ())
-    return Left(*again[0]) if again else None
+    return (Left(*again[0]), Narrowed.of(job.state)) if again else None
 
 
 def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> Job:
@@ -67,7 +90,8 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
     so_far = ObservationReport.going_on(job.result)
     so_far.also_left_out(new)
     counts = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
-    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **counts})
+    state = {name: value for name, value in job.state.items() if name != NARROWED}
+    return replace(job, state={**state, "again": again}, result={**job.result, "written": ids, **counts})
 
 
 def observe_remainder(
@@ -80,8 +104,9 @@ def observe_remainder(
         return
     token = take_lease(scope).lease_token
     try:
-        while (left := next_left(scope, job_id)) is not None:
-            _Again(scope, incarnation, token, job_id, left, report, seconds_left).run()
+        while (found := next_left(scope, job_id)) is not None:
+            left, narrowed = found
+            _Again(scope, incarnation, token, job_id, left, report, seconds_left, narrowed).run()
     finally:
         release_lease(scope, token)
 
@@ -104,8 +129,8 @@ class _Shown:
 
 @dataclass
 class _Again:
-    """``most``: events of a pass, once more of them were refused; ``refused``: those that were refused alone; ``new``:
-    what the job's row does not say yet of what was not observed."""
+    """``narrowed``: as the job's row has it; ``accepted``: whether an answer could be used; ``new``: what the job's
+    result does not say yet of what was not observed."""
 
     scope: SessionScope
     incarnation: int
@@ -114,12 +139,13 @@ class _Again:
     left: Left
     report: ObservationReport
     seconds_left: SecondsLeft
-    most: int | None = None
-    refused: set[int] = field(default_factory=set)
+    narrowed: Narrowed
+    accepted: bool = False
     new: ObservationReport = field(default_factory=ObservationReport)
 
     def __post_init__(self) -> None:
         self.whole = (self.left.first, self.left.last)
+        self.new.unobservable += [_told(one) for one in self.narrowed.refused]
 
     def run(self) -> None:
         """Consecutive passes over what is left of one observation."""
@@ -137,6 +163,8 @@ class _Again:
                 continue
             else:
                 self.left = replace(self.left, first=read_to + 1)
+                self.narrowed = Narrowed(self.narrowed.most)
+                self.accepted = True
 
     def _need_time(self) -> None:
         """For one more answer of the observer. Raises OutOfTime."""
@@ -153,15 +181,26 @@ class _Again:
         self.new = ObservationReport()
 
     def _narrow(self, events: Sequence[Event], failure: ContentRefused | UnusableAnswer) -> None:
+        """Ask for less the next time, or once more where an answer about one event could not be used, or leave out an
+        event that was refused alone. Raises ModelRefused where it may be no event, but the model."""
+        before, refused = self.narrowed, noted(events[0], failure)
         if len(events) > 1:
-            self.most = len(events) // 2
-        elif isinstance(failure, UnusableAnswer):
-            raise failure
+            self.narrowed = Narrowed(len(events) // 2, before.refused)
+        elif unusable := counted(before.unusable, refused):
+            self.narrowed = Narrowed(1, before.refused, unusable)
         else:
-            refused = noted(events[0], failure)
-            self.refused.add(refused.seq)
-            self.new.unobservable.append({"seq": refused.seq, "reason": refused.reason})
-            self.most = None
+            self.narrowed = Narrowed(None, (*before.refused, refused))
+            self.new.unobservable.append(_told(refused))
+        in_doubt = sum(one.unusable for one in self.narrowed.refused)
+        if in_doubt >= REFUSED_IN_A_ROW and not self.accepted:
+            self._keep(Narrowed())
+            with noting_the_model(self.scope.ports):
+                raise ModelRefused(f"nothing of its answers can be used: {failure}") from failure
+        self._keep(self.narrowed)
+
+    def _keep(self, narrowed: Narrowed) -> None:
+        """For the next worker."""
+        note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, NARROWED: asdict(narrowed)}))
 
     def _read(self) -> _Shown:
         """What the observer is shown, at most as much as a pass may hold."""
@@ -174,17 +213,18 @@ class _Again:
         spans = tuple(without((self.left.first, self.left.last), marker.retracted))
         between = keys.events(self.left.first, self.left.last)
         log = map(rows.read_event, all_rows(self.scope.ports.table, keys.log, between=between))
-        meant = (e for e in log if holds(spans, e.seq) and e.seq not in self.refused)
+        refused = {one.seq for one in self.narrowed.refused}
+        meant = (e for e in log if holds(spans, e.seq) and e.seq not in refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
-        pictured = with_room(self.scope.ports.objects, plan.events[: self.most], stripped)
+        pictured = with_room(self.scope.ports.objects, plan.events[: self.narrowed.most], stripped)
         events = plan.events[: len(pictured.events)]
         return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 
     def _pass(self, shown: _Shown) -> int:
         """One answer and its commit; up to where it did justice to the events."""
         given = self._input(shown)
-        with noting_the_model(self.scope.ports):
+        with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
             observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
         room = facts_with_room(stated_facts(observed.facts, shown.events), shown.events[0].seq)
@@ -242,6 +282,10 @@ class _Again:
             max_lines=room_for(shown.events),
             seconds_left=self.seconds_left,
         )
+
+
+def _told(refused: RefusedEvent) -> dict[str, Any]:
+    return {"seq": refused.seq, "reason": refused.reason}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,8 @@ from neve.usecases.jobs import long_lists
 
 REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
+NARROWED = "narrowed"
+"""In the state: what the observer would not read of what is left, until a pass over it is committed."""
 MEANWHILE = "pack meanwhile"
 """The pack without what the model refuses to read. It is built again behind that."""
 TOUCHED, KEPT, REVISIONS, GONE, PURGED = "touched", "kept", "revisions", "gone", "purged"

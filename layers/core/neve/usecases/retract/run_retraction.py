@@ -34,7 +34,7 @@ from neve.usecases.retract.erase_retracted import (
     erase_retracted,
     purge_packs_made_of,
 )
-from neve.usecases.retract.observe_remainder import observe_remainder
+from neve.usecases.retract.observe_remainder import Narrowed, observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import (
     ERASED,
@@ -105,7 +105,7 @@ class _Retracting:
             job = read(self.scope, self.job_id)
             state = job.state
             moved = [job.result.get("superseded"), sum(state.get("removed", {}).values()), state.get(REBUILDING)]
-            place = [len(state.get("done", ())), *moved, state.get("again", [])[:1]]
+            place = [len(state.get("done", ())), *moved, state.get("again", [])[:1], Narrowed.of(state).place]
             self.report.left_off_at = ".".join(map(str, place))
 
     def _wait(self, refusal: ModelRefused) -> None:
