@@ -96,8 +96,8 @@ def test_alarms_watch_functions_queues_and_routes_that_exist() -> None:
 
 
 def test_a_message_that_failed_once_is_no_alarm() -> None:
-    """A queue's age counts the messages in flight: one that failed is hidden for the visibility timeout, and comes again
-    by itself."""
+    """A queue's age counts messages in flight: one that failed is hidden for the visibility timeout, and comes again by
+    itself."""
     hidden = {
         f"${{Service}}-{queue_name(it)}{'.fifo' if it.get('FifoQueue') else ''}": it["VisibilityTimeout"]
         for _, it in of_type(expanded(), "AWS::SQS::Queue")
