@@ -154,6 +154,7 @@ def test_a_librarian_whose_answer_is_cut_off_is_asked_for_less() -> None:
 
 
 CUT_OFF, MALFORMED = AnswerCutOff("cut off"), {"actions": 1}
+NO_CALL = AnswerOutOfForm("no call of file_conversation")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,7 @@ CUT_OFF, MALFORMED = AnswerCutOff("cut off"), {"actions": 1}
         (CUT_OFF, MALFORMED, "cut_off"),
         (MALFORMED, CUT_OFF, "out_of_form"),
         (MALFORMED, MALFORMED, "out_of_form"),
+        (NO_CALL, NO_CALL, "out_of_form"),
     ],
 )
 def test_a_librarian_of_whose_two_answers_nothing_can_be_used_files_nothing(first: Any, second: Any, why: str) -> None:

@@ -41,7 +41,7 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable, UnusableAnswer
 from neve.ports.models import ANY_LANGUAGE, LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
@@ -185,8 +185,9 @@ class PromptedObserver:
     def _filed(self, given: FilingInput, answers: list[ModelAnswer]) -> Filed:
         try:
             answers.append(self._model.call_tool(_filing_request(given)))
-        except AnswerCutOff:
-            return Filed((), None, self._name, filing_prompt.PROMPT_VERSION, rejected={CUT_OFF: 1})
+        except UnusableAnswer as failure:
+            why = CUT_OFF if isinstance(failure, AnswerCutOff) else OUT_OF_FORM
+            return Filed((), None, self._name, filing_prompt.PROMPT_VERSION, rejected={why: 1})
         whole = {document.path for document in given.documents if filing_prompt.is_whole(document)}
         seqs = {event.seq for event in given.events}
         try:
