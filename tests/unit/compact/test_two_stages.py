@@ -17,7 +17,14 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
 from neve.observing import Summarised
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import (
+    AnswerCutOff,
+    AnswerOutOfForm,
+    ContentRefused,
+    ModelRefused,
+    ModelUnavailable,
+    StoreUnavailable,
+)
 from neve.ports.table import Delete, Expect, key_of
 from neve.scope import SessionScope, UserData
 from neve.store import rows
@@ -305,6 +312,22 @@ def test_without_a_models_words_the_extract_stands(world: World, answer: Any, re
     assert (stored.by, stored.model, stored.prompt_version) == ("extract", None, None)
     assert len(stored.preferences) == 1
     assert {name: job.result[name] for name in reason} == reason
+
+
+@pytest.mark.parametrize("unusable", [AnswerCutOff("cut off"), AnswerOutOfForm("no call")])
+def test_a_summary_waits_for_no_third_answer_that_cannot_be_used(world: World, unusable: Exception) -> None:
+    turns(world, 12)
+    world.observer.summaries = [unusable, unusable]
+    job = compact(world)
+    assert (job.status, summary(world, 1).by) == ("done", "extract")
+    assert job.result["summary_reason"] == "nothing of the observer's answers could be used"
+    assert len(world.observer.summarised) == 2
+    turns(world, 12)
+    good = Summarised(SummaryText(preferences=("user: Tea.",)), "m-1", prompt_version="1")
+    world.observer.summaries = [unusable, good]
+    job = compact(world)
+    assert summary(world, 2).by == "model"
+    assert "summary_reason" not in job.result
 
 
 @pytest.mark.parametrize("cap", [100, 35_000])

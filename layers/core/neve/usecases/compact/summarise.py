@@ -18,7 +18,7 @@ from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
 from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
-from neve.ports.errors import ContentRefused
+from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_summary
@@ -30,6 +30,9 @@ UNDER_WAY = "Asked by the user and still under way: "
 """Begins the item that stands for the message of a turn that was cut inside."""
 IMAGE = "[image]"
 REFUSED = "the observer refused to read these events"
+UNUSABLE = "nothing of the observer's answers could be used"
+ANSWERS = 2
+"""*Chosen*: of which none can be used, before the extract stands."""
 
 
 class NoTimeToSummarise(Exception):
@@ -95,8 +98,8 @@ class Written:
 
 
 def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, seconds_left: SecondsLeft) -> Written:
-    """A model that refuses the content of the events, or finds nothing worth a word, leaves the extract. Raises
-    NoTimeToSummarise, ModelUnavailable, ModelRefused."""
+    """A model that refuses the content of the events, gives no answer that can be used, or finds nothing worth a word,
+    leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
     target = summary_target(verbosity, scope.policy.compaction_at)
     earlier = _without_requests(leaving.before) if leaving.before else None
     readable = [_without_images(event) for raw in leaving.events if (event := strip_event(raw)) is not None]
@@ -115,12 +118,9 @@ def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, secon
         )
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
-        try:
-            with noting_the_model(scope.ports):
-                answer = scope.ports.observer.summarise(given)
+        answer, reason = _asked(scope, given)
+        if answer is not None:
             done = replace(answer, summary=screen_summary(scope, answer.summary))
-        except ContentRefused:
-            reason = REFUSED
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
     if done is None or done.summary == SummaryText():
         text = extract_summary(readable, target, before=earlier, timezone=leaving.timezone, count=scope.count)
@@ -138,6 +138,21 @@ def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, secon
         left_out=done.left_out + items_without_room(done.summary, within) if done and by_model else 0,
         cost=_cost(done) if done else {},
     )
+
+
+def _asked(scope: SessionScope, given: SummaryInput) -> tuple[Summarised | None, str | None]:
+    """The answer, or why there is none. One that is cut off or out of form is asked for once more, if there is time: a
+    horizon that waits for another would wait for ever. Raises ModelUnavailable, ModelRefused."""
+    for _ in range(ANSWERS):
+        try:
+            with noting_the_model(scope.ports):
+                return scope.ports.observer.summarise(given), None
+        except ContentRefused:
+            return None, REFUSED
+        except UnusableAnswer:
+            if given.seconds_left() < scope.ports.observer.longest_s:
+                break
+    return None, UNUSABLE
 
 
 def request_of(events: Sequence[Event], before: Summary | None) -> str | None:
