@@ -411,6 +411,26 @@ RECANTED = Workload(
 """Facts and documents of messages that are taken back: what they had taken the place of comes back, while the same is
 said again, and jobs of sessions that have ended wait for it."""
 
+CORRECTED = Workload(
+    "corrected",
+    {
+        "append": 9,
+        "retract": 5,
+        "observe": 4,
+        "list": 5,
+        "update": 6,
+        "end": 1,
+        "read_pack": 1,
+        "recall": 1,
+    },
+    _roomy,
+    clients=(2, 4),
+    steps=(8, 14),
+    tenants=("t1",),
+    temper=RETRACTIONS.temper,
+)
+"""What was made of messages is reworded while they, or their answers, are taken back."""
+
 
 def _small_layers(random: Random) -> Policy:
     """Not every document has room, and histories are cut and compacted after a few turns."""
@@ -594,7 +614,7 @@ RETAINED = Workload(
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -603,7 +623,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

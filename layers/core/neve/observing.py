@@ -34,13 +34,14 @@ def time_of(context: Any) -> SecondsLeft:
 @dataclass(frozen=True, slots=True)
 class PriorMemory:
     """A row shown for deduplication; only these ids may be cited. ``span``: what of the session's log it was made
-    from. ``observed_at``: when its words were said, in stored form."""
+    from, ``parts``: what of that was not taken back. ``observed_at``: when its words were said, in stored form."""
 
     id: str
     text: str
     local: bool
     kind: Kind = Kind.OBSERVATION
     span: tuple[int, int] | None = field(default=None, compare=False)
+    parts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     observed_at: str = field(default="", compare=False)
 
 

@@ -31,6 +31,7 @@ from neve.usecases.memories import (
     note_access,
     update_memory,
 )
+from neve.usecases.memories.by_people import outliving
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
@@ -289,6 +290,13 @@ ABLATIONS = _by_name(
             "retractions",
             1500,
             lambda: [(derived._Weighing, "_is_touched", by_its_own_range)],
+        ),
+        Ablation(
+            "corrections",
+            "leaving what a person has corrected where only an answer is taken back",
+            "corrected",
+            400,
+            lambda: [(outliving.Outliving, "stays", lambda *_: False)],
         ),
         Ablation(
             "hydration of events",

@@ -123,14 +123,31 @@ def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:
 
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
-    """When calm: no row that readers see was made of it, by its own range or by its sources."""
+    """When calm: no row that readers see was made of it, by its own range or by its sources; but for those that a
+    person has corrected, where it is nothing that the user uttered."""
     for keys in run.history.sessions():
-        spans = _retracted(run, keys)
+        spans, theirs = _retracted(run, keys), _theirs(run, keys)
         gen = rows.read_head(row(run, keys, "head")).gen
         every = {m.id: m for m in memories_of(run, keys)}
         for memory in every.values():
-            if active(memory, gen) and _is_about(memory, every, keys, spans, frozenset()):
+            taken_back = _taken_back(memory, every, keys, spans, frozenset())
+            if active(memory, gen) and taken_back and not (memory.corrected and taken_back.isdisjoint(theirs)):
                 yield f"{memory.id}: {memory.kind} of {memory.provenance}, {spans} is taken back"
+
+
+def a_correction_outlives_an_answer(run: Run) -> Found:
+    """When calm: what a person has corrected is not superseded by a retraction of what the user did not utter, as long
+    as something of its range stays."""
+    for keys in run.history.sessions():
+        spans, theirs = _retracted(run, keys), _theirs(run, keys)
+        for memory in memories_of(run, keys):
+            gone = memory.corrected and str(memory.superseded_reason).startswith("taken back")
+            if not gone or memory.kind is Kind.REFLECTION:
+                continue
+            seqs = _range_of(memory, keys)
+            taken_back = {seq for seq in seqs if holds(spans, seq)}
+            if taken_back and taken_back != seqs and taken_back.isdisjoint(theirs):
+                yield f"{memory.id}: {memory.provenance} left with {sorted(taken_back)}"
 
 
 def what_is_taken_back_is_marked(run: Run) -> Found:
@@ -223,17 +240,33 @@ def _texts(run: Run, keys: SessionKeys) -> Iterator[tuple[str, str]]:
         yield f"passage {place}", f"{passage.text} {passage.neighbours}"
 
 
-def _is_about(memory: Memory, every: dict[str, Memory], keys: SessionKeys, spans: Spans, seen: frozenset[str]) -> bool:
+def _taken_back(
+    memory: Memory, every: dict[str, Memory], keys: SessionKeys, spans: Spans, seen: frozenset[str]
+) -> set[int]:
+    """Seqs of what it is about."""
     if memory.id in seen:
-        return False
+        return set()
     if memory.kind is Kind.REFLECTION:
         sources = [every[i] for i in memory.supersedes if i in every]
-        return any(_is_about(one, every, keys, spans, seen | {memory.id}) for one in sources)
+        return set().union(*(_taken_back(one, every, keys, spans, seen | {memory.id}) for one in sources))
+    return {seq for seq in _range_of(memory, keys) if holds(spans, seq)}
+
+
+def _range_of(memory: Memory, keys: SessionKeys) -> set[int]:
     origin = memory.provenance
     if origin.session_id != keys.session or origin.seq_from is None or origin.seq_to is None:
-        return False
+        return set()
     own = without((origin.seq_from, origin.seq_to), origin.left_out)
-    return any(holds(spans, seq) for first, last in own for seq in range(first, last + 1))
+    return {seq for first, last in own for seq in range(first, last + 1)}
+
+
+def _theirs(run: Run, keys: SessionKeys) -> set[int]:
+    """Seqs of what the user uttered, or may have, and of what is erased."""
+    item = row(run, keys, "session_head")
+    erased = _spans(item.get("erased", ())) if item else ()
+    log = {item["seq"]: item["event_type"] for item in log_of(run, keys)}
+    last = max([*log, *(seq for span in erased for seq in span)], default=0)
+    return {seq for seq in range(1, last + 1) if log.get(seq, "user_message") == "user_message" or holds(erased, seq)}
 
 
 def _retracted(run: Run, keys: SessionKeys) -> Spans:
@@ -250,6 +283,7 @@ INVARIANTS = (
     a_retraction_is_done,
     a_repeat_is_answered_the_same,
     nothing_visible_is_about_what_is_taken_back,
+    a_correction_outlives_an_answer,
     what_still_stands_holds,
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,

@@ -76,11 +76,13 @@ def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
 class Elsewhere:
     """What else is known. ``retracted``: what is taken back of other sessions. ``unsupported``: statements that do not
     stand by themselves, each with the id of its fact: the fact's words are those of a message that was deleted.
-    ``gone``: sources of reflections that were deleted, by id, with what those had been made of."""
+    ``gone``: sources of reflections that were deleted, by id, with what those had been made of. ``outliving``: ids of
+    what stays although its range is met (``domain/retract/outliving.py``)."""
 
     retracted: Mapping[str, Spans] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
     gone: Mapping[str, Sources | None] = field(default_factory=dict)
+    outliving: frozenset[str] = frozenset()
 
 
 NOTHING_ELSE = Elsewhere()
@@ -137,6 +139,8 @@ class _Weighing:
     def _touched(self, memory: Memory) -> bool:
         """A reflection by its sources, and where some of them are gone by what those were made of, and its own range:
         one of several sessions has none."""
+        if memory.id in self.elsewhere.outliving:
+            return False
         if memory.id not in self.known:
             self.known[memory.id] = False  # nothing replaces itself, whatever an import says
             self.known[memory.id] = self._is_touched(memory)
@@ -171,7 +175,10 @@ class _Weighing:
         """By the statements that are left of it."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
-        statements = (one for one in statements_of(fact) if not is_retracted(one, spans))
+        statements = [one for one in statements_of(fact) if not is_retracted(one, spans)]
+        first = first_statement(fact)
+        if fact.id in self.elsewhere.outliving and first not in statements:
+            statements.insert(0, first)
         return restated(fact, [one for one in statements if (fact.id, one) not in self.elsewhere.unsupported])
 
     def _retained(self, touched: Iterable[Memory]) -> Iterator[Memory]:

@@ -23,6 +23,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import TOO_MANY_WRITERS, transact
+from neve.usecases.memories.by_people.outliving import Outliving
 from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.edited_text import leave_text
 from neve.usecases.memories.fact_place import one_statement, take_place
@@ -142,8 +143,12 @@ class _Update:
         back since, unless it is a fact that was said elsewhere too."""
         if memory.session_id is None or memory.restatements:
             return
-        item = self.scope.ports.table.get(self.scope.keys.of_session(memory.session_id).session_head)
-        if item and is_touched(memory, memory.session_id, rows.read_session(item).retracted):
+        log = self.scope.of_session(memory.session_id)
+        item = self.scope.ports.table.get(log.keys.session_head)
+        if item is None:
+            return
+        session = rows.read_session(item)
+        if is_touched(memory, memory.session_id, session.retracted) and not Outliving(log, session).of([memory]):
             raise NeveError("conflict", "What this memory was made of has been taken back.")
 
     def _own(self, tried: Memory) -> Memory | None:

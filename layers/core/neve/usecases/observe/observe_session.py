@@ -316,7 +316,7 @@ class _Pass:
 
 def held_by(given: PassInput) -> tuple[Span, ...]:
     """The parts of the log that an answer may hold words of."""
-    return (*((event.seq, event.seq) for event in given.events), *(one.span for one in given.prior if one.span))
+    return (*((event.seq, event.seq) for event in given.events), *(part for one in given.prior for part in one.parts))
 
 
 def _read_through(marker: SessionMarker) -> int:

@@ -5,23 +5,25 @@ tell of a state, so that they can be corrected, then global rows of the frozen p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.live_rows import live_row
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Scope
 from neve.domain.records.packs import PackEntry
-from neve.domain.records.sessions import Event, Span
-from neve.domain.sessions.spans import meets
+from neve.domain.records.sessions import Event, Span, Spans
+from neve.domain.retract.derived import is_touched, left_of
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import content_words
 from neve.observing import PriorMemory
-from neve.ports.table import Index, Item
+from neve.ports.table import Index, Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.memories import active_memories, memories_of
+from neve.usecases.memories.by_people.outliving import Outliving
 
 MAX_ROWS = 50
 MAX_FACTS = 100
@@ -48,11 +50,13 @@ def prior_memories(
 ) -> list[PriorMemory]:
     """Global rows, facts first, each kind in its order, then local ones, oldest first. Newest local rows are preferred
     when not all fit. ``facts``: ``facts_elsewhere``, be it of a while ago.
-    What was made of events that are taken back is not among them, whether or not it has been superseded yet. Raises
-    UserErased for a session that is gone, StoreUnavailable."""
+    What was made of events that are taken back is not among them, whether or not it has been superseded yet, but for
+    what outlives that (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
+    StoreUnavailable."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
-    found = table.get_many([keys.head, keys.epoch])
-    if keys.epoch not in found:
+    wanted = [keys.head, keys.epoch, *([keys.session_head] if marker.retracted else ())]
+    found = table.get_many(wanted)
+    if any(key not in found for key in wanted[1:]):
         raise UserErased
     gen = rows.read_head(found.get(keys.head)).gen
     epoch = rows.read_epoch(found[keys.epoch])
@@ -64,13 +68,13 @@ def prior_memories(
     known = _alike(facts, events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]
-    read = partial(_still_meant, scope, marker, gen)
+    read = partial(_still_meant, scope, _log_left(scope, marker, found), gen)
     shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
     newest = tuple(reversed(marker.live))
     shown_local = _fit(read, newest, room, MAX_ROWS - len(shown_global))
-    return [_shown(scope, m, local=False) for m in shown_global] + [
-        _shown(scope, m, local=True) for m in reversed(shown_local)
+    return [_shown(scope, m, marker.retracted, local=False) for m in shown_global] + [
+        _shown(scope, m, marker.retracted, local=True) for m in reversed(shown_local)
     ]
 
 
@@ -90,10 +94,19 @@ def _own(scope: SessionScope, item: Item) -> bool:
     return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
 
 
-def _still_meant(scope: SessionScope, marker: SessionMarker, gen: int, ids: Sequence[str]) -> list[Memory]:
+def _log_left(scope: SessionScope, marker: SessionMarker, found: Mapping[Key, Item]) -> Outliving | None:
+    """None where nothing is taken back."""
+    item = found.get(scope.keys.session_head)
+    return Outliving(scope, replace(rows.read_session(item), retracted=marker.retracted)) if item else None
+
+
+def _still_meant(scope: SessionScope, log: Outliving | None, gen: int, ids: Sequence[str]) -> list[Memory]:
     found = active_memories(scope.ports.table, scope.keys, ids, gen)
-    ranges = ((memory, _range_here(scope, memory)) for memory in found)
-    return [memory for memory, span in ranges if span is None or not meets(marker.retracted, span)]
+    if log is None:
+        return found
+    met = [memory for memory in found if is_touched(memory, scope.session, log.session.retracted)]
+    gone = {memory.id for memory in met} - log.of(met)
+    return [memory for memory in found if memory.id not in gone]
 
 
 def _range_here(scope: SessionScope, memory: Memory) -> Span | None:
@@ -104,9 +117,16 @@ def _range_here(scope: SessionScope, memory: Memory) -> Span | None:
     return origin.seq_from, origin.seq_to
 
 
-def _shown(scope: SessionScope, memory: Memory, *, local: bool) -> PriorMemory:
-    span = _range_here(scope, memory)
-    return PriorMemory(memory.id, memory.text, local, memory.kind, span, observed_at=memory.observed_at)
+def _shown(scope: SessionScope, memory: Memory, retracted: Spans, *, local: bool) -> PriorMemory:
+    return PriorMemory(
+        memory.id,
+        memory.text,
+        local,
+        memory.kind,
+        _range_here(scope, memory),
+        left_of(memory, scope.session, retracted),
+        memory.observed_at,
+    )
 
 
 def _fit(

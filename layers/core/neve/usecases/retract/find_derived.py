@@ -9,11 +9,13 @@ from datetime import timedelta
 
 from neve.domain.memories.fact_statements import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
 from neve.domain.memories.made_of import Sources
+from neve.domain.memories.visibility import status_at
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import Kind, Memory, Statement
+from neve.domain.records.memories import Kind, Memory, Statement, Status
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import SessionHead, Spans
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
+from neve.domain.retract.outliving import in_their_words, made_of_here
 from neve.domain.sessions.transcript import event_text
 from neve.domain.times import parse
 from neve.domain.words import content_words
@@ -23,6 +25,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import MEMORY, deleted_memory_id
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
+from neve.usecases.memories.by_people.outliving import Outliving
 from neve.usecases.reflect.candidates import READ_BATCH_SIZE
 
 SKEW = timedelta(hours=1)
@@ -66,7 +69,8 @@ def made_since(scope: SessionScope, session: SessionHead) -> str:
 @dataclass
 class _Weighing:
     """``known``: the rows that were read. ``heads``: of sessions, this one's included; one that is not there has
-    taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id."""
+    taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id. ``outliving``: ids of
+    those rows that stay although something of their range is taken back."""
 
     scope: SessionScope
     session: SessionHead
@@ -75,6 +79,10 @@ class _Weighing:
     heads: dict[str, SessionHead] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
     gone: dict[str, Sources | None] = field(default_factory=dict)
+    outliving: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._log_left = Outliving(self.scope, self.session)
 
     def read(self, marker: SessionMarker) -> None:
         """The user's rows since the session began: none that is older was made of it, but for the facts that the
@@ -94,6 +102,7 @@ class _Weighing:
         asked: set[str] = set()
         self.unsupported = frozenset(self._unsupported())
         while True:
+            self.outliving = frozenset(self._outliving())
             outcome = self._outcome(self.session.retracted)
             missing = sorted(unknown_sources({i: self.known[i] for i in outcome.touched}) - self.known.keys() - asked)
             missing = missing or sorted(_facts_in_their_places(self.scope, outcome) - self.known.keys() - asked)
@@ -123,7 +132,16 @@ class _Weighing:
 
     def _elsewhere(self) -> Elsewhere:
         retracted = {name: head.retracted for name, head in self.heads.items()}
-        return Elsewhere(retracted, self.unsupported, self.gone)
+        return Elsewhere(retracted, self.unsupported, self.gone, self.outliving)
+
+    def _outliving(self) -> Iterator[str]:
+        """Of what something else has replaced, a person's own words only, which may come back."""
+        for memory in self.known.values():
+            if status_at(memory, self.gen) is Status.SUPERSEDED and not in_their_words(memory):
+                continue
+            ranges = made_of_here(memory, self.scope.session, self.known, self.gone)
+            if ranges and self._log_left.stays(memory, ranges):
+                yield memory.id
 
     def _add(self, memories: Iterable[Memory]) -> None:
         self.known |= {memory.id: memory for memory in memories}

@@ -14,8 +14,10 @@ from typing import Any
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Filing
+from neve.domain.memories.visibility import status_at
 from neve.domain.records.documents import Document
 from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Memory, Status
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Spans
 from neve.domain.retract.derived import is_touched
@@ -311,14 +313,15 @@ class _Reverting:
 
     def _moved_back(self, session: str, spans: Spans, found: dict[Key, Item]) -> Filing | None:
         """To the start of the session: its account is of all of it. A summary that left is rewritten; one that a
-        person deleted is not. None for a session that was never filed."""
+        person corrected, put away or deleted is not. None for a session that was never filed."""
         keys = self.scope.of_session(session).keys
         if keys.filing not in found:
             return None
         filing = read_filing(session, found[keys.filing])
         moved = replace(filing, filed_seq=0, account=None, left_out=(), last_filing=None, result={})
         item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
-        if item and session == self.scope.session and is_touched(rows.read_memory(item), session, spans):
+        gen = rows.read_head(found.get(keys.head)).gen
+        if item and session == self.scope.session and _has_left(rows.read_memory(item), session, spans, gen):
             moved = replace(moved, memory_id=None, memory_fingerprint=None)
         if filing.document_id is None:
             return moved
@@ -330,3 +333,9 @@ class _Reverting:
         if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
             return moved
         return replace(moved, document_rev=head.rev)
+
+
+def _has_left(summary: Memory, session: str, spans: Spans, gen: int) -> bool:
+    """With what was taken back: nothing that a person said has taken its place."""
+    gone = status_at(summary, gen) is Status.SUPERSEDED and summary.superseded_by is None
+    return gone and is_touched(summary, session, spans)

@@ -1,0 +1,77 @@
+"""What a person has said of a memory outlives an answer that is taken back (docs/rules/retract.md#corrected). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from neve.domain.memories.made_of import Sources, ranges_of
+from neve.domain.memories.text import priority_of
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Status
+from neve.domain.records.sessions import Span, Spans
+from neve.domain.sessions.spans import joined, meets
+
+CONFIDENCE = 1.0
+"""Of what an observer keeps of a turn."""
+
+
+def in_their_words(memory: Memory) -> bool:
+    """A person gave a memory these words, or said in a call that they are so."""
+    return memory.provenance.by in BY_A_PERSON and memory.person_at is not None
+
+
+def may_outlive(memory: Memory, session: str, retracted: Spans) -> bool:
+    """Whether it stays where nothing of it is taken back that the user uttered. Of an observation that a person has
+    only put a mark on, no line may be of what is taken back: the words are the observer's. Of a fact, what is left must
+    say the words, which is for the log to tell."""
+    if in_their_words(memory):
+        return True
+    if memory.kind is Kind.OBSERVATION:
+        return _marked(memory) and not _says_any(memory, session, retracted)
+    return memory.kind is Kind.FACT and memory.provenance.by == "user_stated"
+
+
+def _marked(observation: Memory) -> bool:
+    """Whether something of it is not as a pass leaves it."""
+    return (
+        observation.status in (Status.RESOLVED, Status.ARCHIVED)
+        or observation.tags != (BASE_TAG,)
+        or observation.importance != DEFAULT_IMPORTANCE
+        or observation.confidence != CONFIDENCE
+        or observation.priority != priority_of(observation.text)
+        or (observation.label, observation.group) != (None, None)
+    )
+
+
+def _says_any(observation: Memory, session: str, retracted: Spans) -> bool:
+    """Where a line does not say where it is from, it may be from anywhere in the range."""
+    for line in observation.passages:
+        if line.seq_from is None or line.seq_to is None or meets(retracted, (line.seq_from, line.seq_to)):
+            return True
+    return not observation.passages and any(meets(retracted, part) for part in ranges_of(observation, session))
+
+
+def made_of_here(
+    memory: Memory, session: str, known: Mapping[str, Memory], gone: Mapping[str, Sources | None]
+) -> Spans | None:
+    """What of a session's log a memory was made from; a reflection of several sessions, by its sources. ``gone``: what
+    those of them that were deleted had been made of. None where it is not known."""
+    own = ranges_of(memory, session)
+    if own or memory.kind is not Kind.REFLECTION:
+        return own
+    parts, ids = list[Span](), list(memory.supersedes)
+    seen = {memory.id}
+    while ids:
+        one = ids.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one in gone:
+            sources = gone[one]
+            if sources is None:
+                return None
+            parts += [(first, last) for where, first, last in sources if where == session]
+        elif one in known:
+            parts += ranges_of(known[one], session)
+            ids += known[one].supersedes if known[one].kind is Kind.REFLECTION else ()
+    return joined(parts)

@@ -1,0 +1,1 @@
+"""What a person has said of a memory, when what it was made of is taken back."""

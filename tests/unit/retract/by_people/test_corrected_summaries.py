@@ -1,0 +1,82 @@
+"""What a person has made of a session's summary, when an answer of the session is regenerated
+(docs/rules/retract.md#corrected)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.retractions import RetractReason
+from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.librarian.library_world import LibraryWorld, answer
+
+THEIRS = "We talked about Bergen."
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
+    world = LibraryWorld.at(tmp_path_factory.mktemp("summaries"))
+    world.open()
+    world.say("We go to Oslo with Sarah.", "Noted.")
+    filed(world)
+    yield world
+    world.table.close()
+
+
+def filed(world: LibraryWorld) -> None:
+    world.end()
+    world.observer.filings = [answer()]
+    world.file()
+    assert get_session(world.session).head.status == "extracted"
+
+
+def summaries(world: LibraryWorld) -> list[Memory]:
+    """Those that nothing has replaced."""
+    found = [m for m in world.memories() if m.kind is Kind.SESSION_SUMMARY]
+    return [memory for memory in found if memory.status is not Status.SUPERSEDED]
+
+
+def take_back(world: LibraryWorld, first: int, reason: RetractReason = "edited") -> None:
+    """And the session is filed again."""
+    answered = retract_events(world.session, Retract(first, None, reason))
+    run_retraction(world.session, message_of_row(world.table.get(world.tenant.keys.job(answered.job_id)) or {}).body)
+    filed(world)
+
+
+def test_one_in_their_words_stays_the_only_one(world: LibraryWorld) -> None:
+    [before] = summaries(world)
+    update_memory(world.user(), before.id, MemoryChange({"text": THEIRS}), None)
+    take_back(world, 2)
+    assert [(m.id, m.text, m.status) for m in summaries(world)] == [(before.id, THEIRS, Status.ACTIVE)]
+    take_back(world, 1)
+    assert summaries(world) == []
+
+
+def test_one_that_they_put_away_is_not_written_again(world: LibraryWorld) -> None:
+    [before] = summaries(world)
+    update_memory(world.user(), before.id, MemoryChange({"status": Status.ARCHIVED}), None)
+    take_back(world, 2)
+    assert [(m.id, m.status) for m in summaries(world)] == [(before.id, Status.ARCHIVED)]
+
+
+def test_nothing_is_written_beside_what_took_its_place(world: LibraryWorld) -> None:
+    [before] = summaries(world)
+    evolve_memory(world.user(), before.id, Evolution(text=THEIRS, reason="wrong"))
+    take_back(world, 2)
+    assert [m.text for m in summaries(world)] == [THEIRS]
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+def test_one_that_nobody_touched_is_written_again(world: LibraryWorld, reason: RetractReason) -> None:
+    [before] = summaries(world)
+    take_back(world, 2, reason)
+    [after] = summaries(world)
+    assert after.id != before.id
+    assert after.provenance.left_out == ((2, 2),)
