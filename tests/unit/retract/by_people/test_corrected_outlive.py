@@ -261,12 +261,31 @@ def test_a_mark_outlives_the_answer(world: World, mark: dict[str, Any]) -> None:
     assert [(m.id, m.text, m.rev) for m in seen(world)] == [(marked.id, BERLIN, marked.rev)]
 
 
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_passes_to_what_is_read_again_without_the_words_of_the_answer(
+    world: World, mark: dict[str, Any]
+) -> None:
+    marked = patch(world, told(world, ("🟢 Assistant spoke of bears.", 2, 2)), **mark)
+    world.observer.answers.append(lines((BERLIN, 1, 1)))
+    take_back(world, 2, 2)
+    [again] = seen(world)
+    assert (again.text, again.supersedes) == (BERLIN, (marked.id,))
+    assert {name: getattr(again, name) for name in mark} == mark
+
+
 def test_what_nobody_marked_is_read_again_as_before(world: World) -> None:
     before = told(world)
     take_back(world, 2, 2)
     [again] = seen(world)
     assert again.supersedes == (before.id,)
     assert (again.status, again.tags, again.label) == (Status.ACTIVE, before.tags, None)
+
+
+def test_a_deletion_leaves_none_of_the_marks(world: World) -> None:
+    patch(world, told(world), label="bears", tags=("bears",))
+    take_back(world, 2, 2, "deleted")
+    [again] = seen(world)
+    assert (again.label, "bears" in again.tags) == (None, False)
 
 
 def test_what_was_put_away_may_come_back_where_it_was_made_of_the_message(world: World) -> None:

@@ -12,6 +12,7 @@ def superseded(old: Memory, *, by: str | None, reason: str, at: str) -> Memory:
     return replace(
         old,
         status=Status.SUPERSEDED,
+        was=None if old.status is Status.ACTIVE else old.status,
         superseded_by=by,
         superseded_at=at,
         superseded_reason=reason,

@@ -164,7 +164,8 @@ class Memory:
     ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
     ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
     ``restatements``: statements of a fact beside the one of ``provenance`` (``domain/memories/fact_statements.py``).
-    ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever.
+    ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever;
+    ``was``: what its status had been, where it was not active.
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
@@ -204,6 +205,7 @@ class Memory:
     superseded_by: str | None = None
     superseded_at: str | None = None
     superseded_reason: str | None = None
+    was: Status | None = None
     observed_date: str | None = None
     time_of_day: str | None = None
     referenced_date: str | None = None

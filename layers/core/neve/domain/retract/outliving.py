@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from neve.domain.memories.made_of import Sources, ranges_of
 from neve.domain.memories.text import priority_of
@@ -49,6 +50,22 @@ def _says_any(observation: Memory, session: str, retracted: Spans) -> bool:
         if line.seq_from is None or line.seq_to is None or meets(retracted, (line.seq_from, line.seq_to)):
             return True
     return not observation.passages and any(meets(retracted, part) for part in ranges_of(observation, session))
+
+
+def with_marks_of(observation: Memory, before: Memory) -> Memory:
+    """What was read again, with what a person had said of the row before beside its words."""
+    was = before.was if before.status is Status.SUPERSEDED else before.status
+    own_priority = not in_their_words(before) and before.priority != priority_of(before.text)
+    return replace(
+        observation,
+        status=Status.RESOLVED if was is Status.RESOLVED else observation.status,
+        tags=before.tags,
+        importance=before.importance,
+        confidence=before.confidence,
+        priority=before.priority if own_priority else observation.priority,
+        label=before.label,
+        group=before.group,
+    )
 
 
 def made_of_here(

@@ -16,6 +16,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.markers import RefusedEvent, SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Event, Spans
+from neve.domain.retract.outliving import with_marks_of
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
@@ -309,6 +310,9 @@ class _Commit(PassCommit):
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
         memory = super()._memory(memory_id, observed, timezone)
+        item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
+        if memory and item:  # an erasure leaves no row, and none of its marks
+            memory = with_marks_of(memory, rows.read_memory(item))
         return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
