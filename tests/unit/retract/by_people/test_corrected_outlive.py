@@ -21,6 +21,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
@@ -307,6 +308,32 @@ def facts(world: World) -> list[str]:
     return sorted(memory.text for memory in active_memories(world.table, world.user().keys, ids, head.gen))
 
 
+def corrected_fact(world: World, how: str) -> list[str]:
+    """Facts as they are then."""
+    [berlin] = [m for m in world.memories() if m.kind is Kind.FACT and "Berlin" in m.text]
+    if how == "evolved":
+        evolve_memory(world.user(), berlin.id, Evolution(text="User lives in Bern.", reason="moved"))
+    elif how == "reworded":
+        patch(world, berlin, text="User lives in Bern.")
+    else:
+        patch(world, berlin, status=Status(how))
+    return facts(world)
+
+
+@pytest.mark.parametrize("how", ["reworded", "evolved", "resolved", "archived"])
+def test_what_a_person_corrected_of_a_fact_is_not_read_again_beside_it(world: World, how: str) -> None:
+    stated = (fact("User lives in Berlin.", 1, 1), fact("User has two cats.", 3, 3))
+    world.say("I live in Berlin.", "Ah.", "I have two cats.", "Oh.")
+    observe(world, lines((BERLIN, 1, 4), facts=stated))
+    before = corrected_fact(world, how)
+    more = fact("User likes trains.", 3, 3)
+    world.observer.answers.append(lines((BERLIN, 1, 3), facts=(*stated, more)))
+    take_back(world, 4, 4)
+    assert len(seen(world)) == 1 and seen(world)[0].supersedes, "it was read again"
+    assert facts(world) == sorted([*before, more.text])
+    assert not [m for m in world.memories() if m.kind is Kind.FACT and m.status is Status.INBOX]
+
+
 def test_a_fact_of_the_turn_stays_beside_the_correction_where_the_message_says_it(world: World) -> None:
     """It would be read by nobody again."""
     patch(world, told(world, facts=(fact("User lives in Berlin.", 1, 2), fact("Berlin has bears.", 1, 2))), text=BERN)
@@ -314,3 +341,14 @@ def test_a_fact_of_the_turn_stays_beside_the_correction_where_the_message_says_i
     assert facts(world) == ["User lives in Berlin."]
     take_back(world, 1, 1)
     assert facts(world) == []
+
+
+def test_a_mark_of_a_fact_outlives_the_answer(world: World) -> None:
+    told(world, facts=(fact("User lives in Berlin.", 1, 2),))
+    [berlin] = [m for m in world.memories() if m.kind is Kind.FACT]
+    patch(world, berlin, label="home", status=Status.RESOLVED)
+    world.observer.answers.append(lines((BERLIN, 1, 1), facts=(fact("User lives in Berlin.", 1, 1),)))
+    take_back(world, 2, 2)
+    assert [(m.id, m.label, m.status) for m in world.memories() if m.kind is Kind.FACT] == [
+        (berlin.id, "home", Status.RESOLVED)
+    ]

@@ -29,6 +29,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.lag.note_model import noting_the_model
+from neve.usecases.memories.by_people.settled_facts import without_settled
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room
@@ -228,7 +229,8 @@ class _Again:
         with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
             observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
-        room = facts_with_room(stated_facts(observed.facts, shown.events), shown.events[0].seq)
+        facts = without_settled(self.scope, shown.marker, stated_facts(observed.facts, shown.events))
+        room = facts_with_room(facts, shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
         new.lines_left_out = len(observed.lines_left_out)
