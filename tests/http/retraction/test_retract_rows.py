@@ -237,6 +237,30 @@ def test_e02_other_conversations_keep_what_stood_beside_a_deleted_message(user: 
     assert user.versions("b")[-1]["trigger"] == "initial"
 
 
+@pytest.mark.controls
+def test_e02_no_document_is_called_by_a_deleted_message_once_its_text_is_a_persons(user: Person) -> None:
+    user.open_without_pack("s1")
+    user.append("s1", user_message("I decided to tell nobody about my vasectomy in March."), answered("Noted."))
+    user.append("s1", *PEANUTS)
+    user.ended(user.expect(202, "POST", "/sessions/s1/end", {})["id"])
+    user.settle()
+    before = user.expect(200, "GET", "/documents/list", query={"prefix": "/"})["documents"]
+    called = [one for one in before if "vasectomy" in str([one["name"], one["summary"]]).lower()]
+    assert len(called) == 2, "the decision and the conversation"
+    for one in called:
+        user.put_document(one["path"], "My own words.")
+    result = done(user, retract(user, "s1", 1, 2, "deleted"))
+    user.ended(result["librarian_job_id"])
+    user.settle()
+    assert result["erased"]["verified"] is True
+    assert result["paths_kept"] == sorted(one["id"] for one in called)
+    for one in called:
+        versions = user.expect(200, "GET", "/documents/versions", query={"path": one["path"]})["versions"]
+        assert not [v for v in versions if "vasectomy" in str([v["name"], v["summary"], v["tags"]]).lower()]
+        text = user.expect(200, "GET", "/documents", query={"path": one["path"]})["text"]
+        assert text.startswith("My own words.")
+
+
 @pytest.mark.live
 def test_e03_a_branch_goes_on_from_where_it_left(user: Person) -> None:
     user.open("s1")

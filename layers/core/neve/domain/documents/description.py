@@ -7,6 +7,9 @@ import re
 MAX_NAME = 120
 MAX_SUMMARY = 200
 """Characters (docs/rules/documents.md#name)."""
+MAX_TITLE = 60
+"""Of a name that is made of the first words of a text (*chosen*)."""
+UNTITLED = "Untitled"
 HEADING_LINES = 20
 """A heading further down names a part, not the document."""
 
@@ -23,11 +26,21 @@ MAX_LINE = 1_000
 
 def name_of(path: str, text: str) -> str:
     """The first heading of a Markdown text, else the last segment of the path."""
+    return _heading_of(text) or path.rpartition("/")[2]
+
+
+def title_of(text: str) -> str:
+    """The first heading, else the first words: of a document whose path is not to name it."""
+    words = summary_of(text).rstrip(".!?,;: ")
+    return _heading_of(text) or cut_at_word(words, MAX_TITLE) or UNTITLED
+
+
+def _heading_of(text: str) -> str | None:
     for line in text.splitlines()[:HEADING_LINES]:
         heading = _HEADING.fullmatch(line.strip())
         if heading and (named := (heading["text"] or "").rstrip("#").rstrip()):
             return cut_at_word(named, MAX_NAME)
-    return path.rpartition("/")[2]
+    return None
 
 
 def summary_of(text: str) -> str:

@@ -12,6 +12,7 @@ _TITLES = {
     "insights": "Insights",
     "preferences": "Preferences",
 }
+SUMMARY_TAG = "session-summary"
 SUMMARY_CHARACTERS = 200
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from neve.domain.compact.headings import items_of
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.librarian.account import as_document, as_memory, in_short
+from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, in_short
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
 from neve.domain.memories.passages import passages_of
@@ -30,7 +30,6 @@ from neve.store.documents import read_document
 from neve.usecases.documents.document_writes import WantedWrite, planned_writes, with_text
 from neve.usecases.librarian.gather import Gathered
 
-TAG = "session-summary"
 KIND = "conversation"
 SOURCE_TYPE = "conversation"
 IMPORTANCE = 3
@@ -110,7 +109,7 @@ class SessionSummary:
             importance=IMPORTANCE,
             fingerprint="",
             status=Status.ACTIVE,
-            tags=(TAG,),
+            tags=(SUMMARY_TAG,),
             provenance=Provenance("assistant"),
             observed_date="",
             time_of_day="",
@@ -165,7 +164,7 @@ class SessionSummary:
             text=text,
             name=self.account.title,
             summary=in_short(self.account),
-            tags=(TAG,),
+            tags=(SUMMARY_TAG,),
             kind=KIND,
             source_type=SOURCE_TYPE,
             source_id=self.scope.session,

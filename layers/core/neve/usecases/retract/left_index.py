@@ -17,7 +17,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches
 from neve.usecases.jobs.long_lists import count, entries
 from neve.usecases.jobs.messages.compaction import RETRACT
-from neve.usecases.retract.retract_job import KEPT, REVISIONS, TOUCHED, with_whole_result
+from neve.usecases.retract.retract_job import DESCRIBED, KEPT, REVISIONS, TOUCHED, with_whole_result
 
 READ_BATCH_SIZE = 500
 """Rows of 2 KB."""
@@ -44,7 +44,7 @@ def with_index(scope: TenantScope, job: Job) -> Job:
 def _lagging(table: Table, keys: SessionKeys, job: Job) -> Iterator[bool]:
     """Raises UserErased."""
     own = keys.retraction(job.state["retraction"])
-    documents = {str(one) for one, _ in entries(table, keys, job, REVISIONS)}
+    documents = {str(one) for name in (REVISIONS, DESCRIBED) for one, _ in entries(table, keys, job, name)}
     kept = map(keys.memory, entries(table, keys, job, KEPT))
     for some in batches(chain([own], kept, map(keys.document_place, documents)), lambda _: 1, most=READ_BATCH_SIZE):
         found = table.get_many(some)

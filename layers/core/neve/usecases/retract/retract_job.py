@@ -21,17 +21,17 @@ NARROWED = "narrowed"
 """In the state: what the observer would not read of what is left, until a pass over it is committed."""
 MEANWHILE = "pack meanwhile"
 """The pack without what the model refuses to read. It is built again behind that."""
-TOUCHED, KEPT, REVISIONS, GONE, PURGED = "touched", "kept", "revisions", "gone", "purged"
+TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED = "touched", "kept", "revisions", "described", "gone", "purged"
 """Lists of the job's state that grow with the user: ids of memories that are to be erased, and of facts of which
-something is kept; id and rev of documents' revisions, and of what was deleted before; ids of sessions whose packs were
-purged."""
+something is kept; id and rev of documents' revisions, of those that stay and say something of them, and of what was
+deleted before; ids of sessions whose packs were purged."""
 LATER, WRITTEN = "later", "written"
 """Others: what is to be read again behind that which ``again`` in the state names; ids of memories that were made of
 what was read before, which ``written`` in the result does not name any more."""
 REBUILT = "rebuilt"
 """Ids of the sessions whose packs have been built again: while others are to be, and where they are too many for the
 result."""
-LONG_LISTS = (TOUCHED, KEPT, REVISIONS, GONE, PURGED, LATER, WRITTEN, REBUILT)
+LONG_LISTS = (TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED, LATER, WRITTEN, REBUILT)
 ROUND_S = 30.0
 """Of a worker's time, for a further part of the work to begin (*chosen*): with less the next worker goes on. To look at
 all that the user has takes some ten seconds for 100,000 events."""

@@ -5,7 +5,7 @@ What is to be done is noted before any of it is: whoever repeats it finds docume
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -18,9 +18,11 @@ from neve.domain.memories.visibility import status_at
 from neve.domain.records.documents import Document
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory, Status
+from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Spans
 from neve.domain.retract.derived import is_touched
+from neve.domain.retract.described import Carrier, History, at_drawn_paths, carriers
 from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
@@ -41,9 +43,25 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.ask_to_file import ask_to_file
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
+from neve.usecases.pack.purge_versions import purge_packs_with
+from neve.usecases.pack.rebuild_packs import served_with
+from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions, head_by_id
 from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.forget_answers import forget_answers
-from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
+from neve.usecases.retract.retract_job import (
+    DESCRIBED,
+    PURGED,
+    REVERTED,
+    TOUCHED,
+    after,
+    is_done,
+    note,
+    read,
+    read_list,
+)
+
+MAX_NAMED = 50
+"""Documents that the job's result names (*chosen*)."""
 
 
 def revert_documents(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:
@@ -82,11 +100,18 @@ class _Touched:
 @dataclass
 class _Plan:
     """``revisions``: what is to be erased, as id and rev. ``sessions``: others, whose words were written onto what
-    goes."""
+    goes. ``carriers``: documents whose other revisions say something of it. ``at_paths``: ids of those that stay where
+    a librarian put them by words of it."""
 
     documents: list[_Touched] = field(default_factory=list)
     revisions: set[tuple[str, int]] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
+    carriers: list[Carrier] = field(default_factory=list)
+    at_paths: set[str] = field(default_factory=set)
+
+    @property
+    def described(self) -> set[tuple[str, int]]:
+        return {(one.id, rev) for one in self.carriers for rev in one.revs}
 
     @property
     def emptied(self) -> set[str]:
@@ -101,12 +126,32 @@ class _Plan:
         state["revisions"] = sorted({*map(tuple, state.get("revisions", ())), *self.revisions})
         state["sessions"] = sorted({*state.get("sessions", ()), *self.sessions})
         state["emptied"] = sorted({*state.get("emptied", ()), *self.emptied})
+        if self.described:
+            state[DESCRIBED] = sorted({*map(tuple, state.get(DESCRIBED, ())), *self.described})
+        if self.at_paths:
+            state["at_paths"] = sorted({*state.get("at_paths", ()), *self.at_paths})
         return replace(job, status="running", state=state)
 
 
 def _unread(job: Job) -> Job:
     """Of a session that no librarian has read so far, unless another worker came later and has found something."""
     return job if "emptied" in job.state or is_done(job, REVERTED) else after(job, REVERTED)
+
+
+def _is_of(revisions: Collection[tuple[str, int]], entry: PackEntry) -> bool:
+    return (entry.id, entry.rev) in revisions
+
+
+def _purging(sessions: Sequence[str], job: Job) -> Job:
+    """Theirs are built again when the job is done."""
+    purged = list(dict.fromkeys([*job.state.get(PURGED, ()), *sessions]))
+    return replace(job, state={**job.state, PURGED: purged}) if sessions else job
+
+
+def _purged(packs: int, job: Job) -> Job:
+    """Counted with those that the erasure purges."""
+    removed = job.state.get("removed", {})
+    return replace(job, state={**job.state, "removed": {**removed, "packs": removed.get("packs", 0) + packs}})
 
 
 def _counted(revisions: int, vectors: int, job: Job) -> Job:
@@ -122,6 +167,7 @@ class _Reverting:
     job_id: str
     replaced: int = 0
     deleted: int = 0
+    vectors: int = 0
 
     def run(self) -> None:
         while not self._is_reverted():
@@ -150,6 +196,9 @@ class _Reverting:
         job = note(self.scope, self.job_id, plan.noted)
         if is_done(job, REVERTED):
             return True
+        if plan.carriers:
+            self._forget_descriptions(plan)
+            return False
         if not all(self._put_back(one, spans) for one in plan.documents if one.left):
             return False
         erased = [(str(i), int(rev)) for i, rev in job.state["revisions"]]
@@ -161,7 +210,8 @@ class _Reverting:
         # whoever was embedding a revision takes away what it has kept where it finds the revision gone
         vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         if erased:
-            note(self.scope, self.job_id, partial(_counted, len(erased), vectors))
+            note(self.scope, self.job_id, partial(_counted, len(erased), vectors + self.vectors))
+        self._purge(job)
         return True
 
     def _read(self) -> tuple[Filing, Spans]:
@@ -176,19 +226,22 @@ class _Reverting:
     # --- documents --------------------------------------------------------------------------------
 
     def _plan(self, spans: Spans) -> _Plan:
-        plan, session = _Plan(), self.scope.session
+        plan, session, histories = _Plan(), self.scope.session, list[History]()
         for revisions in self._histories():
             document_id, head = str(revisions[0].id), revisions[-1]
             touched = touched_revisions(revisions, session, spans)
             if self.retraction.erases:
                 erased = touched_revisions(revisions, session, [self.retraction.span])
                 plan.revisions |= {(document_id, rev) for rev in erased}
+                if erased or head.supersedes:
+                    histories.append(History(revisions, frozenset(erased), frozenset(touched)))
             if head.rev not in touched:
                 continue
             left = newest_untouched(revisions, touched) is not None
             plan.documents.append(_Touched(document_id, head.path, head.rev, left))
             others = (one.provenance.session_id for one in lost_with(revisions, touched))
             plan.sessions |= {one for one in others if one is not None and one != session}
+        plan.carriers, plan.at_paths = carriers(histories), at_drawn_paths(histories)
         return plan
 
     def _histories(self) -> Iterator[list[Document]]:
@@ -196,6 +249,26 @@ class _Reverting:
         items = all_rows(self.scope.ports.table, self.scope.keys.partition, prefix=DOCUMENT_REV)
         for _, of_one in groupby(items, lambda item: item["id"]):
             yield [replace(read_document(item), text="") for item in of_one]
+
+    def _forget_descriptions(self, plan: _Plan) -> None:
+        """Before what they were drawn from is erased, by which they are known. What serves them is noted before that:
+        afterwards nobody finds it."""
+        served = served_with(self.scope, partial(_is_of, plan.described))
+        note(self.scope, self.job_id, partial(_purging, served))
+        named = sorted(plan.described)
+        touched = list(read_list(self.scope, read(self.scope, self.job_id), TOUCHED))
+        texts = texts_of_these_alone(self.scope, self.retraction, [*named, *sorted(plan.revisions)], touched)
+        self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
+        for carrier in plan.carriers:
+            ForgetDescriptions(self.scope, self.incarnation, carrier).run()
+        self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
+
+    def _purge(self, job: Job) -> None:
+        """Packs of what said some of it, which nothing says any more. May be repeated."""
+        described = {(str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ())}
+        if described:
+            purged = purge_packs_with(self.scope, partial(_is_of, described))
+            note(self.scope, self.job_id, partial(_purged, len(purged)))
 
     def _put_back(self, seen: _Touched, spans: Spans) -> bool:
         """False where it is not what it was."""
@@ -206,7 +279,7 @@ class _Reverting:
 
     def _attempt(self, seen: _Touched, spans: Spans, write_id: str) -> bool:
         """Raises Conflict."""
-        scope, head = self.scope, self._head(seen.id)
+        scope, head = self.scope, head_by_id(self.scope, seen.id)
         if head is not None and head.write_id == write_id:  # our own commit, whose response was lost
             return True
         if head is None or head.rev != seen.rev:
@@ -237,13 +310,6 @@ class _Reverting:
             raise
         self.deleted += 1
         return True
-
-    def _head(self, document_id: str) -> Document | None:
-        table, keys = self.scope.ports.table, self.scope.keys
-        place = table.get(keys.document_place(document_id))
-        item = table.get(keys.document(place["path"])) if place else None
-        head = read_document(item) if item else None
-        return head if head is not None and head.id == document_id else None
 
     # --- filings ----------------------------------------------------------------------------------
 
@@ -293,6 +359,8 @@ class _Reverting:
             ops.append(rows.put_queued_job(scope.keys, refiling, self.incarnation))
         counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
         result |= {name: count for name, count in counted.items() if count}
+        if at_paths := job.state.get("at_paths"):
+            result["paths_kept"] = at_paths[:MAX_NAMED]
         flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
         done = after(job, REVERTED, result, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
         scope.ports.table.write(

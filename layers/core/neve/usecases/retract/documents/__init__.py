@@ -1,0 +1,1 @@
+"""What a deletion leaves of documents that others have written on since."""
