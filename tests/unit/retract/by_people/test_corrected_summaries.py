@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.retractions import RetractReason
+from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
@@ -80,3 +82,22 @@ def test_one_that_nobody_touched_is_written_again(world: LibraryWorld, reason: R
     [after] = summaries(world)
     assert after.id != before.id
     assert after.provenance.left_out == ((2, 2),)
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+def test_what_took_its_place_keeps_no_topic_of_a_deleted_message(world: LibraryWorld, reason: RetractReason) -> None:
+    """Successors used to have the topics and the tone of the log."""
+    [before] = summaries(world)
+    theirs = evolve_memory(world.user(), before.id, Evolution(text=THEIRS, reason="wrong"))
+    again = evolve_memory(world.user(), theirs.id, Evolution(text="Of Bergen.", reason="short"))
+    for memory in (theirs, again):
+        inherited = replace(
+            world.memory(memory.id), key_topics=(*before.key_topics, "mine"), emotional_tone=before.emotional_tone
+        )
+        world.table.write([rows.put_memory(world.user().keys, inherited)])
+    assert before.key_topics and before.emotional_tone
+    take_back(world, 2, reason)
+    found = [world.memory(memory.id) for memory in (theirs, again)]
+    kept = (before.emotional_tone, (*before.key_topics, "mine")) if reason == "edited" else (None, ("mine",))
+    assert [(one.emotional_tone, one.key_topics) for one in found] == [kept, kept]
+    assert [one.text for one in found] == [THEIRS, "Of Bergen."]
