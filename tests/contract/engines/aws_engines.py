@@ -111,7 +111,8 @@ def in_moto(_: Path) -> str:
 
 
 class MotoHarness(SqsHarness):
-    """moto looks for a message and hides it in two steps, so two threads at once may be given the same one."""
+    """One consumer's call at a time: moto looks for a message and hides it in two steps, so two threads at once may be
+    given the same one, and it reads the set of the hidden ones while a deletion takes from it, which is an error."""
 
     def __init__(self, broker: SqsBroker) -> None:
         super().__init__(broker)
@@ -120,6 +121,14 @@ class MotoHarness(SqsHarness):
     def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
         with self._one_at_a_time:
             return super().receive(name, limit)
+
+    def delete(self, name: QueueName, receipt: str) -> None:
+        with self._one_at_a_time:
+            super().delete(name, receipt)
+
+    def release(self, name: QueueName, receipt: str, delay_s: int) -> None:
+        with self._one_at_a_time:
+            super().release(name, receipt, delay_s)
 
 
 @contextmanager
