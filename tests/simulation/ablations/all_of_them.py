@@ -32,7 +32,7 @@ from neve.usecases.memories import (
     update_memory,
 )
 from neve.usecases.memories.by_people import outliving
-from neve.usecases.observe import commit_pass
+from neve.usecases.observe import commit_pass, extract_session
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import replace_rows
@@ -368,6 +368,13 @@ ABLATIONS = _by_name(
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
         Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 60, lost_postponement),
+        Ablation(
+            "left running",
+            "noting when the job of a pass is due that nobody had asked for",
+            "outbox",
+            400,
+            lambda: [(extract_session, "_asked", nothing)],
+        ),
         Ablation(
             "artifact",
             "writing a tool's result as a document before the log names it",

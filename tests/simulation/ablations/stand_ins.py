@@ -33,6 +33,7 @@ from neve.usecases.memories import (
     list_memories,
     memory_to_change,
 )
+from neve.usecases.observe import extract_session
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
@@ -231,7 +232,8 @@ def every_generation() -> list[Patch]:
 
 
 def lost_postponement() -> list[Patch]:
-    return [(worker, "_send_again", nothing)]
+    """Nor does the sweep send it, which would make up for it."""
+    return [(worker, "_send_again", nothing), (extract_session, "_asked", nothing)]
 
 
 def no_second_look() -> list[Patch]:

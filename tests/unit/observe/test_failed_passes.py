@@ -19,7 +19,10 @@ from neve.observing import Observed
 from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.scope import SessionScope
+from neve.store.partitions import due_rows
+from neve.store.rows import QUEUED
 from neve.usecases.background.asked_for import asked_for
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.messages.observation import observation_message
@@ -163,6 +166,29 @@ def test_the_next_worker_goes_on_from_what_was_committed(
     assert [job.result[name] for name in ("lines_left_out", "lines_not_read", "facts_not_read")] == [2, 4, 3]
     assert job.result["redacted"] == {"card_number": 1}
     assert (dict(counted), warned) == ({**COUNTED, "PassesFailed": 1}, [2]), "nothing is told twice"
+
+
+def test_a_pass_whose_message_is_a_dead_letter_is_sent_by_the_sweep_until_it_ends(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has asked for it, and nothing is left to be observed: nobody else would come back to its job."""
+
+    def down(*_: object) -> list[str]:
+        raise StoreUnavailable("table", "down")
+
+    message = observation(world)
+    with monkeypatch.context() as broken:
+        broken.setattr(extracting, "reflect_session", down)
+        assert not deliver(world, message)
+    assert (job_of(world, message).status, job_of(world, message).result["observed_seq"]) == ("running", 4)
+    for minutes in (30, 90):
+        world.queue.sent.clear()
+        world.clock.move(minutes=minutes)
+        sweep_due(world)
+        assert (QueueName.EXTRACT, message) in world.queue.sent
+    assert deliver(world, message)
+    assert (job_of(world, message).status, job_of(world, message).result["passes"]) == ("done", 1)
+    assert list(due_rows(world.table, QUEUED)) == []
 
 
 def test_a_compaction_goes_on_from_what_was_committed(world: World, counted: Counter[str], warned: list[Any]) -> None:

@@ -28,14 +28,16 @@ def finish_job(scope: SessionScope, job_id: str, kind: str, status: Literal["don
     _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now())), result)
 
 
-def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: Result) -> None:
+def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: Result, asked: Job | None = None) -> None:
     """The job runs on in another worker. ``result``: what has been done so far. One that has ended is not opened again,
     nor does one that has failed lose its reason: whoever ended it has acknowledged its message, and one that would end
-    it once more may be dropped as a repeat."""
-    _write(scope, Job(job_id, kind, "running", ""), result)
+    it once more may be dropped as a repeat. ``asked``: a job that nobody may have asked for, as a call would write it.
+    From then on its row says when the sweep sends it again: its message may become a dead letter, and where everything
+    is observed by then nothing else would end it."""
+    _write(scope, Job(job_id, kind, "running", ""), result, asked)
 
 
-def _write(scope: SessionScope, outcome: Job, result: Result) -> None:
+def _write(scope: SessionScope, outcome: Job, result: Result, asked: Job | None = None) -> None:
     def attempt() -> None:
         job = find_job(scope, outcome.id)
         job = job or replace(
@@ -47,6 +49,8 @@ def _write(scope: SessionScope, outcome: Job, result: Result) -> None:
             stays = job.ended and outcome.status == "running"
             ended, why = (job, _reason(job)) if stays else (outcome, {})
             moved = replace(job, status=ended.status, finished_at=ended.finished_at, result=said | why)
+            if asked is not None and moved.due_at is None and not moved.ended:
+                moved = replace(moved, state=asked.state, due_at=asked.due_at, incarnation=asked.incarnation)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 
     transact(scope.ports, attempt)

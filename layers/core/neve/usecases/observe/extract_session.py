@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 from neve.domain.errors import NeveError
+from neve.domain.records.jobs import Job
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.messages.observation import OBSERVE, asked_observation
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.observe_session import observe_session
@@ -43,16 +45,16 @@ def extract_session(
         return None
     except ModelRefused as refusal:
         report.failure = refusal
-        finish_job(scope, body["job_id"], "observe", "failed", report.result() | refused(refusal))
+        finish_job(scope, body["job_id"], OBSERVE, "failed", report.result() | refused(refusal))
         return report
     except Exception:
-        keep_committed(scope, body["job_id"], "observe", report)
+        keep_committed(scope, body["job_id"], OBSERVE, report, _asked(scope, body))
         raise
     result = report.result() | report.reflection() | ({"reflections": reflections} if reflections else {})
     if report.left_off_at is None:
-        finish_job(scope, body["job_id"], "observe", "done", result)
+        finish_job(scope, body["job_id"], OBSERVE, "done", result)
     else:
-        carry_on_job(scope, body["job_id"], "observe", result)
+        carry_on_job(scope, body["job_id"], OBSERVE, result, _asked(scope, body))
     return report
 
 
@@ -62,12 +64,17 @@ def _reflected(
     """Rows that the model will not read, or gives no usable answer about, stay as they are: the passes before have done
     what was asked, and the job says so before the model is asked: a copy of its message would else end it with
     "nothing new". Raises as ``reflect_session`` does."""
-    begins = partial(keep_committed, scope, body["job_id"], "observe", report)
+    begins = partial(keep_committed, scope, body["job_id"], OBSERVE, report, _asked(scope, body))
     try:
         return reflect_session(scope, body["incarnation"], seconds_left, report, begins)
     except ContentRefused as refusal:
         report.not_reflected = refused(refusal)["reason"]
         return []
+
+
+def _asked(scope: SessionScope, body: dict[str, Any]) -> Job:
+    """The pass of a message, whoever sent it, as somebody would ask for it now."""
+    return asked_observation(scope.keys, body["incarnation"], body["last_seq"], scope.ports.clock.now())
 
 
 def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | None = None) -> ObservationReport:
@@ -79,13 +86,15 @@ def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | 
     return report
 
 
-def keep_committed(scope: SessionScope, job_id: str, kind: str, report: ObservationReport) -> None:
+def keep_committed(
+    scope: SessionScope, job_id: str, kind: str, report: ObservationReport, asked: Job | None = None
+) -> None:
     """Before a worker fails or goes on with a reflection: what it has committed is in the job's result, and another
     worker goes on from there. Best effort, because it has another matter: what was committed by one that is killed, or
-    that cannot reach the store any more, is not in the result."""
+    that cannot reach the store any more, is not in the result. ``asked``: see ``carry_on_job``."""
     if report.committed:
         with contextlib.suppress(NeveError, StoreUnavailable):
-            carry_on_job(scope, job_id, kind, report.result())
+            carry_on_job(scope, job_id, kind, report.result(), asked)
 
 
 def refused(refusal: ModelRefused) -> dict[str, Any]:

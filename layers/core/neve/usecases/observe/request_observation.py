@@ -12,7 +12,12 @@ from neve.ports.table import Put
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.finish_job import NOTHING_NEW
-from neve.usecases.jobs.messages.observation import OBSERVE, observation_job_id, queued_observation
+from neve.usecases.jobs.messages.observation import (
+    OBSERVE,
+    asked_observation,
+    observation_job_id,
+    queued_observation,
+)
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 
@@ -38,7 +43,8 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     # a job that has not ended is sent whatever is new: another pass, which ends no job but its own, may have observed
     # everything since
     elif job is None or not job.ended or (job.status == "failed" and not nothing_new):
-        job = _send(scope, head.incarnation, job, _asked(scope, head.incarnation, last_seq, wait))
+        asked = asked_observation(keys, head.incarnation, last_seq, scope.ports.clock.now(), wait=wait)
+        job = _send(scope, head.incarnation, job, asked)
     return wait_for_job(scope, job) if wait else job
 
 
@@ -52,21 +58,6 @@ def _send(scope: SessionScope, incarnation: int, job: Job | None, asked: Job) ->
     if job is None:
         job = _stored(scope, asked, rows.put_queued_job(scope.keys, asked, incarnation))
     return _due(scope, job, asked)
-
-
-def _asked(scope: SessionScope, incarnation: int, last_seq: int, wait: bool) -> Job:
-    now = scope.ports.clock.now()
-    return Job(
-        id=observation_job_id(scope.keys, incarnation, last_seq),
-        kind=OBSERVE,
-        status="queued",
-        created_at=iso(now),
-        user_id=scope.user,
-        session_id=scope.session,
-        state={"last_seq": last_seq, "wait": wait},
-        due_at=iso(now + rows.SENT_WITHIN),
-        incarnation=incarnation,
-    )
 
 
 def _nothing_to_do(scope: SessionScope, job_id: str, observed_seq: int) -> Job:

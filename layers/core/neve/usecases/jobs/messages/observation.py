@@ -4,11 +4,13 @@ call of E3 and a redelivered queue message all speak of the same job."""
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 from typing import Any
 
 from neve.correlation import carried
 from neve.domain.ids import ulid_named
 from neve.domain.records.jobs import Job
+from neve.domain.times import iso
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item
 from neve.store import rows
@@ -35,6 +37,21 @@ def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> M
         "job_id": observation_job_id(keys, incarnation, last_seq),
     }
     return Message(body=carried(body), group=fifo_group(keys), dedup_id=body["job_id"])
+
+
+def asked_observation(keys: SessionKeys, incarnation: int, last_seq: int, now: datetime, *, wait: bool = False) -> Job:
+    """The job as whoever asks for it at ``now`` writes it: its row is its message. ``wait``: somebody does."""
+    return Job(
+        id=observation_job_id(keys, incarnation, last_seq),
+        kind=OBSERVE,
+        status="queued",
+        created_at=iso(now),
+        user_id=keys.user,
+        session_id=keys.session,
+        state={"last_seq": last_seq, "wait": wait},
+        due_at=iso(now + rows.SENT_WITHIN),
+        incarnation=incarnation,
+    )
 
 
 def queued_observation(keys: SessionKeys, incarnation: int, job: Job) -> tuple[QueueName, Message]:
