@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from neve.domain.memories.live_rows import Place, in_place
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow
@@ -27,7 +28,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
+from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.usecases.retract import replace_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import JobEnded, after, note
@@ -617,7 +618,8 @@ def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
 
 def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:
     """A fact that waited, and was said again at 8, stands where it was written; what a call said begins nowhere."""
-    seqs = {"first": 1, "again": 8, "second": 6, "fact": 10, "late": 2, "last": 12, "read": 7}
+    begin = {"first": 1, "again": 8, "second": 6, "fact": 10, "late": 2, "last": 12, "read": 7}
+    seqs = {i: Place(seq, "") for i, seq in begin.items()}
     facts = {"again", "call", "fact", "late"}
     ids = ("first", "again", "call", "second", "fact", "last", "late")
     live = tuple(LiveRow(i, Kind.FACT if i in facts else Kind.OBSERVATION, 1) for i in ids)
@@ -625,8 +627,8 @@ def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> No
     placed = [one.id for one in in_place(live, row, seqs)]
     assert placed == ["first", "again", "call", "second", "read", "fact", "last", "late"]
     assert in_place((), row, seqs) == (row,)
-    assert in_place(live, row, {**seqs, "read": 13}) == (*live, row)
-    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": 2})] == [
+    assert in_place(live, row, {**seqs, "read": Place(13, "")}) == (*live, row)
+    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": Place(2, "")})] == [
         "read",
         "second",
         "fact",

@@ -1,11 +1,14 @@
-"""Which memories stand in the live list of their session, and the refusal of those that have no room there
+"""Which memories stand in the live list of their session and where, and the refusal of those that have no room there
 (docs/rules/memories.md#live-list)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.records.markers import LiveRow
-from neve.domain.records.memories import Memory, Scope, Status
+from neve.domain.records.memories import Kind, Memory, Scope, Status
 
 NO_ROOM = "has no room for more memories of its own: write this one without a session, or with the scope global"
 
@@ -27,3 +30,37 @@ def no_live_room(field: str) -> NeveError:
         errors=[FieldError(field, NO_ROOM)],
         metrics={"LiveRowsRefused": 1},
     )
+
+
+# --- where they stand -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Of a row in its conversation. ``seq``: where in the log it begins; 0 for one that was not made from it: what a
+    call noted, or evolved. ``at``: when it was observed, in stored form."""
+
+    seq: int
+    at: str
+
+    def is_behind(self, other: Place) -> bool:
+        """The log says so of what was made from it; of anything else the time."""
+        return self.seq > other.seq if self.seq and other.seq else self.at > other.at
+
+
+NOWHERE = Place(0, "")
+"""Of a row that is gone: behind nothing."""
+
+
+def places_of(memories: Iterable[Memory]) -> dict[str, Place]:
+    return {m.id: Place(m.provenance.seq_from or 0, m.observed_at) for m in memories}
+
+
+def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, Place]) -> tuple[LiveRow, ...]:
+    """With the row before the first one that begins behind it, of those behind all others that do not; ``order``: of
+    those that are known. A fact is no measure: where it was said last, it need not stand."""
+    places, own = [order.get(other.id, NOWHERE) for other in live], order.get(row.id, NOWHERE)
+    measures = (i for i, other in enumerate(live) if other.kind is not Kind.FACT)
+    least = max((i for i in measures if 0 < places[i].seq <= own.seq), default=-1) + 1
+    place = next((i for i in range(least, len(live)) if places[i].is_behind(own)), len(live))
+    return (*live[:place], row, *live[place:])

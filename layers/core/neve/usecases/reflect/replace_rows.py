@@ -8,18 +8,18 @@ what was made of the text before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import not_found
-from neve.domain.memories.live_rows import live_row
+from neve.domain.memories.live_rows import NOWHERE, Place, in_place, live_row, places_of
 from neve.domain.memories.supersede import superseded
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow
-from neve.domain.records.memories import Kind, Memory, Scope, Statement, Status
+from neve.domain.records.memories import Memory, Scope, Statement, Status
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.ports.errors import Conflict
@@ -66,7 +66,7 @@ def _nothing_beside() -> list[WriteOp]:
 class Replacement:
     """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ones, which are as they were read.
     ``session``: whose pack is to be rebuilt, if any is; new rows join the live list of their own session, where the
-    first of those that they replace stands. ``order``: seqs by the ids of new rows and of rows in those lists, where
+    first of those that they replace stands. ``order``: places by the ids of new rows and of rows in those lists, where
     the place follows from them instead. ``beside``: what the flip commits with it; read again for each attempt."""
 
     new: tuple[Memory, ...]
@@ -74,7 +74,7 @@ class Replacement:
     reason: str
     session: str | None = None
     beside: Callable[[], list[WriteOp]] = _nothing_beside
-    order: Mapping[str, int] = field(default_factory=dict)
+    order: Mapping[str, Place] = field(default_factory=dict)
 
     def sessions(self) -> list[str]:
         """Whose live lists change."""
@@ -205,7 +205,7 @@ class _Replacing:
 
     # each step may be repeated
 
-    def write_new(self, new: Sequence[Memory], order: Mapping[str, int] | None = None) -> None:
+    def write_new(self, new: Sequence[Memory], order: Mapping[str, Place] | None = None) -> None:
         """Born in the coming generation, already in the rank index and the live lists."""
         for start in range(0, len(new), BATCH):
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
@@ -215,12 +215,13 @@ class _Replacing:
             self._change_live([session], partial(self._with_new, added=own, order=dict(order or {})))
 
     def _with_new(
-        self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, int]
+        self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, Place]
     ) -> tuple[LiveRow, ...]:
         """What has joined the list since ``order`` was read is looked up."""
         came = [row.id for row in live if row.id not in order] if order else []
         if came:
-            order |= dict.fromkeys(came, 0) | seqs_of(memories_of(self.scope.ports.table, self.scope.keys, came))
+            known = memories_of(self.scope.ports.table, self.scope.keys, came)
+            order |= dict.fromkeys(came, NOWHERE) | places_of(known)
         return _insert(live, added, set(self.old_ids), order)
 
     def stamp_sources(self) -> None:
@@ -386,9 +387,9 @@ class _Replacing:
 
 
 def _insert(
-    live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, int]
+    live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, Place]
 ) -> tuple[LiveRow, ...]:
-    """The new rows stand where the first of their sources stands, or where their seqs say: the list stays in the order
+    """The new rows stand where the first of their sources stands, or in their places: the list stays in the order
     of the conversation."""
     have = {row.id for row in live}
     fresh = tuple(row for row in added if row.id not in have)
@@ -398,18 +399,3 @@ def _insert(
         return live
     place = next((i for i, row in enumerate(live) if row.id in replaced), len(live))
     return live[:place] + fresh + live[place:]
-
-
-def seqs_of(memories: Iterable[Memory]) -> dict[str, int]:
-    """Where each begins; 0 for one that was not made from a log."""
-    return {m.id: m.provenance.seq_from or 0 for m in memories}
-
-
-def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, int]) -> tuple[LiveRow, ...]:
-    """With the row before the first one that begins behind it, of those behind all others that do not; ``order``: seqs
-    by id, of those that have one. A fact is no measure: where it was said last, it need not stand."""
-    seqs, own = [order.get(other.id, 0) for other in live], order.get(row.id, 0)
-    measures = (i for i, other in enumerate(live) if other.kind is not Kind.FACT)
-    least = max((i for i in measures if 0 < seqs[i] <= own), default=-1) + 1
-    place = next((i for i in range(least, len(live)) if seqs[i] > own), len(live))
-    return (*live[:place], row, *live[place:])

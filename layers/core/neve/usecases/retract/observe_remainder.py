@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from neve.domain.memories.live_rows import live_row
+from neve.domain.memories.live_rows import in_place, live_row, places_of
 from neve.domain.observe.facts import facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
@@ -39,7 +39,6 @@ from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
-from neve.usecases.reflect.replace_rows import in_place, seqs_of
 from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 
 
@@ -322,6 +321,6 @@ class _Commit(PassCommit):
         if memory is not None:
             known = memories_of(self.scope.ports.table, self.scope.keys, [row.id for row in live])
             row = live_row(memory)
-            live = in_place(live, row, seqs_of([memory, *known]))
+            live = in_place(live, row, places_of([memory, *known]))
         live = facts.live(self.scope.session, live)
         return replace(marker, live=live, retold=facts.repeated_with(marker.retold))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.fact_statements import with_room_for, with_statement, without_retracted
+from neve.domain.memories.live_rows import Place, places_of
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
@@ -29,7 +30,6 @@ from neve.usecases.reflect.replace_rows import (
     ReplacementBusy,
     SourcesReplaced,
     replace_rows,
-    seqs_of,
 )
 from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
 from neve.usecases.retract.retract_job import (
@@ -247,10 +247,10 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
     return ops
 
 
-def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, int]:
+def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, Place]:
     """Where copies and the rows of the live lists that they join stand in their conversations."""
     sessions = dict.fromkeys(m.session_id for m in copies if m.scope is Scope.SESSION and m.session_id is not None)
     markers = [scope.keys.of_session(session).marker for session in sessions]
     found = scope.ports.table.get_many(markers) if markers else {}
     live = [row.id for item in found.values() for row in rows.read_marker(item).live]
-    return seqs_of([*copies, *by_ids(scope, live)])
+    return places_of([*copies, *by_ids(scope, live)])
