@@ -419,6 +419,7 @@ CORRECTED = Workload(
         "observe": 4,
         "list": 5,
         "update": 6,
+        "evolve": 3,
         "end": 1,
         "read_pack": 1,
         "recall": 1,
@@ -429,7 +430,7 @@ CORRECTED = Workload(
     tenants=("t1",),
     temper=RETRACTIONS.temper,
 )
-"""What was made of messages is reworded while they, or their answers, are taken back."""
+"""What was made of messages is reworded, or evolved, while they, or their answers, are taken back."""
 
 
 def _small_layers(random: Random) -> Policy:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from neve.domain.compile.conversation import Conversation
 from neve.domain.indexing.passage import Passage
+from neve.domain.memories import live_rows
 from neve.domain.privacy.screen import Found
 from neve.domain.retract import derived
 from neve.store import documents as document_rows
@@ -297,6 +298,13 @@ ABLATIONS = _by_name(
             "corrected",
             400,
             lambda: [(outliving.Outliving, "stays", lambda *_: False)],
+        ),
+        Ablation(
+            "said later",
+            "standing before what a person said later, by its time",
+            "corrected",
+            300,
+            lambda: [(live_rows.Place, "is_behind", lambda own, other: own.seq > other.seq)],
         ),
         Ablation(
             "hydration of events",

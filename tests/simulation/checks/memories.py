@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,8 @@ def memories_of(run: Run, keys: UserKeys) -> list[Memory]:
 
 
 def the_live_list_is_the_rows_that_hold(run: Run) -> Found:
-    """Of its session, each once, those that wait included; what passes wrote in the order of the log."""
+    """Of its session, each once, those that wait included; what passes wrote in the order of the log, in which what
+    a person evolved has no place."""
     for keys in run.history.sessions():
         item = row(run, keys, "marker")
         if item is None:
@@ -43,9 +44,37 @@ def the_live_list_is_the_rows_that_hold(run: Run) -> Found:
         own = {m.id: m for m in local if active(m, gen) or _waits(m, gen)}
         if sorted(live) != sorted(own):
             yield f"{keys.log}: live {sorted(set(live) - set(own))}, active {sorted(set(own) - set(live))}, {len(live)}"
-        seqs = [own[i].provenance.seq_from or 0 for i in live if i in own and own[i].kind == "observation"]
+        read = [own[i].provenance for i in live if i in own and own[i].kind == "observation"]
+        seqs = [origin.seq_from for origin in read if origin.seq_from is not None]
         if seqs != sorted(seqs):
             yield f"{keys.log}: the live list is in the order {seqs}"
+
+
+def what_comes_back_stands_before_what_was_said_later(run: Run) -> Found:
+    """What a retraction brings back, or has read again, joins its live list in front of what a person evolved later,
+    unless something stands between that begins before it in the log."""
+    first: dict[str, Item] = {}
+    for _, new in of_kind(run, "memory"):
+        first.setdefault(new["id"], new)
+    for old, new in of_kind(run, "marker"):
+        before = {one.id for one in rows.read_marker(old).live} if old else set()
+        live = rows.read_marker(new).live
+        for place, one in enumerate(live):
+            if one.id not in before and one.kind == "observation":
+                back = rows.read_memory(first[one.id])
+                ahead = (rows.read_memory(first[other.id]) for other in reversed(live[:place]))
+                if back.supersedes and back.provenance.seq_from and (late := _later_ahead(back, ahead)):
+                    yield f"{new['pk']}: {back.id} came back behind {late.id}"
+
+
+def _later_ahead(back: Memory, ahead: Iterable[Memory]) -> Memory | None:
+    """``ahead``: what stands before it, the nearest first."""
+    for one in (memory for memory in ahead if memory.kind != "fact"):
+        if one.provenance.seq_from is None and one.observed_at > back.observed_at:
+            return one
+        if one.provenance.seq_from and one.provenance.seq_from <= (back.provenance.seq_from or 0):
+            return None
+    return None
 
 
 def _waits(memory: Memory, gen: int) -> bool:
@@ -201,6 +230,7 @@ def _replacements(run: Run) -> list[Item]:
 
 INVARIANTS = (
     the_live_list_is_the_rows_that_hold,
+    what_comes_back_stands_before_what_was_said_later,
     the_index_is_the_rows,
     a_deletion_is_noted,
     every_memory_is_settled,

@@ -42,8 +42,8 @@ def a_cursor_passes_what_is_written_with_it(run: Run) -> Found:
 
 
 def a_session_is_filed_once(run: Run) -> Found:
-    """One summary a session, and no event in two filings, but for what is filed again because something of it, or of
-    what it was written onto, was taken back."""
+    """One summary a session, whatever a person evolves it into, and no event in two filings, but for what is filed
+    again because something of it, or of what it was written onto, was taken back."""
     seen: dict[str, int] = {}
     for old, item in of_kind(run, "filing"):
         place = f"{item['pk']}/{item['session_id']}"
@@ -55,8 +55,10 @@ def a_session_is_filed_once(run: Run) -> Found:
             yield f"{place}: the cursor went back from {seen[place]} to {filing.filed_seq}"
         seen[place] = filing.filed_seq
     summaries: dict[str, set[str]] = {}
-    for item in run.cloud.table.rows.values():
-        if item["type"] != "memory" or (item["status"] == "superseded" and _takes_back(run, item["pk"])):
+    memories = [item for item in run.cloud.table.rows.values() if item["type"] == "memory"]
+    evolved = {i for item in memories if item["provenance"]["by"] == "human_edit" for i in item.get("supersedes", ())}
+    for item in memories:
+        if item["status"] == "superseded" and (item["id"] in evolved or _takes_back(run, item["pk"])):
             continue
         if item["kind"] == "session_summary" and not _gone(run, item):
             summaries.setdefault(f"{item['pk']}/{item['session_id']}", set()).add(item["id"])
