@@ -117,6 +117,7 @@ def test_rows_that_the_model_will_not_read_fail_no_pass(world: World) -> None:
     assert report is not None and report.failure is None
     assert (job.status, len(job.result["written"]), "reason" in job.result) == ("done", 1, False)
     assert job.result["reflection_reason"] == "the language model refused the request: declined"
+    world.clock.move(minutes=10)
     world.say("and then", "yes")
     message = observation_message(scope.keys, 1, 18).body
     extract_session(scope, message)

@@ -20,7 +20,7 @@ from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Sco
 from neve.domain.reflect.inherited import Sources, inherited
 from neve.domain.times import iso, parse
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
-from neve.ports.errors import ModelUnavailable, StoreUnavailable
+from neve.ports.errors import ContentRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -39,8 +39,8 @@ TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
 ASKED_AGAIN_AFTER = timedelta(minutes=10)
-"""*Chosen*: of a session whose reflection got no usable answer. The model has to read much for it, and may give none
-the next time either."""
+"""*Chosen*: of a session whose reflection got no usable answer, a refusal or nothing included. The model has to read
+much for it, and may give none the next time either."""
 ASKED_LATELY = "the language model gave no usable answer less than ten minutes ago"
 EARLY_ROWS = 200
 """*Chosen*: of so many a session whose live list is full is folded before its trigger."""
@@ -108,6 +108,9 @@ def fold_session(
         transact(scope.ports, lambda: _note_failure(scope))
         notes.not_reflected = f"the language model gave no usable answer: {failure}"
         return []
+    except ContentRefused:
+        transact(scope.ports, lambda: _note_failure(scope))
+        raise
     return _folded(scope, incarnation, due, screen_reflected(scope, answer), notes)
 
 
@@ -170,6 +173,8 @@ def _folded(
     usage = partial(_usage, scope, reflected)
     wanted = Replacement(tuple(new), tuple(due.sources), REASON, scope.session, usage)
     ids, reason = _replaced(scope, incarnation, wanted)
+    if reason == NOTHING:
+        transact(scope.ports, lambda: _note_failure(scope))
     if reason is not None:
         transact(scope.ports, lambda: _note_cost(scope, incarnation, reflected))
     answered = sum(bool(row.text.strip()) for row in reflected.rows)
