@@ -109,6 +109,23 @@ def test_e01_what_a_person_corrected_outlives_a_regenerated_answer(user: Person)
 
 
 @pytest.mark.live
+def test_e01_a_fact_that_a_person_deleted_does_not_come_back_with_a_regenerated_answer(user: Person) -> None:
+    user.open("s1")
+    user.append("s1", user_message("I live in Paris."), answered("I see."), SEATS)
+    user.observe("s1")
+    [paris] = [fact for fact in user.memories(status="active", kind="fact") if "Paris" in fact["text"]]
+    user.expect(200, "DELETE", f"/memories/{paris['id']}")
+    done(user, retract(user, "s1", 2, 2))
+    [again] = user.memories(status="active", kind="observation")
+    assert again["supersedes"] and "Paris" in again["text"], "it was read again"
+    assert [fact for fact in facts(user) if "Paris" in fact] == []
+    user.expect(200, "DELETE", f"/memories/{again['id']}")
+    user.append("s1", user_message("I live in Paris."), answered("Yes."))
+    user.observe("s1")
+    assert [fact for fact in facts(user) if "Paris" in fact] == ["User lives in Paris"]
+
+
+@pytest.mark.live
 def test_e01_what_the_librarian_made_of_it_follows(user: Person) -> None:
     user.open_without_pack("s0")
     user.append("s0", user_message("I live in Lyon."), answered("Noted."))

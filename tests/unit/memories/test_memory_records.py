@@ -203,7 +203,8 @@ def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:
     left = world.table.query(world.tenant.keys.of_user("ann").partition, limit=100).items
     assert "recipe" not in str(left)
     [tombstone] = [item for item in left if item["type"] == "deleted_memory"]
-    assert tombstone.keys() == {"pk", "sk", "type", "rev", "write_id", "made_of", "version"}
+    assert tombstone.keys() == {"pk", "sk", "type", "rev", "write_id", "made_of", "unsaid", "version"}
+    assert tombstone["unsaid"] == []
     assert tombstone["made_of"] == [], "a call brought it"
     assert (tombstone["rev"], tombstone["version"]) == (1, 0)
 

@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
+from neve.domain.memories.fact_statements import places_of
 from neve.domain.memories.live_rows import no_live_room
 from neve.domain.memories.made_of import Sources, sources_of
 from neve.domain.pack.rank import pack_rank
@@ -400,11 +401,20 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     return Put(item, expectation(memory.version), first=version_of(memory.id, memory.rev) if memory.rev > 1 else 1)
 
 
-def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str) -> Put:
+def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str, *, by_a_person: bool = False) -> Put:
     """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
-    that deleted it (ADR 4), and which part of a log it was made from: packs may hold it yet."""
+    that deleted it (ADR 4), and which part of a log it was made from: packs may hold it yet. Of a person's deletion
+    also where a fact had been said, so that it is not stated of the same messages again; nothing of other kinds."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources_of([memory.provenance]))}
+    if by_a_person:
+        places = places_of(memory) if memory.kind is Kind.FACT else []
+        attributes["unsaid"] = [[session, *span] for session, span in places]
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
+
+
+def read_unsaid(left: Item) -> Sources | None:
+    """Where a fact had been said that a person has deleted, nothing for another memory; None where nobody has."""
+    return _sources(left.get("unsaid"))
 
 
 def left_sources(sources: Sources | None) -> Item:
@@ -414,7 +424,10 @@ def left_sources(sources: Sources | None) -> Item:
 
 def read_left_sources(item: Item) -> Sources | None:
     """None where the row does not say."""
-    found = item.get("made_of")
+    return _sources(item.get("made_of"))
+
+
+def _sources(found: Any) -> Sources | None:
     return None if found is None else tuple((str(session), int(first), int(last)) for session, first, last in found)
 
 

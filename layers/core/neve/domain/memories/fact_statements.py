@@ -49,6 +49,11 @@ def range_of(statement: Statement) -> tuple[str, Span] | None:
     return statement.session_id, (statement.seq_from, statement.seq_to)
 
 
+def places_of(fact: Memory) -> list[tuple[str, Span]]:
+    """Where in logs of ours it was said, by session."""
+    return list(dict.fromkeys(place for one in statements_of(fact) if (place := range_of(one)) is not None))
+
+
 def is_retracted(statement: Statement, retracted: Mapping[str, Spans]) -> bool:
     """``retracted``: by session."""
     place = range_of(statement)
@@ -160,5 +165,4 @@ def _origin(statement: Statement, before: Provenance) -> Provenance:
 
 def sessions_of(facts: Sequence[Memory]) -> set[str]:
     """Those in whose logs they were said."""
-    places = (range_of(statement) for fact in facts for statement in statements_of(fact))
-    return {place[0] for place in places if place is not None}
+    return {session for fact in facts for session, _ in places_of(fact)}

@@ -138,7 +138,7 @@ class _Delete:
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
             *deleted_ops(keys, memory, now, texts_of_memory(memory)),
-            rows.put_deleted_memory(keys, memory, self.write_id),
+            rows.put_deleted_memory(keys, memory, self.write_id, by_a_person=True),
             *leave_place(scope, memory),
         ]
         if not is_own_memory_id(memory.id):

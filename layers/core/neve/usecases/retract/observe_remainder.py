@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from neve.domain.memories.live_rows import in_place, live_row, places_of
-from neve.domain.observe.facts import facts_with_room, stated_facts
+from neve.domain.observe.facts import StatedFact, facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import RefusedEvent, SessionMarker
@@ -29,6 +29,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.lag.note_model import noting_the_model
+from neve.usecases.memories.by_people.deleted_facts import deleted_by_people
 from neve.usecases.memories.by_people.settled_facts import without_settled
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
@@ -39,6 +40,7 @@ from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
+from neve.usecases.retract.find_derived import made_since
 from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 
 
@@ -228,7 +230,7 @@ class _Again:
         with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
             observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
-        facts = without_settled(self.scope, shown.marker, stated_facts(observed.facts, shown.events))
+        facts = self._unsettled(shown, stated_facts(observed.facts, shown.events))
         room = facts_with_room(facts, shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
@@ -252,6 +254,13 @@ class _Again:
         self.new = new
         self._noted()
         return read_to
+
+    def _unsettled(self, shown: _Shown, facts: Sequence[StatedFact]) -> list[StatedFact]:
+        """As they are before the commit, however long the model took."""
+        found = self.scope.ports.table.get(self.scope.keys.session_head)
+        if found is None:
+            raise UserErased
+        return without_settled(self.scope, shown.marker, facts, made_since(self.scope, rows.read_session(found)))
 
     def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
         """The answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for what
@@ -314,6 +323,8 @@ class _Commit(PassCommit):
         item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
         if memory and item:  # an erasure leaves no row, and none of its marks
             memory = with_marks_of(memory, rows.read_memory(item))
+        elif memory and deleted_by_people(self.scope, [self.left.memory_id]):
+            return None
         return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:

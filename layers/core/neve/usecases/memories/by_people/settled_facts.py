@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from neve.domain.memories.fact_statements import places_of
 from neve.domain.memories.made_of import ranges_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.facts import StatedFact
@@ -16,27 +18,36 @@ from neve.domain.sessions.spans import meets
 from neve.ports.table import Item
 from neve.scope import SessionScope
 from neve.store.memories import memories_of
+from neve.usecases.memories.by_people.deleted_facts import deleted_by_people, deleted_parts
 from neve.usecases.memories.fact_place import holds
 
 _SETTLED = (Status.RESOLVED, Status.ARCHIVED)
 
 
-def without_settled(scope: SessionScope, marker: SessionMarker, facts: Sequence[StatedFact]) -> list[StatedFact]:
-    """Without what is done, put away, or replaced by a person's word; and without what is not known and rests on
-    messages of which a person has corrected a fact: what that one said before is not known any more. Three reads at
-    most. Raises StoreUnavailable."""
+def without_settled(
+    scope: SessionScope, marker: SessionMarker, facts: Sequence[StatedFact], since: str
+) -> list[StatedFact]:
+    """Without what is done, put away, or replaced by a person's word or by what they deleted; without what rests on
+    messages of which a person has deleted a fact, unless one is known that these had stated; and without what is not
+    known and rests on messages of which a person has corrected a fact: what those facts said before is not known any
+    more. ``since``: begin of the ids of what may have been made of the session. Six reads at most. Raises
+    StoreUnavailable."""
+    if not facts:
+        return []
     table, keys = scope.ports.table, scope.keys
     wanted = list(dict.fromkeys(keys.fingerprint(fingerprint(fact.text)) for fact in facts))
-    places = table.get_many(wanted) if wanted else {}
+    places = table.get_many(wanted)
     same = {memory.fingerprint: memory for memory in memories_of(table, keys, map(_holder, places.values()))}
-    new = [fact for fact in facts if not _is_known(fact, same)]
+    deleted = deleted_parts(scope, marker, since)
+    left = [fact for fact in facts if not _meets(fact, deleted) or _had_stated(scope.session, fact, same)]
+    new = [fact for fact in left if not _is_known(fact, same)]
     if not new:
-        return list(facts)
-    newer = _replacing(scope, same.values())
+        return left
+    settled = _Settled.of(scope, same)
     own = memories_of(table, keys, (row.id for row in marker.live if row.kind is Kind.FACT))
     corrected = [part for memory in own if memory.corrected for part in ranges_of(memory, scope.session)]
-    settled = [fact for fact in new if _is_settled(same.get(fingerprint(fact.text)), newer) or _meets(fact, corrected)]
-    return [fact for fact in facts if fact not in settled]
+    gone = [fact for fact in new if settled.has(fact) or _meets(fact, corrected)]
+    return [fact for fact in left if fact not in gone]
 
 
 def _holder(place: Item) -> str:
@@ -48,12 +59,34 @@ def _is_known(fact: StatedFact, same: Mapping[str, Memory]) -> bool:
     return held in same and holds(same[held], held)
 
 
-def _is_settled(same: Memory | None, newer: Mapping[str, Memory]) -> bool:
-    """``same``: the row that last held its place, if any is known."""
-    if same is None:
-        return False
-    by = newer.get(same.superseded_by or "")
-    return same.status in _SETTLED or (by is not None and in_their_words(by))
+def _had_stated(session: str, fact: StatedFact, same: Mapping[str, Memory]) -> bool:
+    """Whether the row that last held its place stood by the same messages, too: then it is no deleted one."""
+    known = same.get(fingerprint(fact.text))
+    return known is not None and _meets(fact, [span for one, span in places_of(known) if one == session])
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """``same``: the rows that last held the places, by fingerprint; ``newer``: what took the place of those that were
+    replaced, by its id; ``deleted``: ids of what a person has deleted of that."""
+
+    same: Mapping[str, Memory]
+    newer: Mapping[str, Memory]
+    deleted: frozenset[str]
+
+    @classmethod
+    def of(cls, scope: SessionScope, same: Mapping[str, Memory]) -> _Settled:
+        newer = _replacing(scope, same.values())
+        missing = {fact.superseded_by for fact in same.values() if fact.superseded_by is not None} - newer.keys()
+        return cls(same, newer, deleted_by_people(scope, sorted(missing)))
+
+    def has(self, fact: StatedFact) -> bool:
+        known = self.same.get(fingerprint(fact.text))
+        if known is None:
+            return False
+        by = self.newer.get(known.superseded_by or "")
+        replaced = known.superseded_by in self.deleted or (by is not None and in_their_words(by))
+        return known.status in _SETTLED or replaced
 
 
 def _meets(fact: StatedFact, parts: Sequence[Span]) -> bool:
