@@ -213,8 +213,8 @@ class FilingInput:
 
 
 class Observer(Protocol):
-    """Raises ModelUnavailable (UnusableAnswer where it has answered), ModelRefused or ContentRefused; never a vendor's
-    error."""
+    """Raises ModelUnavailable (UnusableAnswer where it has answered), ModelRefused or ContentRefused, with the calls
+    and the usage of all that was answered to the question; never a vendor's error."""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from neve.ports.errors import (
     ContentRefused,
     ModelRefused,
     ModelUnavailable,
+    NoAnswer,
     UnusableAnswer,
 )
 from neve.ports.models import ModelAnswer, ModelRequest
@@ -292,6 +293,22 @@ def test_truncated_tool_json_is_unavailable(server: MessagesServer) -> None:
     server.replies = [Reply(200, message([half], stop_reason="max_tokens"))]
     with pytest.raises(AnswerCutOff, match="cut off"):
         model(server).call_tool(request())
+
+
+@pytest.mark.parametrize("stopped", ["max_tokens", "refusal", "model_context_window_exceeded", "end_turn"])
+def test_what_an_answer_without_a_tool_call_cost_is_told(server: MessagesServer, stopped: str) -> None:
+    server.replies = [Reply(200, message([], stop_reason=stopped))]
+    with pytest.raises(NoAnswer) as raised:
+        model(server).call_tool(request())
+    server.replies = [Reply(200, message([TOOL_USE]))]
+    assert (raised.value.calls, raised.value.usage) == (1, model(server).call_tool(request()).usage)
+
+
+def test_what_the_api_rejects_costs_nothing(server: MessagesServer) -> None:
+    server.replies = [Reply(413, problem("request_too_large"))]
+    with pytest.raises(ContentRefused) as raised:
+        model(server).call_tool(request())
+    assert (raised.value.calls, raised.value.usage) == (0, {})
 
 
 @pytest.mark.parametrize("body", [json.dumps("message of a model")[:-4], "[" * 100_000 + "]" * 100_000])

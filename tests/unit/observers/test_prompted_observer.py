@@ -267,6 +267,23 @@ def test_what_the_second_answer_fails_of_is_what_is_told(failure: Exception) -> 
         PromptedObserver(ScriptedModel({}, failure), "m").observe(given())
 
 
+def test_what_fails_says_what_all_its_calls_cost() -> None:
+    cut_off = AnswerCutOff("cut off", {"input": 70, "output": 9})
+    with pytest.raises(AnswerCutOff) as raised:
+        PromptedObserver(ScriptedModel({}, cut_off), "m").observe(given())
+    assert (raised.value.calls, raised.value.usage) == (2, {"input": 170, "output": 19})
+    with pytest.raises(ModelUnavailable) as outage:
+        PromptedObserver(ScriptedModel({}, ModelUnavailable("busy")), "m").observe(given())
+    assert (outage.value.calls, outage.value.usage) == (1, {"input": 100, "output": 10})
+
+
+def test_a_second_answer_that_was_cut_off_is_a_part_of_what_the_first_cost() -> None:
+    long = memory(*("🟡 " + letter * 300 for letter in "abc"))
+    cut_off = AnswerCutOff("cut off", {"input": 70, "output": 9})
+    answer = PromptedObserver(ScriptedModel(long, cut_off), "m").observe(given(output_cap=100))
+    assert (answer.calls, answer.usage) == (2, {"input": 170, "output": 19})
+
+
 @pytest.mark.parametrize("error", [ModelUnavailable("busy"), ModelRefused("key")])
 def test_the_models_own_errors_pass_through(error: Exception) -> None:
     with pytest.raises(type(error), match=str(error)):

@@ -3,9 +3,9 @@ trim."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from neve.domain.compact import prompt as summary_prompt
@@ -41,7 +41,7 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable, UnusableAnswer
+from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable, NoAnswer, UnusableAnswer
 from neve.ports.models import ANY_LANGUAGE, LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
@@ -52,6 +52,41 @@ OUT_OF_FORM = "out_of_form"
 CUT_OFF = "cut_off"
 MAX_OUTPUT = 64_000
 """What the models of today may answer with."""
+
+
+@dataclass
+class _Asking:
+    """One question to the observer. ``answers``: those of the form of a tool call; ``calls`` and ``usage``: also of
+    those of which nothing came."""
+
+    model: LanguageModel
+    answers: list[ModelAnswer] = field(default_factory=list)
+    calls: int = 0
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+    def call(self, request: ModelRequest) -> ModelAnswer:
+        try:
+            answer = self.model.call_tool(request)
+        except NoAnswer as failure:
+            self._count(failure.calls, failure.usage)
+            raise
+        self._count(1, answer.usage)
+        self.answers.append(answer)
+        return answer
+
+    def _count(self, calls: int, usage: Mapping[str, int]) -> None:
+        self.calls, self.usage = self.calls + calls, usage_sum(self.usage, usage)
+
+
+@contextmanager
+def _asking(model: LanguageModel) -> Iterator[_Asking]:
+    """What it fails of says what all its calls cost."""
+    asking = _Asking(model)
+    try:
+        yield asking
+    except NoAnswer as failure:
+        failure.calls, failure.usage = asking.calls, asking.usage
+        raise
 
 
 class PromptedObserver:
@@ -81,14 +116,16 @@ class PromptedObserver:
         return FILING_S if self._longest_s else 0.0
 
     def observe(self, given: PassInput) -> Observed:
+        with _asking(self._model) as asking:
+            return self._observe(given, asking)
+
+    def _observe(self, given: PassInput, asking: _Asking) -> Observed:
         first, last = given.events[0].seq, given.events[-1].seq
         shown = {row.id for row in given.prior}
-        answers: list[ModelAnswer] = []
 
         def ask(remark: str | None = None) -> ReadAnswer:
-            answers.append(self._model.call_tool(_observation_request(given, remark)))
             return _read(
-                answers[-1],
+                asking.call(_observation_request(given, remark)),
                 lambda tool_input: read_answer(
                     tool_input, first=first, last=last, shown=shown, max_lines=given.max_lines
                 ),
@@ -105,15 +142,18 @@ class PromptedObserver:
             with suppress(ModelUnavailable, ModelRefused):  # what was paid for is cut to its size then
                 shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
                 answer = shorter if shorter.observations else answer
-        return _observed(answer, given, answers)
+        return _observed(answer, given, asking)
 
     def reflect(self, given: ReflectInput) -> Reflected:
+        with _asking(self._model) as asking:
+            return self._reflect(given, asking)
+
+    def _reflect(self, given: ReflectInput, asking: _Asking) -> Reflected:
         known = {group.id for group in given.groups}
-        answers: list[ModelAnswer] = []
 
         def ask(remark: str | None = None) -> list[ReflectionRow]:
-            answers.append(self._model.call_tool(_reflection_request(given, remark)))
-            return _read(answers[-1], lambda tool_input: read_rows(tool_input, known))
+            answer = asking.call(_reflection_request(given, remark))
+            return _read(answer, lambda tool_input: read_rows(tool_input, known))
 
         rows = ask()
         size = sum(estimate(row.text) for row in rows)
@@ -124,17 +164,18 @@ class PromptedObserver:
         whole = sum(row.text == answered.text for row, answered in zip(fitting, rows, strict=False))
         return Reflected(
             rows=fitting,
-            model=answers[-1].model,
-            usage=usage_sum(*(answer.usage for answer in answers)),
-            calls=len(answers),
+            model=asking.answers[-1].model,
+            usage=asking.usage,
+            calls=asking.calls,
             left_out=len(rows) - whole,
         )
 
     def condense(self, given: CondenseInput) -> Condensed:
         """One call, whatever the size of the answer: what is over the target is dropped by whoever asked."""
         known = {group.id for group in given.groups}
-        answer = self._model.call_tool(_condense_request(given))
-        rows = _read(answer, lambda tool_input: condense_prompt.read_condensed(tool_input, known))
+        with _asking(self._model) as asking:
+            answer = asking.call(_condense_request(given))
+            rows = _read(answer, lambda tool_input: condense_prompt.read_condensed(tool_input, known))
         return Condensed(
             tuple(CondensedRow(row.content, tuple(row.group_ids), row.priority, row.observed_date) for row in rows),
             answer.model,
@@ -142,11 +183,12 @@ class PromptedObserver:
         )
 
     def summarise(self, given: SummaryInput) -> Summarised:
-        answers: list[ModelAnswer] = []
+        with _asking(self._model) as asking:
+            return self._summarise(given, asking)
 
+    def _summarise(self, given: SummaryInput, asking: _Asking) -> Summarised:
         def ask(remark: str | None = None) -> SummaryText:
-            answers.append(self._model.call_tool(_summary_request(given, remark)))
-            return _read(answers[-1], summary_prompt.read_summary_answer)
+            return _read(asking.call(_summary_request(given, remark)), summary_prompt.read_summary_answer)
 
         summary = ask()
         size = estimate(render_summary(summary))
@@ -158,10 +200,10 @@ class PromptedObserver:
         return Summarised(
             summary=within,
             left_out=items_without_room(summary, within),
-            model=answers[-1].model,
+            model=asking.answers[-1].model,
             prompt_version=summary_prompt.PROMPT_VERSION,
-            usage=usage_sum(*(answer.usage for answer in answers)),
-            calls=len(answers),
+            usage=asking.usage,
+            calls=asking.calls,
         )
 
     def file_away(self, given: FilingInput) -> Filed:
@@ -169,8 +211,12 @@ class PromptedObserver:
         could not in the end is counted. What of the first answer can be used stands where the second one fails or
         changes nothing. An answer that is out of form or cut off files nothing. Raises AnswerCutOff where there is no
         time to ask for less."""
-        answers: list[ModelAnswer] = []
-        filed = self._filed(given, answers)
+        with _asking(self._model) as asking:
+            filed = self._file_away(given, asking)
+            return replace(filed, usage=asking.usage, calls=asking.calls)
+
+    def _file_away(self, given: FilingInput, asking: _Asking) -> Filed:
+        filed = self._filed(given, asking)
         has_time = given.seconds_left() >= self.longest_filing_s
         if CUT_OFF in filed.rejected and not has_time:
             raise AnswerCutOff("an answer was cut off, and there is no time for a shorter one")
@@ -178,26 +224,26 @@ class PromptedObserver:
             asked = _with_remark(given, _remark_on(filed))
             kept = (ModelUnavailable, ModelRefused) if filed.account is not None else ()
             with suppress(*kept):
-                again = self._filed(asked, answers)
+                again = self._filed(asked, asking)
                 filed = again if again.account is not None and (again.actions or not filed.actions) else filed
-        return replace(filed, usage=usage_sum(*(answer.usage for answer in answers)), calls=len(answers))
+        return filed
 
-    def _filed(self, given: FilingInput, answers: list[ModelAnswer]) -> Filed:
+    def _filed(self, given: FilingInput, asking: _Asking) -> Filed:
         try:
-            answers.append(self._model.call_tool(_filing_request(given)))
+            answer = asking.call(_filing_request(given))
         except UnusableAnswer as failure:
             why = CUT_OFF if isinstance(failure, AnswerCutOff) else OUT_OF_FORM
             return Filed((), None, self._name, filing_prompt.PROMPT_VERSION, rejected={why: 1})
         whole = {document.path for document in given.documents if filing_prompt.is_whole(document)}
         seqs = {event.seq for event in given.events}
         try:
-            read = read_filing(answers[-1].tool_input, seqs=seqs, shown=given.documents, whole=whole)
+            read = read_filing(answer.tool_input, seqs=seqs, shown=given.documents, whole=whole)
         except ValueError:
-            return Filed((), None, answers[-1].model, filing_prompt.PROMPT_VERSION, rejected={OUT_OF_FORM: 1})
+            return Filed((), None, answer.model, filing_prompt.PROMPT_VERSION, rejected={OUT_OF_FORM: 1})
         return Filed(
             actions=read.actions,
             account=read.account,
-            model=answers[-1].model,
+            model=answer.model,
             prompt_version=filing_prompt.PROMPT_VERSION,
             illegal=read.illegal,
             rejected=read.rejected,
@@ -309,7 +355,7 @@ def _read(answer: ModelAnswer, read: Callable[[Mapping[str, Any]], Answer]) -> A
         raise AnswerOutOfForm(f"{answer.model} answered out of form ({type(error).__name__})") from None
 
 
-def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
+def _observed(answer: ReadAnswer, given: PassInput, asking: _Asking) -> Observed:
     lines_given = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
     room = within_tokens(lines_given, given.output_cap, given.events)
     facts = (
@@ -328,14 +374,14 @@ def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswe
     return Observed(
         has_memory=answer.has_memory and bool(room.lines),
         lines=room.lines,
-        model=answers[-1].model,
+        model=asking.answers[-1].model,
         used_memory_ids=tuple(answer.used_memory_ids),
         current_task=answer.current_task,
         suggested_continuation=answer.suggested_continuation,
         thread_title=answer.thread_title,
         facts=tuple(facts),
-        usage=usage_sum(*(part.usage for part in answers)),
-        calls=len(answers),
+        usage=asking.usage,
+        calls=asking.calls,
         covered_to=earlier(answer.covered_to, room.covered_to),
         prompt_version=observation_prompt.PROMPT_VERSION,
         lines_not_read=answer.lines_not_read,

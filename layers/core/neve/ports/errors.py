@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class StoreUnavailable(Exception):
@@ -34,11 +34,21 @@ class EmbeddingRetryable(Exception):
     """The embedder failed in a way that a later attempt may not (429, 5xx, transport)."""
 
 
-class ModelUnavailable(Exception):
-    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the
-    queue. The text says why without quoting anybody."""
+class NoAnswer(Exception):
+    """A question to the language model of which nothing came. ``usage``: tokens as in ``ModelAnswer`` of what it has
+    answered nevertheless, and is paid for, in so many ``calls``."""
 
     text_is_logged = True
+
+    def __init__(self, reason: str, usage: Mapping[str, int] | None = None) -> None:
+        super().__init__(reason)
+        self.usage: Mapping[str, int] = usage or {}
+        self.calls = 1 if usage else 0
+
+
+class ModelUnavailable(NoAnswer):
+    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the
+    queue. The text says why without quoting anybody."""
 
 
 class UnusableAnswer(ModelUnavailable):
@@ -53,11 +63,9 @@ class AnswerOutOfForm(UnusableAnswer):
     """Its answer is not of the form that it was asked for."""
 
 
-class ModelRefused(Exception):
+class ModelRefused(NoAnswer):
     """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
     such request can succeed until somebody changes something. The text says why without quoting anybody."""
-
-    text_is_logged = True
 
 
 class ContentRefused(ModelRefused):

@@ -81,4 +81,5 @@ class ModelAnswer:
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm), ModelRefused or ContentRefused."""
+        """Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm), ModelRefused or ContentRefused, with the usage
+        of an answer that was given."""

@@ -139,26 +139,28 @@ def _block(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer(message: Message, tool_name: str) -> ModelAnswer:
+    usage = _usage(message)
     if message.stop_reason == "refusal":
-        raise ContentRefused(f"{message.model}: declined by the provider's safeguards")
+        raise ContentRefused(f"{message.model}: declined by the provider's safeguards", usage)
     if message.stop_reason == "model_context_window_exceeded":
-        raise ContentRefused(f"{message.model}: with an answer to it, it exceeds the context window")
+        raise ContentRefused(f"{message.model}: with an answer to it, it exceeds the context window", usage)
     if message.stop_reason == "max_tokens":
-        raise AnswerCutOff(f"{message.model}: the tool call was cut off ({message.stop_reason})")
+        raise AnswerCutOff(f"{message.model}: the tool call was cut off ({message.stop_reason})", usage)
     calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
     if not calls or not isinstance(calls[0].input, dict):
-        raise AnswerOutOfForm(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})")
+        raise AnswerOutOfForm(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})", usage)
+    return ModelAnswer(tool_input=calls[0].input, model=message.model, usage=usage)
+
+
+def _usage(message: Message) -> dict[str, int]:
+    """What is paid for, whether or not the answer can be used."""
     usage = message.usage
-    return ModelAnswer(
-        tool_input=calls[0].input,
-        model=message.model,
-        usage={
-            "input": usage.input_tokens,
-            "cache_read": usage.cache_read_input_tokens or 0,
-            "cache_write": usage.cache_creation_input_tokens or 0,
-            "output": usage.output_tokens,
-        },
-    )
+    return {
+        "input": usage.input_tokens,
+        "cache_read": usage.cache_read_input_tokens or 0,
+        "cache_write": usage.cache_creation_input_tokens or 0,
+        "output": usage.output_tokens,
+    }
 
 
 def _translated(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:

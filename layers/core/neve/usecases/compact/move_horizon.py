@@ -23,6 +23,7 @@ from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_token
 from neve.usecases.compact.read_log import Overtaken, read_log
 from neve.usecases.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
+from neve.usecases.tenants.paid_in_vain import counting_if_lost
 from neve.usecases.tenants.usage import usage_put
 
 
@@ -83,8 +84,9 @@ class HorizonMove:
         if plan.covered is None and not plan.pruned:
             return {"outcome": "nothing_to_cover", "epoch": session.epoch.epoch}
         written = self._write_summary(session, plan.covered)
-        store_artifacts(self.scope, self.incarnation, plan.pruned)
-        moved = transact(self.scope.ports, lambda: self._commit(session, plan, written))
+        with counting_if_lost(self.scope, self.incarnation, written.cost if written else {}):
+            store_artifacts(self.scope, self.incarnation, plan.pruned)
+            moved = transact(self.scope.ports, lambda: self._commit(session, plan, written))
         return self._result(moved) | (written.result_fields if written else {})
 
     # --- reading --------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ class HorizonMove:
         events = [event for event in standing if first <= event.seq <= covered.last]
         asked = request_of(events, before) if covered.inside else None
         leaving = Leaving(events, before, asked, session.head.timezone)
-        return summarise(self.scope, leaving, self.verbosity, self.seconds_left)
+        return summarise(self.scope, self.incarnation, leaving, self.verbosity, self.seconds_left)
 
     def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:
         """One transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises Overtaken."""

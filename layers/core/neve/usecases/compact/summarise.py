@@ -22,6 +22,8 @@ from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_summary
+from neve.usecases.tenants.paid_in_vain import counting_failures
+from neve.usecases.tenants.usage import answer_cost
 
 MAX_REQUEST = 150_000
 """Tokens of events that a summary is made of: twice what one pass may read, within what a model with a window of
@@ -97,7 +99,9 @@ class Written:
         )
 
 
-def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, seconds_left: SecondsLeft) -> Written:
+def summarise(
+    scope: SessionScope, incarnation: int, leaving: Leaving, verbosity: Verbosity, seconds_left: SecondsLeft
+) -> Written:
     """A model that refuses the content of the events, gives no answer that can be used, or finds nothing worth a word,
     leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
     target = summary_target(verbosity, scope.policy.compaction_at)
@@ -118,7 +122,7 @@ def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, secon
         )
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
-        answer, reason = _asked(scope, given)
+        answer, reason = _asked(scope, incarnation, given)
         if answer is not None:
             done = replace(answer, summary=screen_summary(scope, answer.summary))
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
@@ -136,16 +140,16 @@ def summarise(scope: SessionScope, leaving: Leaving, verbosity: Verbosity, secon
         reason=reason,
         not_shown=len(readable) - len(shown) if by_model else 0,
         left_out=done.left_out + items_without_room(done.summary, within) if done and by_model else 0,
-        cost=_cost(done) if done else {},
+        cost=answer_cost(done.calls, done.usage) if done else {},
     )
 
 
-def _asked(scope: SessionScope, given: SummaryInput) -> tuple[Summarised | None, str | None]:
+def _asked(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[Summarised | None, str | None]:
     """The answer, or why there is none. One that is cut off or out of form is asked for once more, if there is time: a
     horizon that waits for another would wait for ever. Raises ModelUnavailable, ModelRefused."""
     for _ in range(ANSWERS):
         try:
-            with noting_the_model(scope.ports):
+            with noting_the_model(scope.ports), counting_failures(scope, incarnation):
                 return scope.ports.observer.summarise(given), None
         except ContentRefused:
             return None, REFUSED
@@ -189,13 +193,3 @@ def _without_images(event: Event) -> Event:
 
 def _request_cap(scope: SessionScope) -> int:
     return min(MAX_REQUEST, 2 * scope.policy.observer_transcript_cap)
-
-
-def _cost(done: Summarised) -> dict[str, Any]:
-    if not done.usage:
-        return {}
-    return {
-        "model_calls": done.calls,
-        "model_input_tokens": sum(done.usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
-        "model_output_tokens": done.usage.get("output", 0),
-    }

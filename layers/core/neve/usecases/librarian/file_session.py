@@ -39,6 +39,8 @@ from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
+from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
+from neve.usecases.tenants.usage import answer_cost
 
 RULES = "none"
 """Version of the prompt of a filing that no librarian answered."""
@@ -154,7 +156,8 @@ class _Librarian:
                 insist_unseen=asked_about_unseen or not self._has_time,
             )
             try:
-                return commit.write()
+                with counting_if_lost(self.scope, self.incarnation, answer_cost(filed.calls, filed.usage)):
+                    return commit.write()
             except (Overtaken, InputRetracted, InputCorrected):
                 remark = None
             except EditConflict as faster:
@@ -199,7 +202,7 @@ class _Librarian:
             seconds_left=self.seconds_left,
         )
         try:
-            with noting_the_model(self.scope.ports):
+            with noting_the_model(self.scope.ports), counting_failures(self.scope, self.incarnation):
                 filed = self.scope.ports.observer.file_away(given)
         except ContentRefused:
             self.report.refused = True

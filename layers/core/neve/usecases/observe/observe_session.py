@@ -44,6 +44,8 @@ from neve.usecases.observe.refusals import (
 )
 from neve.usecases.observe.report import ObservationReport, fact_result
 from neve.usecases.privacy.screen_observed import screen_observed
+from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
+from neve.usecases.tenants.usage import answer_cost
 
 NOTHING_OBSERVED = "the observer found nothing worth keeping"
 KNOWN_ALREADY = "what was said was known already"
@@ -253,13 +255,15 @@ class _Pass:
         """The answer, and the seqs of the events that it was given without their images. Raises ContentRefused for what
         is refused without its images, too, and OutOfTime before that is asked."""
         try:
-            return self.scope.ports.observer.observe(given), ()
+            with counting_failures(self.scope, self.incarnation):
+                return self.scope.ports.observer.observe(given), ()
         except ContentRefused:
             pictured = [event.seq for event in given.events if images_of(event)]
             if not pictured:
                 raise
         self._need_time()
-        return self.scope.ports.observer.observe(replace(given, events=without_images(given.events))), pictured
+        with counting_failures(self.scope, self.incarnation):
+            return self.scope.ports.observer.observe(replace(given, events=without_images(given.events))), pictured
 
     def _not_told(self, seqs: Sequence[int]) -> list[int]:
         """Events that are shown again, because nothing was found in them, are told once."""
@@ -298,7 +302,9 @@ class _Pass:
     # --- commit ---------------------------------------------------------------------------------
 
     def _commit(self, observed: Observed | None, read: PassRead) -> None:
-        done = PassCommit(self.scope, self.incarnation, self.token, observed, read).write()
+        cost = answer_cost(observed.calls, observed.usage) if observed else {}
+        with counting_if_lost(self.scope, self.incarnation, cost):
+            done = PassCommit(self.scope, self.incarnation, self.token, observed, read).write()
         self.report.committed = True
         self.report.observed_seq = done.marker.observed_seq
         self.report.reinforced += done.reinforced

@@ -30,8 +30,9 @@ from neve.store.transact import transact
 from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
-from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
-from neve.usecases.tenants.usage import model_usage, usage_put
+from neve.usecases.reflect.replace_rows import CostBeside, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
+from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_failures
+from neve.usecases.tenants.usage import answer_cost, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay, and so does every row that a person has corrected."""
@@ -102,7 +103,7 @@ def fold_session(
         begins()
     given = ReflectInput(scope.session, [_group(memory) for memory in due.sources], due.target, seconds_left)
     try:
-        with noting_the_model(scope.ports):
+        with noting_the_model(scope.ports), counting_failures(scope, incarnation):
             answer = scope.ports.observer.reflect(given)
     except ModelUnavailable as failure:
         transact(scope.ports, lambda: _note_failure(scope))
@@ -170,9 +171,14 @@ def _folded(
     scope: SessionScope, incarnation: int, due: _Due, reflected: Reflected, notes: ReflectionNotes
 ) -> list[str]:
     new = _new_rows(scope, reflected, due.sources, due.target, due.timezone)
-    usage = partial(_usage, scope, reflected)
+    usage = CostBeside(partial(_usage, scope, reflected))
     wanted = Replacement(tuple(new), tuple(due.sources), REASON, scope.session, usage)
-    ids, reason = _replaced(scope, incarnation, wanted)
+    try:
+        ids, reason = _replaced(scope, incarnation, wanted)
+    except ReplacementBusy:
+        if not usage.asked_for:
+            count_in_vain(scope, incarnation, answer_cost(reflected.calls, reflected.usage))
+        raise
     if reason == NOTHING:
         transact(scope.ports, lambda: _note_failure(scope))
     if reason is not None:
@@ -209,10 +215,8 @@ def _note_cost(scope: SessionScope, incarnation: int, reflected: Reflected) -> N
 
 
 def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:
-    if not reflected.usage:
-        return []
-    counted = model_usage(reflected.calls, reflected.usage)
-    return [usage_put(scope.keys, scope.ports.table.get(scope.keys.usage), counted)]
+    cost = answer_cost(reflected.calls, reflected.usage)
+    return [usage_put(scope.keys, scope.ports.table.get(scope.keys.usage), cost)] if cost else []
 
 
 def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:

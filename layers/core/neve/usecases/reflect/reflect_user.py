@@ -24,7 +24,9 @@ from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
 from neve.usecases.reflect.night_job import Answered, NightJob, take_up
-from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
+from neve.usecases.reflect.replace_rows import CostBeside, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
+from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_failures
+from neve.usecases.tenants.usage import answer_cost
 
 REASON = "condensed by a nightly reflection"
 NOT_WORTH = "too few rows are old enough to be worth a run"
@@ -121,7 +123,7 @@ class _Night:
         self.report.add(batches=1)
         try:
             given = CondenseInput(groups, target, self.seconds_left)
-            with noting_the_model(scope.ports):
+            with noting_the_model(scope.ports), counting_failures(scope, self.job.incarnation):
                 condensed = scope.ports.observer.condense(given)
             answer = screen_condensed(scope, condensed)
         except ContentRefused:
@@ -135,12 +137,17 @@ class _Night:
         new = condensed_memories(scope, fitted.rows, answer.model, batch)
         left_out = fitted.left_out + answer.left_out
         no_room = {"reflection_left_out": left_out, "reflection_cut": fitted.cut}
-        beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
+        moved_on = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
+        beside = CostBeside(moved_on)
         try:
             replace_rows(scope, self.job.incarnation, Replacement(tuple(new), tuple(batch), REASON, beside=beside))
         except SourcesReplaced:
             self._keep_rows(part, at, answered, kept=n, changed=n)
             return []
+        except ReplacementBusy:
+            if not beside.asked_for:
+                count_in_vain(scope, self.job.incarnation, answer_cost(answer.calls, answer.usage))
+            raise
         self.report.add(replaced=n, written=len(new), **no_room)
         if left_out:
             self.report.no_room.append((left_out, fitted.cut))

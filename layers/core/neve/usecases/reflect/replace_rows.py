@@ -62,6 +62,18 @@ def _nothing_beside() -> list[WriteOp]:
     return []
 
 
+@dataclass(slots=True)
+class CostBeside:
+    """``ops`` that count what an answer has cost, for ``Replacement.beside``. ``asked_for``: they may be written."""
+
+    ops: Callable[[], list[WriteOp]]
+    asked_for: bool = False
+
+    def __call__(self) -> list[WriteOp]:
+        self.asked_for = True
+        return self.ops()
+
+
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ones, which are as they were read.

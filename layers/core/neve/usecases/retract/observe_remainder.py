@@ -42,6 +42,8 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.retract.find_derived import made_since
 from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
+from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
+from neve.usecases.tenants.usage import answer_cost
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,8 @@ class _Again:
             read_to=read_to,
             new=new,
         )
-        new.facts_left_out += commit.write().facts_left_out
+        with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
+            new.facts_left_out += commit.write().facts_left_out
         self.new = new
         self._noted()
         return read_to
@@ -267,13 +270,15 @@ class _Again:
         is refused without its images, too."""
         new = ObservationReport()
         try:
-            answer = self.scope.ports.observer.observe(given)
+            with counting_failures(self.scope, self.incarnation):
+                answer = self.scope.ports.observer.observe(given)
         except ContentRefused:
             new.images_left_out = [event.seq for event in given.events if images_of(event)]
             if not new.images_left_out:
                 raise
             self._need_time()
-            answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
+            with counting_failures(self.scope, self.incarnation):
+                answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
         observed, found = screen_observed(self.scope, answer)
         new.redacted = dict(found.removed)
         return observed, new

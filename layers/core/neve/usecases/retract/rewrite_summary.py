@@ -20,6 +20,7 @@ from neve.usecases.compact.read_log import Overtaken, read_log
 from neve.usecases.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
 from neve.usecases.retract.retract_events import covers_any
+from neve.usecases.tenants.paid_in_vain import counting_if_lost
 from neve.usecases.tenants.usage import usage_put
 
 REWRITTEN = {"summary": "rewritten"}
@@ -43,7 +44,8 @@ def rewrite_summary(
             return {}
         try:
             written = work.write(epoch, timezone)
-            transact(scope.ports, partial(work.commit, epoch, written))
+            with counting_if_lost(scope, incarnation, written.cost):
+                transact(scope.ports, partial(work.commit, epoch, written))
         except Overtaken:
             continue
         return {**REWRITTEN, **written.result_fields}
@@ -79,7 +81,7 @@ class _Rewriting:
         asked = request_of(covered, before) if _goes_on(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
         leaving = Leaving(covered, before, asked, timezone)
-        return summarise(self.scope, leaving, verbosity, self.seconds_left)
+        return summarise(self.scope, self.incarnation, leaving, verbosity, self.seconds_left)
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
         """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises

@@ -28,6 +28,11 @@ def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
     }
 
 
+def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
+    """The same of an answer; rules answer without tokens, and cost nothing."""
+    return model_usage(calls, usage) if usage else {}
+
+
 MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens": "ModelOutputTokens"}
 
 
