@@ -26,11 +26,12 @@ def world(tmp_path: Path) -> Iterator[NightWorld]:
 def mark(world: NightWorld, *ids: str) -> None:
     for memory_id in ids:
         fields = {"importance": 5, "group": "boat", "label": "The boat", "tags": ["observational-memory", "boat"]}
+        fields |= {"confidence": 0.5}
         update_memory(world.user(), memory_id, MemoryChange(fields), None)
 
 
-def set_on(memory: Memory) -> tuple[int, str | None, str | None, bool]:
-    return memory.importance, memory.group, memory.label, "boat" in memory.tags
+def set_on(memory: Memory) -> tuple[int, str | None, str | None, bool, float]:
+    return memory.importance, memory.group, memory.label, "boat" in memory.tags, memory.confidence
 
 
 def test_a_sessions_reflection_takes_over_what_its_sources_agree_on(world: NightWorld) -> None:
@@ -40,8 +41,8 @@ def test_a_sessions_reflection_takes_over_what_its_sources_agree_on(world: Night
         Reflected((ReflectedRow("🔴 the boat", tuple(ids[:2])), ReflectedRow("🔴 all", tuple(ids))), "scripted")
     ]
     boat, everything = (world.memory(i) for i in reflect_session(world.user().of_session("s1"), 1))
-    assert set_on(boat) == (5, "boat", "The boat", True)
-    assert set_on(everything) == (5, None, None, False)
+    assert set_on(boat) == (5, "boat", "The boat", True, 0.5)
+    assert set_on(everything) == (5, None, None, False, 1.0)
     assert boat.tags == ("observational-memory", "reflection", "boat")
 
 
@@ -54,5 +55,5 @@ def test_a_nights_rows_take_over_what_their_sources_agree_on(world: NightWorld) 
     request_reflection(world.scope, "ann", None)
     world.work()
     by_text = {memory.text: memory for memory in world.reflections()}
-    assert set_on(by_text["🔴 the boat"]) == (5, "boat", "The boat", True)
-    assert set_on(by_text["🔴 all"]) == (5, None, None, False)
+    assert set_on(by_text["🔴 the boat"]) == (5, "boat", "The boat", True, 0.5)
+    assert set_on(by_text["🔴 all"]) == (5, None, None, False, 1.0)

@@ -4,3 +4,4 @@ from __future__ import annotations
 
 BASE_TAG = "observational-memory"
 DEFAULT_IMPORTANCE = 3
+DEFAULT_CONFIDENCE = 1.0

@@ -5,15 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from neve.domain.observe.defaults import DEFAULT_IMPORTANCE
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import runs_of
 from neve.domain.records.memories import Memory
+
+V = TypeVar("V")
+
+OWN_TAGS = (BASE_TAG, "reflection", "global-prune")
+"""Of a night's row; a session's lacks the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
     importance: int
+    confidence: float
     group: str | None
     label: str | None
     tags: tuple[str, ...]
@@ -38,17 +45,19 @@ class Sources:
 
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:
-    """The highest importance; group, label and tags where all of them agree, tags behind the row's own. ``sources``:
-    not empty."""
+    """The highest importance; group, label, confidence and tags where all of them agree, tags behind the row's own.
+    ``sources``: not empty."""
+    confidence = _common([memory.confidence for memory in sources])
     shared = frozenset(sources[0].tags).intersection(*(memory.tags for memory in sources))
     return Inherited(
         importance=max(DEFAULT_IMPORTANCE, *(memory.importance for memory in sources)),
+        confidence=DEFAULT_CONFIDENCE if confidence is None else confidence,
         group=_common([memory.group for memory in sources]),
         label=_common([memory.label for memory in sources]),
         tags=tuple(dict.fromkeys([*own_tags, *(tag for tag in sources[0].tags if tag in shared)])),
     )
 
 
-def _common(values: Sequence[str | None]) -> str | None:
+def _common(values: Sequence[V | None]) -> V | None:
     """What all of them have; None where they differ."""
     return values[0] if len(set(values)) == 1 else None

@@ -7,13 +7,10 @@ from dataclasses import replace
 
 from neve.domain.memories.made_of import Sources, ranges_of
 from neve.domain.memories.text import priority_of
-from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Status
 from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import joined, meets
-
-CONFIDENCE = 1.0
-"""Of what an observer keeps of a turn."""
 
 
 def in_their_words(memory: Memory) -> bool:
@@ -38,7 +35,7 @@ def _marked(observation: Memory) -> bool:
         observation.status in (Status.RESOLVED, Status.ARCHIVED)
         or observation.tags != (BASE_TAG,)
         or observation.importance != DEFAULT_IMPORTANCE
-        or observation.confidence != CONFIDENCE
+        or observation.confidence != DEFAULT_CONFIDENCE
         or observation.priority != priority_of(observation.text)
         or (observation.label, observation.group) != (None, None)
     )

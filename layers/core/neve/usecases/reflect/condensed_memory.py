@@ -44,6 +44,7 @@ def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memo
         text=text,
         priority=_priority(row, text, named),
         importance=taken.importance,
+        confidence=taken.confidence,
         group=taken.group,
         label=taken.label,
         fingerprint=fingerprint(text),

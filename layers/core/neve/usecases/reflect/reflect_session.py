@@ -257,6 +257,7 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
         text=text,
         priority=Priority.HIGH,
         importance=taken.importance,
+        confidence=taken.confidence,
         group=taken.group,
         label=taken.label,
         fingerprint=fingerprint(text),
