@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.memories import Kind, Memory, Priority, Status
 from neve.domain.records.retractions import RetractReason
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row
@@ -101,3 +102,52 @@ def test_what_took_its_place_keeps_no_topic_of_a_deleted_message(world: LibraryW
     kept = (before.emotional_tone, (*before.key_topics, "mine")) if reason == "edited" else (None, ("mine",))
     assert [(one.emotional_tone, one.key_topics) for one in found] == [kept, kept]
     assert [one.text for one in found] == [THEIRS, "Of Bergen."]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"label": "trip"},
+        {"group": "home"},
+        {"tags": ("session-summary", "trip")},
+        {"importance": 5},
+        {"confidence": 0.5},
+        {"priority": Priority.HIGH},
+        {"outcome": "INTERRUPTED"},
+        {"emotional_tone": "merry"},
+        {"key_topics": ("mine",)},
+        {"status": Status.RESOLVED},
+    ],
+)
+def test_a_mark_passes_to_the_one_that_is_written_again(world: LibraryWorld, mark: dict[str, Any]) -> None:
+    [before] = summaries(world)
+    update_memory(world.user(), before.id, MemoryChange(mark), None)
+    take_back(world, 2)
+    [after] = summaries(world)
+    assert after.id != before.id
+    assert {name: getattr(after, name) for name in mark} == mark
+    if mark != {"status": Status.RESOLVED}:
+        world.say("And to Bergen.", "Noted.")
+        filed(world)
+        assert {name: getattr(world.memory(after.id), name) for name in mark} == mark, "also behind the next filing"
+
+
+def test_it_passes_on_where_more_is_taken_back_before_it_is_written(world: LibraryWorld) -> None:
+    world.say("And to Bergen.", "Noted.")
+    filed(world)
+    [before] = summaries(world)
+    update_memory(world.user(), before.id, MemoryChange({"label": "trip"}), None)
+    for first in (4, 2):
+        answered = retract_events(world.session, Retract(first, first, "edited"))
+        row = world.table.get(world.tenant.keys.job(answered.job_id)) or {}
+        run_retraction(world.session, message_of_row(row).body)
+    filed(world)
+    assert [one.label for one in summaries(world)] == ["trip"]
+
+
+def test_a_deletion_leaves_none_of_the_marks_of_a_summary(world: LibraryWorld) -> None:
+    [before] = summaries(world)
+    update_memory(world.user(), before.id, MemoryChange({"label": "Oslo", "importance": 5}), None)
+    take_back(world, 2, "deleted")
+    [after] = summaries(world)
+    assert (after.label, after.importance) == (None, 3)

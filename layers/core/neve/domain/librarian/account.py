@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from neve.domain.compact.headings import items_of
 from neve.domain.librarian.filing import Account
+from neve.domain.records.memories import Memory, Priority
 
 _TITLES = {
     "decisions": "Decisions",
@@ -22,6 +25,26 @@ def as_memory(account: Account, date: str) -> str:
     topics = f"; about {', '.join(account.key_topics)}" if account.key_topics else ""
     head = f'Session of {date}, "{account.title}" ({account.outcome}, {account.emotional_tone}{topics}).'
     return " ".join([head, *sections])
+
+
+def judged(account: Account) -> dict[str, Any]:
+    """Fields of the memory that say something of the session beside its text. Priority low: nothing was stated that
+    later conversations would rest on, and no pack shows it."""
+    stated = any(items_of(account.text).values())
+    return {
+        "priority": Priority.MEDIUM if stated else Priority.LOW,
+        "outcome": account.outcome,
+        "emotional_tone": account.emotional_tone,
+        "key_topics": account.key_topics,
+    }
+
+
+def changed_by_people(summary: Memory, account: Account | None) -> list[str]:
+    """Names of those of them that do not say what the account does from which the memory was written; without one only
+    a high priority is known to be a person's."""
+    if account is None:
+        return ["priority"] if summary.priority is Priority.HIGH else []
+    return [name for name, told in judged(account).items() if getattr(summary, name) != told]
 
 
 def as_document(account: Account, date: str | None = None) -> str:

@@ -35,7 +35,8 @@ class Consequences:
     of reflections that leave, facts that only a fact that leaves had replaced, and facts that leave and were said again
     in what stays, as these say it. ``again``: observations of which something is left to be read again. ``touched``:
     the ids of everything that may hold words of what was taken back, whatever its status. ``more``: of more than
-    ``MAX_FACTS`` that come back, the others leave and come back when these have.
+    ``MAX_FACTS`` that come back, the others leave and come back when these have. ``through``: by the id of a source
+    that is to be seen or read again, the reflections that it stood in and that leave, the innermost first.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
@@ -48,6 +49,7 @@ class Consequences:
     again: tuple[Memory, ...]
     touched: frozenset[str]
     more: bool = False
+    through: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changed: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
     inherited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     retained: tuple[Memory, ...] = ()
@@ -107,6 +109,7 @@ class _Weighing:
     asked: set[str] = field(default_factory=set)
     joining: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
     inherited: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    through: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def weighed(self) -> Consequences:
         touched = [memory for memory in self.memories.values() if self._touched(memory)]
@@ -130,7 +133,7 @@ class _Weighing:
         ids = frozenset(memory.id for memory in touched)
         outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
         retained = self._retained(memory for memory in touched if not self._shown(memory))
-        outcome = replace(outcome, changed=self._changed(), inherited=self.inherited)
+        outcome = replace(outcome, through=self.through, changed=self._changed(), inherited=self.inherited)
         return replace(outcome, retained=tuple(retained), asked=frozenset(self.asked))
 
     def _shown(self, memory: Memory) -> bool:
@@ -222,9 +225,13 @@ class _Weighing:
             if self._shown(source):
                 continue
             if source.kind is Kind.FACT or (self._touched(source) and source.kind is not Kind.OBSERVATION):
-                yield from self._successors(source, seen)
+                behind = self._successors(source, seen)
             else:
-                yield source
+                behind = iter([source])
+            for one in behind:
+                if memory.kind is Kind.REFLECTION:
+                    self.through[one.id] = tuple(dict.fromkeys((*self.through.get(one.id, ()), memory.id)))
+                yield one
 
     def _replaced_by(self, fact: Memory) -> list[Memory]:
         """Not what somebody else replaced as well. A fact that came back names what it had replaced before, too."""

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from neve.domain.compact.headings import items_of
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, in_short
+from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, changed_by_people, in_short, judged
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
 from neve.domain.memories.passages import passages_of
@@ -22,6 +21,7 @@ from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
+from neve.domain.retract.marks import with_marks_of_summary
 from neve.domain.times import iso, parse
 from neve.ports.table import Delete, Item, Key, WriteOp
 from neve.scope import SessionScope
@@ -58,8 +58,7 @@ class SessionSummary:
         keys, filing = self.scope.keys, self.read.filing
         wanted = [keys.document(path) for path in self._paths]
         wanted.append(keys.document_source(SOURCE_TYPE, self.scope.session))
-        if filing.memory_id is not None:
-            wanted.append(keys.memory(filing.memory_id))
+        wanted += [keys.memory(one) for one in (filing.memory_id, filing.marks_of) if one is not None]
         return wanted
 
     def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> Summarised:
@@ -80,8 +79,11 @@ class SessionSummary:
         keys, text = self.scope.keys, as_memory(self.account, self._date)
         if filing.memory_id is None:
             made = self._new_memory(text, gen, now)
-            filing = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint)
-            return filing, (rows.put_memory(keys, made),)
+            left = found.get(keys.memory(filing.marks_of)) if filing.marks_of else None
+            if left is not None:  # an erasure leaves none
+                made = with_marks_of_summary(made, rows.read_memory(left), filing.theirs)
+            named = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint, marks_of=None, theirs=())
+            return named, (rows.put_memory(keys, made),)
         item = found.get(keys.memory(filing.memory_id))
         before = rows.read_memory(item) if item else None
         if before is None or before.fingerprint != filing.memory_fingerprint or before.status is not Status.ACTIVE:
@@ -134,18 +136,18 @@ class SessionSummary:
         return replace(
             memory,
             text=text,
-            **_judged(self.account),
+            **judged(self.account),
             fingerprint=fingerprint(text),
             tokens=self.scope.count(text),
             provenance=self._provenance(text),
         )
 
     def _kept(self, before: Memory, last: Account | None) -> dict[str, Any]:
-        """What a person has changed beside its text. ``last``: the account that it was written from; without one only a
-        high priority is known to be a person's. An outcome that the caller has named since holds."""
+        """What a person has changed beside its text. ``last``: the account that it was written from. An outcome that
+        the caller has named since holds."""
+        kept = {name: getattr(before, name) for name in changed_by_people(before, last)}
         if last is None:
-            return {"priority": before.priority} if before.priority is Priority.HIGH else {}
-        kept = {name: now for name, told in _judged(last).items() if (now := getattr(before, name)) != told}
+            return kept
         if self.read.head.outcome not in (None, last.outcome):
             kept.pop("outcome", None)
         return kept
@@ -232,15 +234,3 @@ class SessionSummary:
         """An account is nobody's word but the assistant's; a tool's, where it repeats what one printed."""
         lines = [ObservedLine(line, 0, 0) for line in text.splitlines() if line.strip()]
         return lowest(["assistant", *trust_of_lines(lines, self.read.cut.events)])
-
-
-def _judged(account: Account) -> dict[str, Any]:
-    """Fields of the memory that say something of the session beside its text. Priority low: nothing was stated that
-    later conversations would rest on, and no pack shows it."""
-    stated = any(items_of(account.text).values())
-    return {
-        "priority": Priority.MEDIUM if stated else Priority.LOW,
-        "outcome": account.outcome,
-        "emotional_tone": account.emotional_tone,
-        "key_topics": account.key_topics,
-    }

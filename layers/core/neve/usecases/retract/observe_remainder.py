@@ -16,6 +16,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.markers import RefusedEvent, SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Event, Spans
+from neve.domain.retract.marks import with_marks
 from neve.domain.retract.outliving import with_marks_of
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
@@ -40,7 +41,7 @@ from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
-from neve.usecases.retract.find_derived import made_since
+from neve.usecases.retract.find_derived import by_ids, made_since
 from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.tenants.usage import answer_cost
@@ -48,11 +49,13 @@ from neve.usecases.tenants.usage import answer_cost
 
 @dataclass(frozen=True)
 class Left:
-    """What of the observation ``memory_id`` is still to be read."""
+    """What of the observation ``memory_id`` is still to be read. ``through``: ids of reflections that it stood in, the
+    innermost first."""
 
     memory_id: str
     first: int
     last: int
+    through: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
     """The job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
     again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
     if read_to < left.last:
-        again.insert(0, [left.memory_id, read_to + 1, left.last])
+        again.insert(0, [left.memory_id, read_to + 1, left.last, *([left.through] if left.through else [])])
     ids = [*job.result.get("written", ()), *([written] if written else [])]
     so_far = ObservationReport.going_on(job.result)
     so_far.also_left_out(new)
@@ -327,10 +330,19 @@ class _Commit(PassCommit):
         memory = super()._memory(memory_id, observed, timezone)
         item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
         if memory and item:  # an erasure leaves no row, and none of its marks
-            memory = with_marks_of(memory, rows.read_memory(item))
+            memory = self._as_marked(with_marks_of(memory, rows.read_memory(item)))
         elif memory and deleted_by_people(self.scope, [self.left.memory_id]):
             return None
         return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
+
+    def _as_marked(self, memory: Memory) -> Memory:
+        """With the marks of the reflections that the row before stood in."""
+        if not self.left.through:
+            return memory
+        through = {one.id: one for one in by_ids(self.scope, self.left.through)}
+        sources = list({i: None for one in through.values() for i in one.supersedes})
+        known = {one.id: one for one in by_ids(self.scope, sources)}
+        return with_marks(memory, [through[i] for i in self.left.through if i in through], known)
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
         live = marker.live

@@ -14,6 +14,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
 from neve.domain.records.retractions import Retraction
 from neve.domain.retract.derived import named_by
+from neve.domain.retract.marks import with_marks
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, WriteOp
@@ -40,6 +41,7 @@ from neve.usecases.retract.retract_job import (
     after,
     is_done,
     note,
+    place_to_read,
     read,
     to_note,
     to_read,
@@ -95,6 +97,8 @@ def replace_derived(
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
     now = scope.ports.clock.now()
     sources = [_with_tokens_and_day(scope, source, seen) for source in seen.outcome.back]
+    if not retraction.erases:
+        sources = [_with_marks(source, seen) for source in sources]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
 
     noted = partial(_noted, seen, retraction, restored=len(copies))
@@ -119,7 +123,7 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
 def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
     """With what was done before where it takes more than one replacement."""
     outcome = seen.outcome
-    again = [[m.id, m.provenance.seq_from, m.provenance.seq_to] for m in outcome.again]
+    again = [place_to_read(m, () if retraction.erases else outcome.through.get(m.id, ())) for m in outcome.again]
     superseded = job.result.get("superseded", 0) + len(outcome.leave)
     result = {"superseded": superseded, "restored": job.result.get("restored", 0) + restored}
     state = {**to_read(job, again), "flipped": superseded > 0}
@@ -205,6 +209,12 @@ def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> 
         observed_date=observed_date(memory.observed_at, timezone),
         time_of_day=time_of_day(memory.observed_at, timezone),
     )
+
+
+def _with_marks(source: Memory, seen: Weighed) -> Memory:
+    """And those of what it comes back from: an erasure leaves none."""
+    through = [seen.memories[one] for one in seen.outcome.through.get(source.id, ())]
+    return with_marks(source, through, seen.memories)
 
 
 def _copy(source: Memory, identifier: str, now: str) -> Memory:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Memory
 from neve.ports.table import Table, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -106,9 +107,15 @@ def read_list(scope: SessionScope, job: Job, name: str) -> Iterator[Any]:
 # --- what is to be read again -----------------------------------------------------------------------
 
 
+def place_to_read(observation: Memory, through: Sequence[str]) -> list[Any]:
+    """``through``: reflections whose marks are to pass to what is read."""
+    place = [observation.id, observation.provenance.seq_from, observation.provenance.seq_to]
+    return [*place, list(through)] if through else place
+
+
 def to_read(job: Job, places: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """Of the state of a job that has read nothing yet, with these places behind those that it has. Each: id of an
-    observation, first and last seq."""
+    """Of the state of a job that has read nothing yet, with these places behind those that it has. Each: as
+    ``place_to_read`` has it."""
     places = [*job.state.get("again", ()), *places]
     later = [*job.state.get(LATER, ()), *places[AT_ONCE:]]
     return {"again": places[:AT_ONCE]} | ({LATER: later} if later else {})

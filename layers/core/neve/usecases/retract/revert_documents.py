@@ -13,6 +13,7 @@ from typing import Any
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
+from neve.domain.librarian.account import changed_by_people
 from neve.domain.librarian.filing import Filing
 from neve.domain.memories.visibility import status_at
 from neve.domain.records.documents import Document
@@ -391,6 +392,9 @@ class _Reverting:
         gen = rows.read_head(found.get(keys.head)).gen
         if item and session == self.scope.session and _has_left(rows.read_memory(item), session, spans, gen):
             moved = replace(moved, memory_id=None, memory_fingerprint=None)
+            if not self.retraction.erases:
+                theirs = tuple(changed_by_people(rows.read_memory(item), filing.account))
+                moved = replace(moved, marks_of=filing.memory_id, theirs=theirs)
         if filing.document_id is None:
             return moved
         if keys.document_place(filing.document_id) not in found:
