@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from neve.ports.errors import ModelRefused
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.memories.by_people.settled_facts import without_settled
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.observe.observe_session import observe_session
@@ -178,6 +180,21 @@ def test_an_observation_that_is_deleted_before_it_is_read_again_is_not_written_a
     delete(world, before)
     assert take_back(world, 2, 2).status == "done"
     assert (seen(world), facts(world)) == ([], [CATS])
+
+
+def test_nor_where_it_is_deleted_at_the_moment_of_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.say("I live in Berlin.", "Ah.", "I have two cats.", "Oh.")
+    observe(world, lines((BERLIN, 1, 4), facts=(fact(LIVES, 1, 1), fact(CATS, 3, 3))))
+
+    def look_then_delete(*args: Any) -> Any:
+        found = without_settled(*args)
+        monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", without_settled)
+        world.table.before_write = lambda: delete(world, all_facts(world)[0])
+        return found
+
+    monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", look_then_delete)
+    read_again(world, LIVES)
+    assert (facts(world), len(seen(world))) == ([CATS], 1)
 
 
 @pytest.mark.parametrize("change", [lambda _world, _one: None, lambda world, one: patch(world, one, text="Zürich.")])

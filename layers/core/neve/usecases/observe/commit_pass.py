@@ -3,7 +3,7 @@ were refused, in one transaction conditional on the lease (docs/rules/observe.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.live_rows import live_row
@@ -70,8 +70,8 @@ class Committed:
 
 @dataclass(frozen=True)
 class PassCommit:
-    """``observed`` None: the observer was not asked, or refused. ``token``: of the lease. ``decided``: what the last
-    attempt would have made of the facts."""
+    """``observed`` None: the observer was not asked, or refused. ``token``: of the lease. ``stated``: the facts of the
+    last attempt, and ``decided``: what it would have made of them."""
 
     scope: SessionScope
     incarnation: int
@@ -79,6 +79,7 @@ class PassCommit:
     observed: Observed | None
     read: PassRead
     fact_ids: list[str] = field(default_factory=list)
+    stated: list[StatedFact] = field(default_factory=list)
     decided: list[StoredFact] = field(default_factory=list)
 
     def write(self) -> Committed:
@@ -130,17 +131,22 @@ class PassCommit:
     @property
     def _without_room(self) -> int:
         """Facts that the last attempt did not decide on."""
-        return len(self.read.facts) - len(self.decided)
+        return len(self.stated) - len(self.decided)
 
     def _decide(self, facts: FactWrites, timezone: str, *, room: bool) -> None:
         """On rows of this attempt, under the ids of the first one. Where the live list has no ``room``, on none: the
         observation says what they say, and is folded in time, which facts never are."""
-        self.fact_ids.extend(self._new_id() for _ in self.read.facts[len(self.fact_ids) :])
-        kept = self.read.facts if room else ()
+        self.stated[:] = self._facts_left(facts.found)
+        self.fact_ids.extend(self._new_id() for _ in self.stated[len(self.fact_ids) :])
+        kept = self.stated if room else []
         self.decided[:] = [
             facts.take(self._candidate(fact, timezone), fact_id)
             for fact, fact_id in zip(kept, self.fact_ids[: len(kept)], strict=True)
         ]
+
+    def _facts_left(self, found: Mapping[Key, Item]) -> Sequence[StatedFact]:  # noqa: ARG002
+        """Of those that were read, as of this attempt's rows."""
+        return self.read.facts
 
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
         """Two batch reads where facts are known already, else one."""

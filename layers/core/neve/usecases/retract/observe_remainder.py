@@ -5,7 +5,7 @@ is in the job, which moves on with every commit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
 from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
-from neve.ports.table import WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -309,16 +309,27 @@ def _told(refused: RefusedEvent) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Commit(PassCommit):
-    """Of a bounded pass: the marker stays, and the row stands where its events do."""
+    """Of a bounded pass: the marker stays, and the row stands where its events do. ``overtaken``: by another writer,
+    which may have been a person; until then the facts are as they were looked at just before."""
 
     job_id: str
     left: Left
     read_to: int
     new: ObservationReport
+    overtaken: list[bool] = field(default_factory=list)
 
     @property
     def _counts(self) -> bool:
         return False
+
+    def _facts_left(self, found: Mapping[Key, Item]) -> Sequence[StatedFact]:
+        facts = super()._facts_left(found)
+        if self.overtaken:
+            keys = self.scope.keys
+            since = made_since(self.scope, rows.read_session(found[keys.session_head]))
+            facts = without_settled(self.scope, rows.read_marker(found[keys.marker]), facts, since)
+        self.overtaken.append(True)
+        return facts
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:
         job = read(self.scope, self.job_id)
