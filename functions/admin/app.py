@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from neve import wiring
-from neve.domain.tenants.policy import Policy
-from neve.http.answers.admin import drain_answer, erasure_answer, export_answer, reflection_answer, usage_answer
+from neve.http.answers.admin import (
+    drain_answer,
+    erasure_answer,
+    export_answer,
+    policy_answer,
+    reflection_answer,
+    usage_answer,
+    written_policy,
+)
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, once, once_within
+from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
-from neve.store.idempotency import Beside
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.tenants.create_key import create_key
-from neve.usecases.tenants.policy_in_force import forget_policy
-from neve.usecases.tenants.read_policy import PolicyAt, read_policy
 from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
 from neve.usecases.tenants.user_stats import user_stats
-from neve.usecases.tenants.write_policy import write_policy
 
 router = Router("admin", wiring.prepare())
 handler = router.handle
@@ -27,22 +30,13 @@ handler = router.handle
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
 router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(call.user, call.query.days))))
 router.on(a.USAGE)(usage_answer)
-router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(call.tenant))))
+router.on(a.READ_POLICY)(policy_answer)
+router.on(a.WRITE_POLICY)(written_policy)
 router.on(j.DRAIN_EMBEDDINGS)(drain_answer)
 router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_admin_job(call.tenant, call.ids["job_id"]))))
 router.on(REFLECT)(reflection_answer)
 router.on(ERASE_USER)(erasure_answer)
 router.on(EXPORT_USER)(export_answer)
-
-
-@router.on(a.WRITE_POLICY)
-def replace_policy(call: Call[Nothing, Policy]) -> Answer:
-    def written(beside: Beside[PolicyAt]) -> PolicyAt:
-        found = write_policy(call.tenant, call.body, call.if_match, beside)
-        forget_policy(call.tenant)
-        return found
-
-    return once_within(call, written, lambda found: Answer(body=a.PolicyOut.of(found)))
 
 
 @router.on(a.CREATE_KEY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
-from neve.http.answers.memories import changed, created, imported, only_its_id, with_etag
+from neve.http.answers.memories import created, imported, only_its_id, updated, with_etag
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once, once_within
 from neve.http.schemas.memories import memories as m
@@ -17,13 +17,13 @@ from neve.usecases.memories.evolve_memory import evolve_memory
 from neve.usecases.memories.list_memories import get_memory, list_memories
 from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.trace_memory import trace_memory
-from neve.usecases.memories.update_memory import reword_memory
 
 router = Router("records", wiring.prepare())
 handler = router.handle
 bind_documents(router)
 router.on(CREATE_MEMORY)(created)
 router.on(IMPORT_MEMORIES)(imported)
+router.on(m.UPDATE_MEMORY)(updated)
 bind_inbox(router)
 router.on(m.GET_MEMORY)(lambda call: with_etag(get_memory(call.user, call.ids["memory_id"])))
 router.on(TRACE_MEMORY)(lambda call: Answer(body=TraceView.of(trace_memory(call.user, call.ids["memory_id"]))))
@@ -46,12 +46,6 @@ def evolve(call: Call[Nothing, EvolveBody]) -> Answer:
         keep=only_its_id,
         again=lambda stored: with_etag(get_memory(call.user, stored.body["id"]), 201),
     )
-
-
-@router.on(m.UPDATE_MEMORY)
-def update(call: Call[Nothing, m.UpdateBody]) -> Answer:
-    memory_id, change = call.ids["memory_id"], call.body.command()
-    return once_within(call, lambda beside: reword_memory(call.user, memory_id, change, call.if_match, beside), changed)
 
 
 @router.on(m.DELETE_MEMORY)

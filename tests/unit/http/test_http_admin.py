@@ -324,6 +324,13 @@ def test_policy_with_if_match(api: Api) -> None:
     assert put_policy(api, {"recall_k": 4}, "*").json["rev"] == 3
 
 
+def test_the_policy_says_its_rev_as_if_match_takes_it(api: Api) -> None:
+    read = api.call("GET", READ_POLICY.path)
+    written = put_policy(api, {"recall_k": 3}, read.headers["ETag"])
+    assert (read.headers["ETag"], written.headers["ETag"]) == ('"1"', '"2"')
+    assert put_policy(api, {"recall_k": 4}, written.headers["ETag"]).json["rev"] == 3
+
+
 def test_concurrent_policy(api: Api, world: AdminWorld) -> None:
     def other() -> None:
         put_policy(Api(router), {"recall_k": 9})

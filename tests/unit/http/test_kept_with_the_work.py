@@ -184,6 +184,15 @@ def test_a_change_that_changes_nothing_is_answered_again(world: World) -> None:
     assert made.json["rev"] == 1
 
 
+@pytest.mark.parametrize("name", ["fact", "patch", "evolve", "policy"])
+def test_a_repeat_has_the_tag_of_the_first_answer(world: World, name: str) -> None:
+    once = CALLS[name]
+    about = once.about(world)
+    made, again = once.call(about), once.call(about)
+    assert made.headers["ETag"] == f'"{made.json["rev"]}"'
+    assert again.headers.get("ETag") == made.headers["ETag"]
+
+
 @pytest.mark.parametrize("name", ["fact", "facts", "evolve"])
 def test_no_text_of_a_memory_is_kept_that_may_be_deleted_before_the_day_is_over(world: World, name: str) -> None:
     """The answer to a PATCH is found by its path, and goes with the memory; these name no memory, or another one."""

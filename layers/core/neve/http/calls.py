@@ -83,6 +83,12 @@ def _as_stored(stored: StoredReply) -> Answer:
     return Answer(stored.status, stored.body or None)
 
 
+def again_at_its_rev(stored: StoredReply) -> Answer:
+    """The first answer with the tag of the rev that it names, not of the one that holds by now: whoever writes on
+    condition of it is told what came between."""
+    return Answer(stored.status, stored.body, headers={"ETag": f'"{stored.body["rev"]}"'})
+
+
 def once(
     call: Call[Any, Any],
     work: Callable[[], Answer],
@@ -93,7 +99,7 @@ def once(
     """``work``, or the first answer to the caller's Idempotency-Key.
 
     ``keep`` says what of the first answer's JSON is stored for a day (not a secret, not a whole pack), ``again``
-    makes an answer of it. Headers of the first answer are not kept."""
+    makes an answer of it. Headers of the first answer are not kept: ``again`` makes those that the call promises."""
     return once_within(call, lambda _: work(), lambda answer: answer, keep=keep, again=again)
 
 

@@ -52,6 +52,7 @@ from neve.domain.errors import NeveError
 from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
 from neve.http.calls import Call as Call
+from neve.http.calls import again_at_its_rev as again_at_its_rev
 from neve.http.calls import once as once
 from neve.http.calls import once_within as once_within
 from neve.http.operations import B, Operation, Q

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from neve import observability
+from neve.domain.tenants.policy import Policy
 from neve.http.answers.job import job_answer
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, once, once_within
+from neve.http.router import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.schemas.erase.users import EraseQuery
 from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
-from neve.http.schemas.tenants.admin import TenantUsageOut
+from neve.http.schemas.tenants.admin import PolicyOut, TenantUsageOut
 from neve.http.schemas.tenants.usage import DaysQuery
+from neve.store.idempotency import Beside
 from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.export.request_export import request_export
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
+from neve.usecases.tenants.policy_in_force import forget_policy
+from neve.usecases.tenants.read_policy import PolicyAt, read_policy
 from neve.usecases.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
+from neve.usecases.tenants.write_policy import write_policy
 
 USAGE_TIMEOUT = "usage:timeout"
 
@@ -40,6 +45,23 @@ def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:
     if call.body.dry_run:
         return Answer(body=ReflectPlanOut.of(plan_reflection(*asked)))
     return once(call, lambda: job_answer(request_reflection(*asked)))
+
+
+def policy_answer(call: Call[Nothing, Nothing]) -> Answer:
+    return _policy(read_policy(call.tenant))
+
+
+def written_policy(call: Call[Nothing, Policy]) -> Answer:
+    def written(beside: Beside[PolicyAt]) -> PolicyAt:
+        found = write_policy(call.tenant, call.body, call.if_match, beside)
+        forget_policy(call.tenant)
+        return found
+
+    return once_within(call, written, _policy, again=again_at_its_rev)
+
+
+def _policy(found: PolicyAt) -> Answer:
+    return Answer(body=PolicyOut.of(found), headers={"ETag": f'"{found.rev}"'})
 
 
 def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:

@@ -6,11 +6,11 @@ from typing import Any
 
 from neve import observability
 from neve.domain.records.memories import Memory
-from neve.http.calls import Answer, Call, once, once_within
+from neve.http.calls import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
 from neve.http.schemas.memories.kept import DecidedFact, FactsView
-from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery
+from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery, UpdateBody
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.store.idempotency import StoredReply
 from neve.usecases.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
@@ -18,7 +18,7 @@ from neve.usecases.memories.import_memories import TIME_LIMIT_MS, import_memorie
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.store_fact import store_facts
 from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.update_memory import Reworded
+from neve.usecases.memories.update_memory import Reworded, reword_memory
 
 _WRITTEN = ("stored", "superseded", "inbox")
 
@@ -33,7 +33,18 @@ def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
     return {"id": body["id"]}
 
 
-def changed(made: Reworded) -> Answer:
+def updated(call: Call[Nothing, UpdateBody]) -> Answer:
+    """Of E9 PATCH. Raises what ``reword_memory`` does."""
+    memory_id, change = call.ids["memory_id"], call.body.command()
+    return once_within(
+        call,
+        lambda beside: reword_memory(call.user, memory_id, change, call.if_match, beside),
+        _changed,
+        again=again_at_its_rev,
+    )
+
+
+def _changed(made: Reworded) -> Answer:
     return Answer(200, ChangedView.after(made), headers={"ETag": f'"{made.memory.rev}"'})
 
 

@@ -327,7 +327,7 @@ READ_POLICY = Operation(
     scope="admin",
     query=Nothing,
     body=Nothing,
-    responses={200: Response("The policy.", PolicyOut)},
+    responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
 )
 
 WRITE_POLICY = Operation(
@@ -340,7 +340,7 @@ WRITE_POLICY = Operation(
     scope="admin",
     query=Nothing,
     body=Policy,
-    responses={200: Response("The policy.", PolicyOut)},
+    responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
     codes=("invalid_policy", "conflict", "static_prefix_version"),
     idempotent=True,
     if_match=True,
