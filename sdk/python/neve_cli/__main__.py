@@ -75,6 +75,9 @@ def run(arguments: Sequence[str], transport: httpx2.BaseTransport | None = None)
     except Failed as error:
         _say(f"neve: {error}", error)
         return FAILED
+    except OSError as error:  # a full disk, or a file of certificates that is not there
+        _say(f"neve: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""), error)
+        return FAILED
     return code if isinstance(code, int) else DONE
 
 

@@ -38,14 +38,15 @@ class Failed(Exception):
 
 
 class Refused(Failed):
-    """A problem document. ``code`` is stable."""
+    """A problem document. ``code`` is stable. What refuses in front of the service, such as a gateway without such a
+    stage, says ``message``."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status, self.code = status, str(problem.get("code", "unknown"))
         given = problem.get("errors")
         errors = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
         named = [f"{error.get('field')}: {error.get('message')}" for error in errors]
-        reasons = "; ".join(named) or str(problem.get("detail") or f"HTTP {status}")
+        reasons = "; ".join(named) or str(problem.get("detail") or problem.get("message") or f"HTTP {status}")
         super().__init__(f"{self.code} ({status}): {reasons}")
 
 
@@ -107,7 +108,13 @@ class Api:
 
     def __post_init__(self) -> None:
         headers = {"Authorization": f"Bearer {self.key}"}
-        client = httpx2.Client(base_url=self.base_url, headers=headers, timeout=TIMEOUT_S, transport=self.transport)
+        try:
+            client = httpx2.Client(base_url=self.base_url, headers=headers, timeout=TIMEOUT_S, transport=self.transport)
+        except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
+            # where its certificates are, and through which proxy it goes, is said by the environment
+            raise Failed(
+                f"no connection can be made, by what SSL_CERT_FILE or a proxy's variable says: {error}"
+            ) from error
         object.__setattr__(self, "client", client)
 
     def call(
@@ -232,6 +239,8 @@ class Api:
             raise self._not_neve(type(answer).__name__)
         if answer.is_success:
             return answer
+        if answer.is_redirect:  # not followed: the key would go along
+            raise self._not_neve(f"HTTP {answer.status_code} to {answer.headers.get('Location', 'nowhere')}")
         raise Refused(answer.status_code, _problem(answer))
 
     def _json(self, answer: httpx2.Response) -> Answer:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -23,7 +26,7 @@ def in_utf8(arguments: Sequence[str]) -> None:
 
 def service_url(context: click.Context, param: click.Parameter, value: str) -> str:
     if not _is_service(value):
-        message = "must be http:// or https:// with a host, and nothing behind the path."
+        message = "must be http:// or https:// with a host, without a name or password, and nothing behind the path."
         raise click.BadParameter(message, context, param)
     return value
 
@@ -31,7 +34,7 @@ def service_url(context: click.Context, param: click.Parameter, value: str) -> s
 def _is_service(value: str) -> bool:
     try:
         parts = urlsplit(value)
-        named = bool(parts.hostname) and parts.port != 0
+        named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc  # which would stand for the key
     except ValueError:  # of the port, or of brackets
         return False
     plain = value.isprintable() and value.isascii() and not set(value) & set(" ?#")
@@ -47,4 +50,18 @@ def api_key(context: click.Context, param: click.Parameter, value: str | None) -
 def idempotency_key(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None and not _IDEMPOTENCY_KEY.fullmatch(value):
         raise click.BadParameter("must be 1 to 255 visible ASCII characters.", context, param)
+    return value
+
+
+def writable(context: click.Context, param: click.Parameter, value: Any) -> Any:
+    """A file that is opened when there is something to write, and keeps what it holds until then."""
+    if value is None or value.name == "-":
+        return value
+    file = Path(value.name)
+    if file.exists():
+        good = not file.is_dir() and os.access(file, os.W_OK)
+    else:
+        good = file.parent.is_dir() and os.access(file.parent, os.W_OK)
+    if not good:
+        raise click.BadParameter(f"'{value.name}' cannot be written.", context, param)
     return value

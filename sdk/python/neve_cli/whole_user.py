@@ -8,6 +8,7 @@ import click
 
 from neve_cli import output
 from neve_cli.api import Answer, Failed
+from neve_cli.checks import writable
 from neve_cli.context import Context, confirmed, pass_context, yes
 from neve_cli.ids import path_of
 from neve_cli.job import ended, show_receipt, waits
@@ -25,7 +26,7 @@ def stats(context: Context, /) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.File("wb", lazy=True), required=False)
+@click.argument("file", type=click.File("wb", lazy=True), required=False, callback=writable)
 @waits()
 @pass_context
 def export(context: Context, /, file: Any, **waiting: Any) -> None:

@@ -183,6 +183,25 @@ def test_another_server_at_the_address_is_1_in_a_line(
     assert err.startswith(f"neve: {BASE_URL} does not answer as Neve does")
 
 
+@pytest.mark.parametrize("command", [["memory", "list"], ADD], ids=["read", "write"])
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (httpx2.Response(403, json={"message": "Missing Authentication Token"}), "(403): Missing Authentication Token"),
+        (httpx2.Response(301, headers={"Location": "https://neve.test/prod"}), "HTTP 301 to https://neve.test/prod"),
+        (httpx2.Response(304), "304"),
+    ],
+    ids=["a gateway", "another address", "no address"],
+)
+def test_what_stands_before_the_service_says_why(
+    step: Step, reason: str, command: list[str], answered: Answered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, asked = answered(command, step)
+    out, err = capsys.readouterr()
+    assert (code, len(asked), out, err.count("\n")) == (1, 1, "", 1)
+    assert reason in err
+
+
 PLAIN = {"Content-Type": "text/plain; charset=utf-8", "X-Request-Id": "r-1"}
 
 

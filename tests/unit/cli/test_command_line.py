@@ -167,6 +167,9 @@ def test_nothing_that_unix_alone_has_is_needed() -> None:
         ["--url", "http://x/prod#v1", "memory", "list"],
         ["--url", "http://x/prod?a=", "memory", "list"],
         ["--url", "http://x y", "memory", "list"],
+        ["--url", "https://ann:secret@x/prod", "memory", "list"],
+        ["export", "/no/such/folder/ann.jsonl"],
+        ["export", os.curdir],
         ["--key", "nv_x\n", "memory", "list"],
         ["--key", "nv_ä", "memory", "list"],
         ["memory", "add", "a\udcffb"],
@@ -274,6 +277,17 @@ def test_a_service_that_does_not_answer_is_1_and_a_busy_one_is_asked_again(
     assert Shell(capsys, httpx2.MockTransport(busy)).run("session", "say", "s1", "x") == 0
     assert len({request.headers["Idempotency-Key"] for request in asked}) == 1
     assert str(asked[0].url) == f"{BASE_URL}/v1/users/ann/sessions/s1/events"
+
+
+@pytest.mark.parametrize(("name", "value"), [("SSL_CERT_FILE", "/no/such/file"), ("ALL_PROXY", "ftp://proxy.test")])
+def test_an_environment_that_allows_no_connection_is_1_in_a_line(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert run(["--url", "https://neve.test", "--key", "nv_x", "--user", "ann", "memory", "list"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("neve: no connection can be made")
 
 
 def test_nothing_is_deleted_without_a_yes(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import httpx2
@@ -118,6 +120,27 @@ def test_an_export_that_cannot_be_loaded_is_1(
     shell = Shell(capsys, httpx2.MockTransport(service))
     assert shell.run("export", str(tmp_path / "ann.jsonl")) == 1
     assert shell.err == "neve: the export cannot be loaded: HTTP 404\n"
+
+
+def test_a_file_is_kept_until_there_is_something_to_write(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "ann.jsonl"
+    file.write_text("of last week")
+    refused = httpx2.Response(403, json={"code": "forbidden", "detail": "No."})
+    shell = Shell(capsys, httpx2.MockTransport(lambda _: refused))
+    assert shell.run("export", str(file)) == 1
+    assert file.read_text() == "of last week"
+
+
+def test_a_disk_that_is_full_is_1_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("neve_cli.output.show", full)
+    shell = Shell(capsys, httpx2.MockTransport(lambda _: httpx2.Response(200, json={"memories": []})))
+    assert shell.run("memory", "list") == 1
+    assert shell.err == f"neve: {os.strerror(errno.ENOSPC)}\n"
 
 
 def test_the_policy_is_shown_as_it_is_set(shell: Shell, tmp_path: Path) -> None:
