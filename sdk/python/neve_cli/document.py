@@ -48,7 +48,7 @@ def show(context: Context, /, path: str, rev: int | None) -> None:
 
 @document.command()
 @path
-@click.argument("file", type=click.File(encoding="utf-8"), default="-")
+@click.argument("file", type=click.File(encoding="utf-8-sig"), default="-")
 @click.option("--new", is_flag=True, help="Only where there is none.")
 @if_rev
 @pass_context

@@ -36,7 +36,7 @@ def show(context: Context, /, in_force: bool) -> None:
 
 
 @policy.command("set")
-@click.argument("file", type=click.File(encoding="utf-8"), default="-")
+@click.argument("file", type=click.File(encoding="utf-8-sig"), default="-")
 @if_rev
 @pass_context
 def set_(context: Context, /, file: Any, if_rev: int | None) -> None:

@@ -55,6 +55,15 @@ def test_a_document_that_is_not_utf8_is_64_and_sent_nowhere(shell: Shell, tmp_pa
     assert shell.json("document", "list") == {"documents": []}
 
 
+def test_a_file_may_say_how_it_is_encoded(shell: Shell, tmp_path: Path) -> None:
+    """As editors on Windows have it."""
+    file = tmp_path / "file"
+    file.write_text("# Bees\n", encoding="utf-8-sig")
+    assert shell.json("document", "put", "/a", str(file))["text"] == "# Bees\n"
+    file.write_text('{"recall_k": 7}', encoding="utf-8-sig")
+    assert shell.run("policy", "set", str(file)) == 0
+
+
 def test_what_waits_is_decided(shell: Shell, world: RecallWorld) -> None:
     world.open()
     for text in ("User likes jazz.", "User likes chess.", "User likes tea."):

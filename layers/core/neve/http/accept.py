@@ -14,7 +14,7 @@ from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
 from neve.domain.privacy.structured import Walk
 from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
-from neve.http.json_body import check_model, decode_utf8, parse_json, refused_text
+from neve.http.json_body import BYTE_ORDER_MARK, check_model, decode_utf8, parse_json, refused_text
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs, refuse_encoded
 from neve.http.request import Request
@@ -92,6 +92,9 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
         return operation.body(lines), lines
     text = decode_utf8(raw)
     if operation.text_field and content_type.lower().startswith("text/"):
+        text = text.removeprefix(
+            BYTE_ORDER_MARK
+        )  # of an editor's file: it says how it is encoded, and is no word of it
         if problem := refused_text(text):
             raise invalid("body", problem)
         return check_model(operation.body, {operation.text_field: text}), text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from datetime import date
 from typing import Annotated, Any
-from unicodedata import category
+from unicodedata import category, normalize
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -109,6 +109,8 @@ Address = Annotated[
 Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
+Composed = Annotated[str, AfterValidator(lambda given: normalize("NFC", given))]
+"""Text by which something is found: however its accents were typed, it is kept and asked for in the same letters."""
 Name = Annotated[Filled, AfterValidator(one_line)]
 """Of a person or a tool: white space in it, line breaks included, becomes single spaces."""
 

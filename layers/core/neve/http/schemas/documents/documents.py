@@ -18,7 +18,7 @@ from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
-from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
+from neve.http.schemas.fields import Composed, Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
 from neve.http.schemas.memories.fields import Importance, Label, StatusName, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.documents.delete_document import DeletedDocuments
@@ -33,7 +33,7 @@ def _collapsed(text: str) -> str:
 
 
 Rev = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(whole_number)]
-Optional = Annotated[str, Field(max_length=128)]
+Optional = Annotated[Composed, Field(max_length=128)]
 """A label that an empty text takes away."""
 Source = Annotated[str, Field(min_length=1, max_length=256)]
 

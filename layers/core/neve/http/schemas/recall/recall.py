@@ -14,7 +14,7 @@ from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPrefix
-from neve.http.schemas.fields import Cursor, Identifier, Limit, Time
+from neve.http.schemas.fields import Composed, Cursor, Identifier, Limit, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -31,7 +31,7 @@ SourceName = Literal["memory", "document", "event"]
 LegName = Literal["lexical", "vector"]
 _EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
 _BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
-Word = Annotated[str, Field(min_length=1, max_length=128)]
+Word = Annotated[Composed, Field(min_length=1, max_length=128)]
 
 
 class FiltersBody(Body):
