@@ -55,9 +55,10 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     role = ROLES.get(event.event_type)
     stripped = strip_event(event) if role else None
     text = event_text(stripped).strip() if stripped else ""
-    if not role or not text:
+    if not role or not stripped or not text:
         return None
-    return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at, event.rev)
+    name = one_line(stripped.name or role)
+    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, event.rev)
 
 
 def _parts(text: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "
 
 _PIECES = re.compile(r"[<>]|[^<>]+")
 _TAG_START = re.compile(rf"<(/?)({'|'.join(RENDERED_TAGS)})(?=[\s/>])", re.IGNORECASE | re.ASCII)
+_BEGUN = re.compile(rf"<[</]*(?=(?:{'|'.join(RENDERED_TAGS)}))", re.IGNORECASE | re.ASCII)
 _MAX_TAG_START = 2 + max(map(len, RENDERED_TAGS)) + 1
 _DEEPEST = 32
 """Levels of a tool's arguments that are looked into; what lies deeper becomes an ellipsis."""
@@ -96,13 +97,21 @@ def strip_event(event: Event) -> Event | None:
     event survives without its text (that the tool ran is context), and so does an event with an image."""
     content = _strip_content(event.content)
     data = {name: _strip_value(value, _DEEPEST) for name, value in event.event_data.items()}
-    if content == event.content and data == event.event_data:
+    speaker = _strip_name(event.name)
+    if (content, data, speaker) == (event.content, event.event_data, event.name):
         return event
     is_tool = event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT)
     left = content.strip() if isinstance(content, str) else content
     if not left and not is_tool:
         return None
-    return replace(event, content=content, event_data=data)
+    return replace(event, content=content, event_data=data, name=speaker)
+
+
+def _strip_name(name: str | None) -> str | None:
+    """A speaker's stands in front of the text: what is left of it begins no tag that the text would end."""
+    if name is None or "<" not in name:
+        return name
+    return _BEGUN.sub("", strip_rendered(name)).strip() or None
 
 
 def _strip_content(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
