@@ -282,6 +282,7 @@ def test_bad_if_match(api: Api, sent: str) -> None:
         (', "1",,"2" ,', [1, 2]),
         ('"1,2", "x", ""', []),
         ('W/"3"', []),
+        ('"03", "00", "0"', [0]),
     ],
 )
 def test_if_match_names_revs_and_compares_strongly(api: Api, sent: str, revs: list[int] | None) -> None:

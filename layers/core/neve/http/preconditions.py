@@ -11,7 +11,8 @@ from neve.domain.errors import invalid
 _LISTED = re.compile(r'[ \t]*(?:(?P<weak>W/)?"(?P<tag>[\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)')
 """One member of a list of entity tags, which may be empty, with the comma behind it (RFC 9110, 5.6.1 and 8.8.3). A
 comma inside the quotes belongs to the tag."""
-_REV = re.compile(r"[0-9]{1,15}")
+_REV = re.compile(r"0|[1-9][0-9]{0,14}")
+"""As an ETag says it: a strong comparison is of the characters."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MAX_TAGS = 50
 EVERY_REV = range(10**15)
