@@ -32,7 +32,15 @@ what was read before, which ``written`` in the result does not name any more."""
 REBUILT = "rebuilt"
 """Ids of the sessions whose packs have been built again: while others are to be, and where they are too many for the
 result."""
-LONG_LISTS = (TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED, LATER, WRITTEN, REBUILT)
+SESSIONS, EMPTIED, AT_PATHS = "sessions", "emptied", "at_paths"
+"""Of the documents that are taken back: ids of the other sessions whose words go with them, of those that are deleted,
+and of those that stay where such words have put them."""
+FILE_AGAIN, WAITING = "file_again", "waiting"
+"""Behind them: ids of the sessions that are to be filed again; id and kind of the jobs that wait for that."""
+LONG_LISTS = (
+    *(TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED, LATER, WRITTEN, REBUILT),
+    *(SESSIONS, EMPTIED, AT_PATHS, FILE_AGAIN, WAITING),
+)
 ROUND_S = 30.0
 """Of a worker's time, for a further part of the work to begin (*chosen*): with less the next worker goes on. To look at
 all that the user has takes some ten seconds for 100,000 events."""
@@ -80,11 +88,14 @@ def to_note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> t
     its row, which is nothing where nothing changes. The parts of long lists that the row is to name are there by then;
     where it is not written after all, they expire. Raises Conflict, UserErased, JobEnded, StoreUnavailable."""
     job = read(scope, job_id)
-    seen = long_lists.whole(scope.ports.table, scope.keys, job)
+    seen = with_lists(scope, job)
     changed = change(seen)
-    if changed == seen:
-        return seen, []
-    return changed, [rows.put_job(scope.keys, long_lists.in_parts(scope, changed, LONG_LISTS, job))]
+    return changed, [] if changed == seen else to_write(scope, changed, job)
+
+
+def to_write(scope: SessionScope, changed: Job, before: Job) -> list[WriteOp]:
+    """The row of the changed job, with its long lists whole. ``before``: as its row was read. Raises as ``to_note``."""
+    return [rows.put_job(scope.keys, long_lists.in_parts(scope, changed, LONG_LISTS, before))]
 
 
 def read(scope: SessionScope, job_id: str) -> Job:
@@ -102,6 +113,11 @@ def read(scope: SessionScope, job_id: str) -> Job:
 def read_list(scope: SessionScope, job: Job, name: str) -> Iterator[Any]:
     """Of a job as its row is, page by page. Raises UserErased, StoreUnavailable."""
     return long_lists.entries(scope.ports.table, scope.keys, job, name)
+
+
+def with_lists(scope: SessionScope, job: Job) -> Job:
+    """A job as its row is, with its long lists whole. Raises UserErased, StoreUnavailable."""
+    return long_lists.whole(scope.ports.table, scope.keys, job)
 
 
 # --- what is to be read again -----------------------------------------------------------------------

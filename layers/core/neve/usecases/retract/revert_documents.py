@@ -5,7 +5,7 @@ What is to be done is noted before any of it is: whoever repeats it finds docume
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -50,15 +50,23 @@ from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptio
 from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.forget_answers import forget_answers
 from neve.usecases.retract.retract_job import (
+    AT_PATHS,
     DESCRIBED,
+    EMPTIED,
+    FILE_AGAIN,
     PURGED,
     REVERTED,
+    REVISIONS,
+    SESSIONS,
     TOUCHED,
+    WAITING,
     after,
     is_done,
     note,
     read,
     read_list,
+    to_write,
+    with_lists,
 )
 
 MAX_NAMED = 50
@@ -80,10 +88,10 @@ def revert_documents(scope: SessionScope, incarnation: int, retraction: Retracti
 def _file_again(scope: SessionScope, incarnation: int, retraction: Retraction, job: Job) -> None:
     """May be repeated: a librarian finds its cursor moved, and its job done. The rows of the jobs are their messages:
     nothing else would file a session that is over."""
-    for session in job.state.get("file_again", ()):
+    for session in read_list(scope, job, FILE_AGAIN):
         log = scope.of_session(session)
         ask_to_file(log, incarnation, refiling_job(log, retraction.id))
-    messages = [filing_message(scope.keys, incarnation, *one) for one in job.state.get("waiting", ())]
+    messages = [filing_message(scope.keys, incarnation, *one) for one in read_list(scope, job, WAITING)]
     if messages:
         scope.ports.queue.send(QueueName.LIBRARIAN, messages)
 
@@ -124,19 +132,19 @@ class _Plan:
         if is_done(job, REVERTED):
             return job
         state = dict(job.state)
-        state["revisions"] = sorted({*map(tuple, state.get("revisions", ())), *self.revisions})
-        state["sessions"] = sorted({*state.get("sessions", ()), *self.sessions})
-        state["emptied"] = sorted({*state.get("emptied", ()), *self.emptied})
+        state[REVISIONS] = sorted({*map(tuple, state.get(REVISIONS, ())), *self.revisions})
+        state[SESSIONS] = sorted({*state.get(SESSIONS, ()), *self.sessions})
+        state[EMPTIED] = sorted({*state.get(EMPTIED, ()), *self.emptied})
         if self.described:
             state[DESCRIBED] = sorted({*map(tuple, state.get(DESCRIBED, ())), *self.described})
         if self.at_paths:
-            state["at_paths"] = sorted({*state.get("at_paths", ()), *self.at_paths})
+            state[AT_PATHS] = sorted({*state.get(AT_PATHS, ()), *self.at_paths})
         return replace(job, status="running", state=state)
 
 
 def _unread(job: Job) -> Job:
     """Of a session that no librarian has read so far, unless another worker came later and has found something."""
-    return job if "emptied" in job.state or is_done(job, REVERTED) else after(job, REVERTED)
+    return job if EMPTIED in job.state or is_done(job, REVERTED) else after(job, REVERTED)
 
 
 def _is_of(revisions: Collection[tuple[str, int]], entry: PackEntry) -> bool:
@@ -162,6 +170,8 @@ def _counted(revisions: int, vectors: int, job: Job) -> Job:
 
 @dataclass
 class _Reverting:
+    """``emptied``: of the job at that version."""
+
     scope: SessionScope
     incarnation: int
     retraction: Retraction
@@ -169,6 +179,7 @@ class _Reverting:
     replaced: int = 0
     deleted: int = 0
     vectors: int = 0
+    emptied: tuple[int, Set[str]] | None = None
 
     def run(self) -> None:
         while not self._is_reverted():
@@ -184,7 +195,7 @@ class _Reverting:
         job = read(self.scope, self.job_id)
         if is_done(job, REVERTED):
             return True
-        for session in job.state["sessions"]:
+        for session in read_list(self.scope, job, SESSIONS):
             self._withdraw(session)
             transact(self.scope.ports, partial(self._move_back, session, spans))
         self._withdraw(self.scope.session)
@@ -202,8 +213,8 @@ class _Reverting:
             return False
         if not all(self._put_back(one, spans) for one in plan.documents if one.left):
             return False
-        erased = [(str(i), int(rev)) for i, rev in job.state["revisions"]]
-        texts = texts_of_these_alone(self.scope, self.retraction, erased, job.state.get("touched", ()))
+        erased = [(str(i), int(rev)) for i, rev in job.state[REVISIONS]]
+        texts = texts_of_these_alone(self.scope, self.retraction, erased, job.state.get(TOUCHED, ()))
         vectors = erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         if not all(self._delete(one) for one in plan.documents if not one.left):
             return False
@@ -353,20 +364,21 @@ class _Reverting:
             moved = None
         freed = replace(moved or filing, waiting=())
         ops: list[WriteOp] = [] if freed == filing else [put_filing(scope.keys, freed)]
-        again, result = set(job.state["sessions"]), dict[str, Any]()
+        whole, result = with_lists(scope, job), dict[str, Any]()
+        again = set(whole.state[SESSIONS])
         if moved is not None:
             refiling = refiling_job(scope, self.retraction.id)
             again, result = {*again, session}, {"librarian_job_id": refiling.id}
             ops.append(rows.put_queued_job(scope.keys, refiling, self.incarnation))
         counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
         result |= {name: count for name, count in counted.items() if count}
-        if at_paths := job.state.get("at_paths"):
+        if at_paths := whole.state.get(AT_PATHS):
             result["paths_kept"] = at_paths[:MAX_NAMED]
         flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
-        done = after(job, REVERTED, result, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
-        scope.ports.table.write(
-            [rows.check_head(scope.keys, rows.read_head(found[scope.keys.head])), *ops, rows.put_job(scope.keys, done)]
-        )
+        lists = {FILE_AGAIN: sorted(again), WAITING: list(map(list, filing.waiting))}
+        done = after(whole, REVERTED, result, flipped=flipped, **lists)
+        user = rows.check_head(scope.keys, rows.read_head(found[scope.keys.head]))
+        scope.ports.table.write([user, *ops, *to_write(scope, done, job)])
         return True
 
     def _found(self, session: str) -> dict[Key, Item]:
@@ -398,13 +410,20 @@ class _Reverting:
         if filing.document_id is None:
             return moved
         if keys.document_place(filing.document_id) not in found:
-            emptied = filing.document_id in read(self.scope, self.job_id).state["emptied"]
-            return replace(moved, document_id=None, document_path=None, document_rev=None) if emptied else moved
+            gone = filing.document_id in self._emptied()
+            return replace(moved, document_id=None, document_path=None, document_rev=None) if gone else moved
         item = found.get(keys.document(str(filing.document_path)))
         head = read_document(item) if item else None
         if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
             return moved
         return replace(moved, document_rev=head.rev)
+
+    def _emptied(self) -> Set[str]:
+        """As the job says by now. Of many sessions it is asked, and seldom says anything new."""
+        job = read(self.scope, self.job_id)
+        if self.emptied is None or self.emptied[0] != job.version:
+            self.emptied = job.version, frozenset(read_list(self.scope, job, EMPTIED))
+        return self.emptied[1]
 
 
 def _has_left(summary: Memory, session: str, spans: Spans, gen: int) -> bool:
