@@ -19,6 +19,7 @@ from neve.usecases.jobs import long_lists
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.retract import revert_documents
+from neve.usecases.retract.documents.filings import Filings
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import (
     AT_PATHS,
@@ -137,7 +138,7 @@ def stop(*_: Any) -> None:
     raise Dead
 
 
-@pytest.mark.parametrize("died_in", ["_move_back", "_file_again"])
+@pytest.mark.parametrize("died_in", ["move_back", "file_again"])
 def test_a_job_that_the_version_before_began_goes_on(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, died_in: str
 ) -> None:
@@ -145,12 +146,12 @@ def test_a_job_that_the_version_before_began_goes_on(
     one_document_of(world, ["s2", "s3"])
     message = deletion(world)
     with monkeypatch.context() as dying:
-        owner = revert_documents if died_in == "_file_again" else revert_documents._Reverting
+        owner = revert_documents if died_in == "file_again" else Filings
         dying.setattr(owner, died_in, stop)
         with pytest.raises(Dead):
             run_retraction(world.session, message)
     job = job_of(world, message)
-    assert (job.state[SESSIONS], REVERTED in job.state["done"]) == (["s2", "s3"], died_in == "_file_again")
+    assert (job.state[SESSIONS], REVERTED in job.state["done"]) == (["s2", "s3"], died_in == "file_again")
     assert parts(world) == []
     monkeypatch.setattr(long_lists, "INLINE_BYTES", 2)
     monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)

@@ -5,50 +5,42 @@ What is to be done is noted before any of it is: whoever repeats it finds docume
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.librarian.account import changed_by_people
 from neve.domain.librarian.filing import Filing
-from neve.domain.memories.visibility import status_at
 from neve.domain.records.documents import Document
 from neve.domain.records.jobs import Job
-from neve.domain.records.memories import Memory, Status
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Spans
-from neve.domain.retract.derived import is_touched
 from neve.domain.retract.described import Carrier, History, at_drawn_paths, carriers
 from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
-from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
-from neve.ports.queue import QueueName
-from neve.ports.table import Delete, Item, Key, WriteOp, key_of
+from neve.ports.table import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
-from neve.store.filings import put_filing, read_filing, read_proposal
-from neve.store.idempotency import answers_about
+from neve.store.filings import put_filing, read_filing
 from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import DOCUMENT_REV, PROPOSAL
+from neve.store.keys import DOCUMENT_REV
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
-from neve.usecases.jobs.ask_to_file import ask_to_file
-from neve.usecases.jobs.messages.filing import filing_message, refiling_job
+from neve.usecases.jobs.messages.filing import refiling_job
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.rebuild_packs import served_with
+from neve.usecases.retract.documents.file_again import file_again
+from neve.usecases.retract.documents.filings import Filings
 from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions, head_by_id
 from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
-from neve.usecases.retract.forget_answers import forget_answers
 from neve.usecases.retract.retract_job import (
     AT_PATHS,
     DESCRIBED,
@@ -82,18 +74,7 @@ def revert_documents(scope: SessionScope, incarnation: int, retraction: Retracti
             if error.code != "erasing":
                 raise
             raise UserErased from error
-    _file_again(scope, incarnation, retraction, read(scope, job_id))
-
-
-def _file_again(scope: SessionScope, incarnation: int, retraction: Retraction, job: Job) -> None:
-    """May be repeated: a librarian finds its cursor moved, and its job done. The rows of the jobs are their messages:
-    nothing else would file a session that is over."""
-    for session in read_list(scope, job, FILE_AGAIN):
-        log = scope.of_session(session)
-        ask_to_file(log, incarnation, refiling_job(log, retraction.id))
-    messages = [filing_message(scope.keys, incarnation, *one) for one in read_list(scope, job, WAITING)]
-    if messages:
-        scope.ports.queue.send(QueueName.LIBRARIAN, messages)
+    file_again(scope, incarnation, retraction, read(scope, job_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +151,6 @@ def _counted(revisions: int, vectors: int, job: Job) -> Job:
 
 @dataclass
 class _Reverting:
-    """``emptied``: of the job at that version."""
-
     scope: SessionScope
     incarnation: int
     retraction: Retraction
@@ -179,7 +158,10 @@ class _Reverting:
     replaced: int = 0
     deleted: int = 0
     vectors: int = 0
-    emptied: tuple[int, Set[str]] | None = None
+
+    @cached_property
+    def filings(self) -> Filings:
+        return Filings(self.scope, self.incarnation, self.retraction, self.job_id)
 
     def run(self) -> None:
         while not self._is_reverted():
@@ -196,9 +178,9 @@ class _Reverting:
         if is_done(job, REVERTED):
             return True
         for session in read_list(self.scope, job, SESSIONS):
-            self._withdraw(session)
-            transact(self.scope.ports, partial(self._move_back, session, spans))
-        self._withdraw(self.scope.session)
+            self.filings.withdraw(session)
+            transact(self.scope.ports, partial(self.filings.move_back, session, spans))
+        self.filings.withdraw(self.scope.session)
         return transact(self.scope.ports, partial(self._done, spans))
 
     def _round(self, spans: Spans) -> bool:
@@ -323,43 +305,21 @@ class _Reverting:
         self.deleted += 1
         return True
 
-    # --- filings ----------------------------------------------------------------------------------
-
-    def _withdraw(self, session: str) -> None:
-        """What waits of a session that is filed again is asked for again. A deletion leaves nothing either of what was
-        decided about its events, nor of what those decisions were answered: whoever repeats this would not know of
-        whose, so the answers go with it, and behind it those that were kept meanwhile."""
-        table, keys, gone, ids = self.scope.ports.table, self.scope.keys, list[Key](), set[str]()
-        for item in all_rows(table, keys.partition, prefix=PROPOSAL):
-            proposal = read_proposal(item)
-            of_erased = self.retraction.erases and session == self.scope.session
-            rests = any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
-            if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
-                gone.append(key_of(item))
-                ids.add(proposal.id)
-        delete_rows(table, [*answers_about(table, keys, ids), *gone])
-        forget_answers(self.scope, answers_about(table, keys, ids))
-
-    def _move_back(self, session: str, spans: Spans) -> None:
-        found, keys = self._found(session), self.scope.of_session(session).keys
-        moved = self._moved_back(session, spans, found)
-        if moved is not None:
-            user = rows.read_head(found[keys.head])
-            self.scope.ports.table.write([rows.check_head(keys, user), put_filing(keys, moved)])
+    # --- the end -----------------------------------------------------------------------------------
 
     def _done(self, spans: Spans) -> bool:
         """The cursor of the session itself, with the note that all is done, and of the jobs that wait for it. False
         where more was taken back since: another worker of the job may have seen it, and be about to delete documents
         that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
         scope, session = self.scope, self.scope.session
-        found, job = self._found(session), read(self.scope, self.job_id)
+        found, job = self.filings.found(session), read(self.scope, self.job_id)
         if is_done(job, REVERTED):  # our own commit, whose response was lost, or another worker's
             return True
         if self._read()[1] != spans:
             return False
         filing = read_filing(session, found.get(scope.keys.filing))
         # the retraction of another session may have moved it back meanwhile, which kept the place of a missing document
-        moved = self._moved_back(session, spans, found)
+        moved = self.filings.moved_back(session, spans, found)
         if moved is not None and moved.document_id == filing.document_id and not filing.holds_any(spans):
             moved = None
         freed = replace(moved or filing, waiting=())
@@ -380,53 +340,3 @@ class _Reverting:
         user = rows.check_head(scope.keys, rows.read_head(found[scope.keys.head]))
         scope.ports.table.write([user, *ops, *to_write(scope, done, job)])
         return True
-
-    def _found(self, session: str) -> dict[Key, Item]:
-        """What a session's row of filings is decided on. Raises UserErased."""
-        keys = self.scope.of_session(session).keys
-        found = self.scope.ports.table.get_many([keys.head, keys.filing])
-        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
-        filing = read_filing(session, found.get(keys.filing))
-        beside = [keys.memory(filing.memory_id)] if filing.memory_id else []
-        beside += [keys.document_place(filing.document_id)] if filing.document_id else []
-        beside += [keys.document(filing.document_path)] if filing.document_path else []
-        return found | (self.scope.ports.table.get_many(beside) if beside else {})
-
-    def _moved_back(self, session: str, spans: Spans, found: dict[Key, Item]) -> Filing | None:
-        """To the start of the session: its account is of all of it. A summary that left is rewritten; one that a
-        person corrected, put away or deleted is not. None for a session that was never filed."""
-        keys = self.scope.of_session(session).keys
-        if keys.filing not in found:
-            return None
-        filing = read_filing(session, found[keys.filing])
-        moved = replace(filing, filed_seq=0, account=None, left_out=(), last_filing=None, result={})
-        item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
-        gen = rows.read_head(found.get(keys.head)).gen
-        if item and session == self.scope.session and _has_left(rows.read_memory(item), session, spans, gen):
-            moved = replace(moved, memory_id=None, memory_fingerprint=None)
-            if not self.retraction.erases:
-                theirs = tuple(changed_by_people(rows.read_memory(item), filing.account))
-                moved = replace(moved, marks_of=filing.memory_id, theirs=theirs)
-        if filing.document_id is None:
-            return moved
-        if keys.document_place(filing.document_id) not in found:
-            gone = filing.document_id in self._emptied()
-            return replace(moved, document_id=None, document_path=None, document_rev=None) if gone else moved
-        item = found.get(keys.document(str(filing.document_path)))
-        head = read_document(item) if item else None
-        if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
-            return moved
-        return replace(moved, document_rev=head.rev)
-
-    def _emptied(self) -> Set[str]:
-        """As the job says by now. Of many sessions it is asked, and seldom says anything new."""
-        job = read(self.scope, self.job_id)
-        if self.emptied is None or self.emptied[0] != job.version:
-            self.emptied = job.version, frozenset(read_list(self.scope, job, EMPTIED))
-        return self.emptied[1]
-
-
-def _has_left(summary: Memory, session: str, spans: Spans, gen: int) -> bool:
-    """With what was taken back: nothing that a person said has taken its place."""
-    gone = status_at(summary, gen) is Status.SUPERSEDED and summary.superseded_by is None
-    return gone and is_touched(summary, session, spans)

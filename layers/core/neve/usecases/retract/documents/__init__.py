@@ -1,1 +1,1 @@
-"""What a deletion leaves of documents that others have written on since."""
+"""What is done to documents, and to how far sessions are filed, when events are taken back."""

@@ -1,0 +1,111 @@
+"""How far sessions are filed, when something of their documents is taken back: what waits for a decision is withdrawn,
+and the cursor moves back (docs/rules/retract.md#documents)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+
+from neve.domain.librarian.account import changed_by_people
+from neve.domain.librarian.filing import Filing
+from neve.domain.memories.visibility import status_at
+from neve.domain.records.memories import Memory, Status
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import Spans
+from neve.domain.retract.derived import is_touched
+from neve.domain.sessions.spans import holds
+from neve.ports.table import Item, Key, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.delete_rows import delete_rows
+from neve.store.documents import read_document
+from neve.store.filings import put_filing, read_filing, read_proposal
+from neve.store.idempotency import answers_about
+from neve.store.incarnation import still_there
+from neve.store.keys import PROPOSAL
+from neve.store.partitions import all_rows
+from neve.usecases.retract.forget_answers import forget_answers
+from neve.usecases.retract.retract_job import EMPTIED, read, read_list
+
+
+@dataclass
+class Filings:
+    """``emptied``: of the job, at that version."""
+
+    scope: SessionScope
+    incarnation: int
+    retraction: Retraction
+    job_id: str
+    emptied: tuple[int, Set[str]] | None = None
+
+    def withdraw(self, session: str) -> None:
+        """What waits of a session that is filed again is asked for again. A deletion leaves nothing either of what was
+        decided about its events, nor of what those decisions were answered: whoever repeats this would not know of
+        whose, so the answers go with it, and behind it those that were kept meanwhile."""
+        table, keys, gone, ids = self.scope.ports.table, self.scope.keys, list[Key](), set[str]()
+        for item in all_rows(table, keys.partition, prefix=PROPOSAL):
+            proposal = read_proposal(item)
+            of_erased = self.retraction.erases and session == self.scope.session
+            rests = any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
+            if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
+                gone.append(key_of(item))
+                ids.add(proposal.id)
+        delete_rows(table, [*answers_about(table, keys, ids), *gone])
+        forget_answers(self.scope, answers_about(table, keys, ids))
+
+    def move_back(self, session: str, spans: Spans) -> None:
+        found, keys = self.found(session), self.scope.of_session(session).keys
+        moved = self.moved_back(session, spans, found)
+        if moved is not None:
+            user = rows.read_head(found[keys.head])
+            self.scope.ports.table.write([rows.check_head(keys, user), put_filing(keys, moved)])
+
+    def found(self, session: str) -> dict[Key, Item]:
+        """What a session's row of filings is decided on. Raises UserErased."""
+        keys = self.scope.of_session(session).keys
+        found = self.scope.ports.table.get_many([keys.head, keys.filing])
+        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
+        filing = read_filing(session, found.get(keys.filing))
+        beside = [keys.memory(filing.memory_id)] if filing.memory_id else []
+        beside += [keys.document_place(filing.document_id)] if filing.document_id else []
+        beside += [keys.document(filing.document_path)] if filing.document_path else []
+        return found | (self.scope.ports.table.get_many(beside) if beside else {})
+
+    def moved_back(self, session: str, spans: Spans, found: dict[Key, Item]) -> Filing | None:
+        """To the start of the session: its account is of all of it. A summary that left is rewritten; one that a
+        person corrected, put away or deleted is not. None for a session that was never filed."""
+        keys = self.scope.of_session(session).keys
+        if keys.filing not in found:
+            return None
+        filing = read_filing(session, found[keys.filing])
+        moved = replace(filing, filed_seq=0, account=None, left_out=(), last_filing=None, result={})
+        item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
+        gen = rows.read_head(found.get(keys.head)).gen
+        if item and session == self.scope.session and _has_left(rows.read_memory(item), session, spans, gen):
+            moved = replace(moved, memory_id=None, memory_fingerprint=None)
+            if not self.retraction.erases:
+                theirs = tuple(changed_by_people(rows.read_memory(item), filing.account))
+                moved = replace(moved, marks_of=filing.memory_id, theirs=theirs)
+        if filing.document_id is None:
+            return moved
+        if keys.document_place(filing.document_id) not in found:
+            gone = filing.document_id in self._emptied()
+            return replace(moved, document_id=None, document_path=None, document_rev=None) if gone else moved
+        item = found.get(keys.document(str(filing.document_path)))
+        head = read_document(item) if item else None
+        if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
+            return moved
+        return replace(moved, document_rev=head.rev)
+
+    def _emptied(self) -> Set[str]:
+        """As the job says by now. Of many sessions it is asked, and seldom says anything new."""
+        job = read(self.scope, self.job_id)
+        if self.emptied is None or self.emptied[0] != job.version:
+            self.emptied = job.version, frozenset(read_list(self.scope, job, EMPTIED))
+        return self.emptied[1]
+
+
+def _has_left(summary: Memory, session: str, spans: Spans, gen: int) -> bool:
+    """With what was taken back: nothing that a person said has taken its place."""
+    gone = status_at(summary, gen) is Status.SUPERSEDED and summary.superseded_by is None
+    return gone and is_touched(summary, session, spans)
