@@ -535,11 +535,11 @@ def test_nor_is_a_vector_left_that_was_kept_before_their_revision_went(
     filed(world, change("create", GOALS, "A MARKER of her own.", seqs=(3,)))
     keys, [revision] = world.user().keys, world.revisions(GOALS)
 
-    def kept_first(*asked: Any) -> None:
+    def kept_first(*asked: Any) -> int:
         for text in indexed_texts(revision):
             key = keys.vector(fingerprint(text), "fixture")
             world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
-        erase_revisions(*asked)
+        return erase_revisions(*asked)
 
     monkeypatch.setattr(revert_documents, "erase_revisions", kept_first)
     work(world, retract(world, 3, None, "deleted"))

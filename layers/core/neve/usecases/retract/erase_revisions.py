@@ -20,10 +20,14 @@ READ_BATCH_SIZE = 25
 
 
 def texts_of_these_alone(
-    scope: SessionScope, retraction: Retraction, revisions: Sequence[tuple[str, int]], memories: Collection[str]
+    scope: SessionScope,
+    retraction: Retraction,
+    revisions: Sequence[tuple[str, int]],
+    others: Collection[tuple[str, int]],
+    memories: Collection[str],
 ) -> set[str]:
-    """Fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``memories``: ids of
-    those that are about to be erased with them. Raises StoreUnavailable."""
+    """Fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``others``, and
+    ``memories`` by their ids: what is about to be erased as well. Raises StoreUnavailable."""
     texts: set[str] = set()
     for revision in map(read_document, stored_revisions(scope, revisions)):
         texts |= texts_of_revision(scope, revision)
@@ -31,7 +35,7 @@ def texts_of_these_alone(
     def leaving(session: str, seq: int) -> bool:
         return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
 
-    return texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions))
+    return texts - used_elsewhere(scope, texts, leaving, memories, frozenset([*revisions, *others]))
 
 
 def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
@@ -39,12 +43,14 @@ def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
     return set(map(fingerprint, indexed_texts(whole)))
 
 
-def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> None:
-    """Their rows and their long texts; none of them is in force. What is gone already is no error."""
-    for item in list(stored_revisions(scope, revisions)):
+def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> int:
+    """Their rows and their long texts; none of them is in force. How many there still were."""
+    stored = list(stored_revisions(scope, revisions))
+    for item in stored:
         if "text_object" in item:
             scope.ports.objects.delete(item["text_object"])
         delete_rows(scope.ports.table, [key_of(item)])
+    return len(stored)
 
 
 def stored_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> Iterator[Item]:

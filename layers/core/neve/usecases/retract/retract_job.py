@@ -37,6 +37,12 @@ SESSIONS, EMPTIED, AT_PATHS = "sessions", "emptied", "at_paths"
 and of those that stay where such words have put them."""
 FILE_AGAIN, WAITING = "file_again", "waiting"
 """Behind them: ids of the sessions that are to be filed again; id and kind of the jobs that wait for that."""
+COUNTED = "counted"
+"""What the receipt says of documents: how many revisions, and how many vectors."""
+LOOKS, MOVED, CHANGED, ASKED = "looks", "moved", "changed", "asked"
+"""How far that is: how often documents were found that are to be taken back; of how many of those sessions the cursor
+has moved since then; how much of the documents workers that had no time for more have changed; how many of the sessions
+have been asked to be filed again."""
 LONG_LISTS = (
     *(TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED, LATER, WRITTEN, REBUILT),
     *(SESSIONS, EMPTIED, AT_PATHS, FILE_AGAIN, WAITING),
@@ -150,6 +156,16 @@ def with_next_to_read(job: Job) -> Job:
     moved = {"again": job.state[LATER][taken : taken + AT_ONCE], _TAKEN: taken + AT_ONCE}
     moved[WRITTEN] = [*job.state.get(WRITTEN, ()), *written[:-STILL_NEW]]
     return replace(job, state=job.state | moved, result=job.result | {"written": written[-STILL_NEW:]})
+
+
+# --- documents --------------------------------------------------------------------------------------
+
+
+def so_far(job: Job) -> tuple[int, ...]:
+    """How far a job is with documents: another one wherever a worker has come further."""
+    state = job.state
+    changed = sum(state.get(CHANGED, {}).values())
+    return changed, state.get(LOOKS, 0), state.get(MOVED, 0), state.get(ASKED, 0)
 
 
 # --- packs that are built again -----------------------------------------------------------------------

@@ -5,11 +5,11 @@ What is to be done is noted before any of it is: whoever repeats it finds docume
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
@@ -22,6 +22,7 @@ from neve.domain.records.sessions import Spans
 from neve.domain.retract.described import Carrier, History, at_drawn_paths, carriers
 from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.times import iso
+from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -30,11 +31,12 @@ from neve.store.filings import put_filing, read_filing
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import DOCUMENT_REV
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
+from neve.store.transact import batches, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import refiling_job
+from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.rebuild_packs import served_with
 from neve.usecases.retract.documents.file_again import file_again
@@ -43,12 +45,17 @@ from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptio
 from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.retract_job import (
     AT_PATHS,
+    CHANGED,
+    COUNTED,
     DESCRIBED,
     EMPTIED,
     FILE_AGAIN,
+    LOOKS,
+    MOVED,
     PURGED,
     REVERTED,
     REVISIONS,
+    ROUND_S,
     SESSIONS,
     TOUCHED,
     WAITING,
@@ -61,20 +68,31 @@ from neve.usecases.retract.retract_job import (
     with_lists,
 )
 
+T = TypeVar("T")
+
 MAX_NAMED = 50
 """Documents that the job's result names (*chosen*)."""
+DOCUMENTS_AT_ONCE, REVISIONS_AT_ONCE = 100, 500
+"""*Chosen*: each takes some 50 ms, and for each part of a deletion everything else that the user has is read."""
+SESSIONS_AT_ONCE = 50
+"""*Chosen*: each takes some 40 ms, and for each part all that ever waited for a decision is read."""
 
 
-def revert_documents(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:
-    """Idempotent; nothing where no librarian has read the events. Raises UserErased, StoreUnavailable."""
-    if not is_done(read(scope, job_id), REVERTED):
+def revert_documents(
+    scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seconds_left: SecondsLeft = for_ever
+) -> None:
+    """Idempotent; nothing where no librarian has read the events. Raises OutOfTime behind a part of it, whenever less
+    than ``ROUND_S`` is left: whoever calls again goes on. Raises UserErased, JobEnded, StoreUnavailable."""
+    job = read(scope, job_id)
+    if not is_done(job, REVERTED):
+        vectors = int(job.state.get(COUNTED, {}).get("document_vectors", 0))
         try:
-            _Reverting(scope, incarnation, retraction, job_id).run()
+            _Reverting(scope, incarnation, retraction, job_id, seconds_left, vectors).run()
         except NeveError as error:
             if error.code != "erasing":
                 raise
             raise UserErased from error
-    file_again(scope, incarnation, retraction, read(scope, job_id))
+    file_again(scope, incarnation, retraction, job_id, seconds_left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +131,8 @@ class _Plan:
         if is_done(job, REVERTED):
             return job
         state = dict(job.state)
+        if self.documents:  # of all the sessions that wrote onto them
+            state |= {LOOKS: state.get(LOOKS, 0) + 1, MOVED: 0}
         state[REVISIONS] = sorted({*map(tuple, state.get(REVISIONS, ())), *self.revisions})
         state[SESSIONS] = sorted({*state.get(SESSIONS, ()), *self.sessions})
         state[EMPTIED] = sorted({*state.get(EMPTIED, ()), *self.emptied})
@@ -144,68 +164,112 @@ def _purged(packs: int, job: Job) -> Job:
     return replace(job, state={**job.state, "removed": {**removed, "packs": removed.get("packs", 0) + packs}})
 
 
-def _counted(revisions: int, vectors: int, job: Job) -> Job:
-    counted = {"revisions": revisions, "document_vectors": vectors}
-    return replace(job, state={**job.state, "counted": counted})
+def _counted(revisions: int | None, vectors: int, job: Job) -> Job:
+    """``revisions`` None: they are not known yet."""
+    counted = {"document_vectors": vectors} | ({} if revisions is None else {"revisions": revisions})
+    return replace(job, state={**job.state, COUNTED: {**job.state.get(COUNTED, {}), **counted}})
+
+
+def _parts(documents: Sequence[T], revisions_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Behind each of which a worker may stop."""
+    return batches(documents, revisions_of, most=DOCUMENTS_AT_ONCE, largest=REVISIONS_AT_ONCE)
 
 
 @dataclass
 class _Reverting:
+    """``vectors``: erased, by workers before this one, too. What else is counted is this one's, and noted where it has
+    no time for the rest. ``moved``: of how many sessions the cursor has moved back since ``looks``."""
+
     scope: SessionScope
     incarnation: int
     retraction: Retraction
     job_id: str
+    seconds_left: SecondsLeft
+    vectors: int
     replaced: int = 0
     deleted: int = 0
-    vectors: int = 0
+    erased: int = 0
+    described: int = 0
+    packs: int = 0
+    looks: int = 0
+    moved: int = 0
 
     @cached_property
     def filings(self) -> Filings:
         return Filings(self.scope, self.incarnation, self.retraction, self.job_id)
 
     def run(self) -> None:
-        while not self._is_reverted():
-            pass
+        try:
+            while not self._is_reverted():
+                pass
+        except OutOfTime:
+            note(self.scope, self.job_id, self._left_off)
+            raise
+
+    def _need_time(self) -> None:
+        """For more. Raises OutOfTime."""
+        if self.seconds_left() < ROUND_S:
+            raise OutOfTime
+
+    def _left_off(self, job: Job) -> Job:
+        if is_done(job, REVERTED):
+            return job
+        before, own = job.state.get(CHANGED, {}), {"replaced": self.replaced, "deleted": self.deleted}
+        own |= {"erased": self.erased, "described": self.described}
+        state = {**job.state, CHANGED: {name: before.get(name, 0) + count for name, count in own.items()}}
+        if state.get(LOOKS, 0) == self.looks:
+            state[MOVED] = max(self.moved, state.get(MOVED, 0))
+        return _purged(self.packs, _counted(None, self.vectors, replace(job, state=state)))
 
     def _is_reverted(self) -> bool:
         """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
         filing, spans = self._read()
         if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), REVERTED):
             return True
+        self._need_time()
         if not self._round(spans):
             return False
         job = read(self.scope, self.job_id)
         if is_done(job, REVERTED):
             return True
-        for session in read_list(self.scope, job, SESSIONS):
-            self.filings.withdraw(session)
-            transact(self.scope.ports, partial(self.filings.move_back, session, spans))
-        self.filings.withdraw(self.scope.session)
-        return transact(self.scope.ports, partial(self._done, spans))
+        return self._move_back(job, spans) and transact(self.scope.ports, partial(self._done, spans))
 
     def _round(self, spans: Spans) -> bool:
-        """False where somebody has written meanwhile; nothing is done once another worker has ended the step. Vectors
-        are found by the texts, so they go first."""
+        """False where somebody has written meanwhile; nothing is done once another worker has ended the step."""
         plan = self._plan(spans)
         job = note(self.scope, self.job_id, plan.noted)
         if is_done(job, REVERTED):
             return True
+        if job.state.get(LOOKS, 0) != self.looks:
+            self.looks, self.moved = job.state[LOOKS], 0
         if plan.carriers:
-            self._forget_descriptions(plan)
+            self._forget_descriptions(plan, job)
             return False
-        if not all(self._put_back(one, spans) for one in plan.documents if one.left):
+        for one in plan.documents:
+            if one.left:
+                if not self._put_back(one, spans):
+                    return False
+                self._need_time()
+        if not self._erase(plan, job):
             return False
-        erased = [(str(i), int(rev)) for i, rev in job.state[REVISIONS]]
-        texts = texts_of_these_alone(self.scope, self.retraction, erased, job.state.get(TOUCHED, ()))
-        vectors = erase_vectors(self.scope.ports.table, self.scope.keys, texts)
-        if not all(self._delete(one) for one in plan.documents if not one.left):
-            return False
-        erase_revisions(self.scope, erased)
-        # whoever was embedding a revision takes away what it has kept where it finds the revision gone
-        vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
-        if erased:
-            note(self.scope, self.job_id, partial(_counted, len(erased), vectors + self.vectors))
         self._purge(job)
+        return True
+
+    def _move_back(self, job: Job, spans: Spans) -> bool:
+        """The cursors of the other sessions. False where another worker has found more: their documents may be touched
+        again."""
+        if job.state.get(LOOKS, 0) != self.looks:
+            return False
+        sessions = list(read_list(self.scope, job, SESSIONS))
+        self.moved = max(self.moved, job.state.get(MOVED, 0))
+        while self.moved < len(sessions):
+            some = sessions[self.moved : self.moved + SESSIONS_AT_ONCE]
+            self.filings.withdraw(some)
+            for session in some:
+                transact(self.scope.ports, partial(self.filings.move_back, session, spans))
+            self.moved += len(some)
+            self._need_time()
+        self.filings.withdraw([self.scope.session])
         return True
 
     def _read(self) -> tuple[Filing, Spans]:
@@ -244,25 +308,62 @@ class _Reverting:
         for _, of_one in groupby(items, lambda item: item["id"]):
             yield [replace(read_document(item), text="") for item in of_one]
 
-    def _forget_descriptions(self, plan: _Plan) -> None:
+    def _forget_descriptions(self, plan: _Plan, job: Job) -> None:
         """Before what they were drawn from is erased, by which they are known. What serves them is noted before that:
         afterwards nobody finds it."""
         served = served_with(self.scope, partial(_is_of, plan.described))
         note(self.scope, self.job_id, partial(_purging, served))
-        named = sorted(plan.described)
-        touched = list(read_list(self.scope, read(self.scope, self.job_id), TOUCHED))
-        texts = texts_of_these_alone(self.scope, self.retraction, [*named, *sorted(plan.revisions)], touched)
-        self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
-        for carrier in plan.carriers:
-            ForgetDescriptions(self.scope, self.incarnation, carrier).run()
+        leaving, memories = plan.described | plan.revisions, job.state.get(TOUCHED, ())
+        for some in batches(
+            plan.carriers, lambda one: len(one.revs), most=DOCUMENTS_AT_ONCE, largest=REVISIONS_AT_ONCE
+        ):
+            revisions = sorted((one.id, rev) for one in some for rev in one.revs)
+            texts = texts_of_these_alone(self.scope, self.retraction, revisions, leaving, memories)
+            self._erase_vectors(texts)
+            for carrier in some:
+                self.described += ForgetDescriptions(self.scope, self.incarnation, carrier).run()
+            self._erase_vectors(texts)
+            self._need_time()
+
+    def _erase(self, plan: _Plan, job: Job) -> bool:
+        """The documents that are left empty, and the revisions that are erased; vectors are found by the texts, so they
+        go first. False where somebody has written meanwhile."""
+        erased = [(str(i), int(rev)) for i, rev in job.state[REVISIONS]]
+        emptied = {one.id: one for one in plan.documents if not one.left}
+        revs: dict[str, list[tuple[str, int]]] = {i: [] for i in emptied}
+        for one in erased:
+            revs.setdefault(one[0], []).append(one)
+        for some in _parts(sorted(revs), lambda i: len(revs[i])):
+            before, revisions = self.deleted + self.erased, [one for i in some for one in revs[i]]
+            texts = texts_of_these_alone(self.scope, self.retraction, revisions, erased, job.state.get(TOUCHED, ()))
+            self._erase_vectors(texts)
+            if not all(self._delete(emptied[i]) for i in some if i in emptied):
+                return False
+            self.erased += erase_revisions(self.scope, revisions)
+            # whoever was embedding a revision takes away what it has kept where it finds the revision gone
+            self._erase_vectors(texts)
+            if self.deleted + self.erased > before:
+                self._need_time()
+        if erased:
+            note(self.scope, self.job_id, partial(_counted, len(erased), self.vectors))
+        return True
+
+    def _erase_vectors(self, texts: Collection[str]) -> None:
         self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
 
     def _purge(self, job: Job) -> None:
         """Packs of what said some of it, which nothing says any more. May be repeated."""
         described = {(str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ())}
         if described:
-            purged = purge_packs_with(self.scope, partial(_is_of, described))
-            note(self.scope, self.job_id, partial(_purged, len(purged)))
+            purge_packs_with(self.scope, partial(_is_of, described), self._purged)
+            note(self.scope, self.job_id, partial(_purged, self.packs))
+            self.packs = 0
+
+    def _purged(self, versions: int) -> None:
+        """Of one session."""
+        self.packs += versions
+        if versions:
+            self._need_time()
 
     def _put_back(self, seen: _Touched, spans: Spans) -> bool:
         """False where it is not what it was."""
@@ -330,11 +431,13 @@ class _Reverting:
             refiling = refiling_job(scope, self.retraction.id)
             again, result = {*again, session}, {"librarian_job_id": refiling.id}
             ops.append(rows.put_queued_job(scope.keys, refiling, self.incarnation))
-        counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
+        before = job.state.get(CHANGED, {})
+        replaced, deleted = self.replaced + before.get("replaced", 0), self.deleted + before.get("deleted", 0)
+        counted = {"documents_replaced": replaced, "documents_deleted": deleted}
         result |= {name: count for name, count in counted.items() if count}
         if at_paths := whole.state.get(AT_PATHS):
             result["paths_kept"] = at_paths[:MAX_NAMED]
-        flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
+        flipped = bool(job.state.get("flipped") or replaced or deleted)
         lists = {FILE_AGAIN: sorted(again), WAITING: list(map(list, filing.waiting))}
         done = after(whole, REVERTED, result, flipped=flipped, **lists)
         user = rows.check_head(scope.keys, rows.read_head(found[scope.keys.head]))

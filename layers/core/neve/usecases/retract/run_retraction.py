@@ -37,6 +37,7 @@ from neve.usecases.retract.erase_retracted import (
 from neve.usecases.retract.observe_remainder import Narrowed, observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import (
+    COUNTED,
     ERASED,
     GONE,
     KEPT,
@@ -58,6 +59,7 @@ from neve.usecases.retract.retract_job import (
     read_list,
     rebuilding,
     rebuilt_so_far,
+    so_far,
 )
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
@@ -104,7 +106,8 @@ class _Retracting:
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             state = job.state
-            moved = [job.result.get("superseded"), sum(state.get("removed", {}).values()), state.get(REBUILDING)]
+            moved = [job.result.get("superseded"), *so_far(job), sum(state.get("removed", {}).values())]
+            moved.append(state.get(REBUILDING))
             place = [len(state.get("done", ())), *moved, state.get("again", [])[:1], Narrowed.of(state).place]
             self.report.left_off_at = ".".join(map(str, place))
 
@@ -130,7 +133,7 @@ class _Retracting:
     def _run(self, retraction: Retraction) -> None:
         """What must go goes first; no model is needed for it."""
         replace_derived(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
-        revert_documents(self.scope, self.incarnation, retraction, self.job_id)
+        revert_documents(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
         if retraction.erases:
             self._erase(retraction)
         try:
@@ -167,7 +170,7 @@ class _Retracting:
         except OutOfTime:
             note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, "removed": receipt.counts}))
             raise
-        counted = job.state.get("counted", {})
+        counted = job.state.get(COUNTED, {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.as_result()})

@@ -3,11 +3,11 @@ and the cursor moves back (docs/rules/retract.md#documents)."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass, replace
 
 from neve.domain.librarian.account import changed_by_people
-from neve.domain.librarian.filing import Filing
+from neve.domain.librarian.filing import Filing, Proposal
 from neve.domain.memories.visibility import status_at
 from neve.domain.records.memories import Memory, Status
 from neve.domain.records.retractions import Retraction
@@ -38,20 +38,24 @@ class Filings:
     job_id: str
     emptied: tuple[int, Set[str]] | None = None
 
-    def withdraw(self, session: str) -> None:
-        """What waits of a session that is filed again is asked for again. A deletion leaves nothing either of what was
+    def withdraw(self, sessions: Collection[str]) -> None:
+        """What waits of sessions that are filed again is asked for again. A deletion leaves nothing either of what was
         decided about its events, nor of what those decisions were answered: whoever repeats this would not know of
         whose, so the answers go with it, and behind it those that were kept meanwhile."""
         table, keys, gone, ids = self.scope.ports.table, self.scope.keys, list[Key](), set[str]()
         for item in all_rows(table, keys.partition, prefix=PROPOSAL):
             proposal = read_proposal(item)
-            of_erased = self.retraction.erases and session == self.scope.session
-            rests = any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
-            if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
+            if proposal.session_id in sessions and (proposal.status == "inbox" or self._rests(proposal)):
                 gone.append(key_of(item))
                 ids.add(proposal.id)
         delete_rows(table, [*answers_about(table, keys, ids), *gone])
         forget_answers(self.scope, answers_about(table, keys, ids))
+
+    def _rests(self, proposal: Proposal) -> bool:
+        """Whether it rests on events that are deleted."""
+        if not self.retraction.erases or proposal.session_id != self.scope.session:
+            return False
+        return any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
 
     def move_back(self, session: str, spans: Spans) -> None:
         found, keys = self.found(session), self.scope.of_session(session).keys
