@@ -171,6 +171,13 @@ def so_far(job: Job) -> tuple[int, ...]:
 # --- packs that are built again -----------------------------------------------------------------------
 
 
+def purging(sessions: Sequence[str], job: Job) -> Job:
+    """Theirs are built again when the job is done, as are those that a worker before has noted. To be noted before the
+    packs are purged: afterwards nobody finds the sessions."""
+    purged = list(dict.fromkeys([*job.state.get(PURGED, ()), *sessions]))
+    return replace(job, state={**job.state, PURGED: purged}) if sessions else job
+
+
 def rebuilt_so_far(job: Job, step: str) -> int:
     """Of how many sessions that are ``purged`` an earlier worker has built the packs."""
     return int(job.state.get(REBUILDING, {}).get(step, 0))

@@ -52,7 +52,6 @@ from neve.usecases.retract.retract_job import (
     FILE_AGAIN,
     LOOKS,
     MOVED,
-    PURGED,
     REVERTED,
     REVISIONS,
     ROUND_S,
@@ -62,6 +61,7 @@ from neve.usecases.retract.retract_job import (
     after,
     is_done,
     note,
+    purging,
     read,
     read_list,
     to_write,
@@ -150,12 +150,6 @@ def _unread(job: Job) -> Job:
 
 def _is_of(revisions: Collection[tuple[str, int]], entry: PackEntry) -> bool:
     return (entry.id, entry.rev) in revisions
-
-
-def _purging(sessions: Sequence[str], job: Job) -> Job:
-    """Theirs are built again when the job is done."""
-    purged = list(dict.fromkeys([*job.state.get(PURGED, ()), *sessions]))
-    return replace(job, state={**job.state, PURGED: purged}) if sessions else job
 
 
 def _purged(packs: int, job: Job) -> Job:
@@ -312,22 +306,22 @@ class _Reverting:
         """Before what they were drawn from is erased, by which they are known. What serves them is noted before that:
         afterwards nobody finds it."""
         served = served_with(self.scope, partial(_is_of, plan.described))
-        note(self.scope, self.job_id, partial(_purging, served))
-        leaving, memories = plan.described | plan.revisions, job.state.get(TOUCHED, ())
-        for some in batches(
-            plan.carriers, lambda one: len(one.revs), most=DOCUMENTS_AT_ONCE, largest=REVISIONS_AT_ONCE
-        ):
+        note(self.scope, self.job_id, partial(purging, served))
+        leaving = plan.described | plan.revisions
+        for some in _parts(plan.carriers, lambda one: len(one.revs)):
             revisions = sorted((one.id, rev) for one in some for rev in one.revs)
-            texts = texts_of_these_alone(self.scope, self.retraction, revisions, leaving, memories)
-            self._erase_vectors(texts)
-            for carrier in some:
-                self.described += ForgetDescriptions(self.scope, self.incarnation, carrier).run()
-            self._erase_vectors(texts)
+            self._with_their_vectors(revisions, leaving, job, partial(self._rename, some))
             self._need_time()
 
+    def _rename(self, some: Sequence[Carrier]) -> bool:
+        """What is not renamed, because somebody has written meanwhile, is found again."""
+        for carrier in some:
+            self.described += ForgetDescriptions(self.scope, self.incarnation, carrier).run()
+        return True
+
     def _erase(self, plan: _Plan, job: Job) -> bool:
-        """The documents that are left empty, and the revisions that are erased; vectors are found by the texts, so they
-        go first. False where somebody has written meanwhile."""
+        """The documents that are left empty, and the revisions that are erased. False where somebody has written
+        meanwhile."""
         erased = [(str(i), int(rev)) for i, rev in job.state[REVISIONS]]
         emptied = {one.id: one for one in plan.documents if not one.left}
         revs: dict[str, list[tuple[str, int]]] = {i: [] for i in emptied}
@@ -335,21 +329,37 @@ class _Reverting:
             revs.setdefault(one[0], []).append(one)
         for some in _parts(sorted(revs), lambda i: len(revs[i])):
             before, revisions = self.deleted + self.erased, [one for i in some for one in revs[i]]
-            texts = texts_of_these_alone(self.scope, self.retraction, revisions, erased, job.state.get(TOUCHED, ()))
-            self._erase_vectors(texts)
-            if not all(self._delete(emptied[i]) for i in some if i in emptied):
+            going = partial(self._take_away, [emptied[i] for i in some if i in emptied], revisions)
+            if not self._with_their_vectors(revisions, erased, job, going):
                 return False
-            self.erased += erase_revisions(self.scope, revisions)
-            # whoever was embedding a revision takes away what it has kept where it finds the revision gone
-            self._erase_vectors(texts)
             if self.deleted + self.erased > before:
                 self._need_time()
         if erased:
             note(self.scope, self.job_id, partial(_counted, len(erased), self.vectors))
         return True
 
-    def _erase_vectors(self, texts: Collection[str]) -> None:
+    def _take_away(self, documents: Sequence[_Touched], revisions: Sequence[tuple[str, int]]) -> bool:
+        if not all(map(self._delete, documents)):
+            return False
+        self.erased += erase_revisions(self.scope, revisions)
+        return True
+
+    def _with_their_vectors(
+        self,
+        revisions: Sequence[tuple[str, int]],
+        leaving: Collection[tuple[str, int]],
+        job: Job,
+        change: Callable[[], bool],
+    ) -> bool:
+        """What ``change`` returns, which erases these revisions, or rewrites them. The vectors of what nothing else
+        says go with them: first, because they are found by the texts; and once more behind it, because whoever was
+        embedding a revision takes away what it has kept where it finds the revision gone. ``leaving``: what else
+        goes."""
+        texts = texts_of_these_alone(self.scope, self.retraction, revisions, leaving, job.state.get(TOUCHED, ()))
         self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
+        changed = change()
+        self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
+        return changed
 
     def _purge(self, job: Job) -> None:
         """Packs of what said some of it, which nothing says any more. May be repeated."""

@@ -55,6 +55,7 @@ from neve.usecases.retract.retract_job import (
     after_packs,
     is_done,
     note,
+    purging,
     read,
     read_list,
     rebuilding,
@@ -176,17 +177,12 @@ class _Retracting:
         self._note(ERASED, {"erased": receipt.as_result()})
 
     def _note_packs(self, made: DerivedRows) -> None:
-        """Sessions whose packs are served, before they are purged, and on top of what a worker before noted: afterwards
-        nobody finds them. And by what that is gone a pack is purged."""
+        """Sessions whose packs are served, before they are purged. And by what that is gone a pack is purged."""
         served = served_with(self.scope, made.is_in)
+        gone = {GONE: sorted(map(list, made.gone.items()))} if made.gone else {}
 
         def noted(job: Job) -> Job:
-            state = dict(job.state)
-            if served:
-                state[PURGED] = list(dict.fromkeys([*state.get(PURGED, ()), *served]))
-            if made.gone:
-                state[GONE] = sorted(map(list, made.gone.items()))
-            return replace(job, status="running", state=state) if served or made.gone else job
+            return replace(job, status="running", state=purging(served, job).state | gone) if served or gone else job
 
         note(self.scope, self.job_id, noted)
 
