@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,39 @@ def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatc
     assert len(places) == len(set(places)) == 6, "a message that stands where it stood is given up"
     receipt = erased(world, message)
     assert (receipt["events"], receipt["memories"], receipt["verified"]) == (5, 5, True)
+
+
+def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
+    """While a deletion erases so many memories, two between two looks at the time."""
+    monkeypatch.setattr(erase_retracted, "ROUND", 2)
+    seqs = world.say("tea").seqs
+    world.observer.answers.append(observed_line("🔴 User likes tea", seqs[0], seqs[-1]))
+    [one] = observe_session(world.user().of_session("s1"), 1, closing=True).written
+    made = world.memory(one)
+    for n in range(1, count):
+        another = replace(made, id=f"mem_{world.ids.ulid(world.clock.now())}", text=f"🔴 Tea no. {n}", passages=())
+        world.table.write([rows.put_memory(world.user().keys, replace(another, version=0))])
+    message, read, query = deletion(world), [0], world.table.query
+
+    def counting(*given: Any, **more: Any) -> Any:
+        page = query(*given, **more)
+        read[0] += len(page.items)
+        return page
+
+    monkeypatch.setattr(world.table, "query", counting)
+    run_retraction(world.user().of_session("s1"), message)
+    assert erased(world, message)["memories"] == count
+    return read[0]
+
+
+def test_what_a_user_has_is_not_read_again_for_each_part_of_what_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 27,000 memories in parts of 500, each row was read some 30 times."""
+    read = []
+    for count in (20, 80):
+        with monkeypatch.context() as patched:
+            world = World.make(tmp_path / str(count))
+            world.open()
+            read.append(rows_read(world, patched, count))
+    assert read[1] < 5 * read[0], read

@@ -41,7 +41,11 @@ from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 T = TypeVar("T")
 
 ROUND = 500
-"""Events whose texts and images are looked for in everything else that the user has, at once."""
+"""Events whose texts and images are looked for in everything else that the user has, at once; memories that are deleted
+without a look at the time."""
+LOOK = 20_000
+"""*Chosen*: memories whose texts are looked for at once, in some 10 MB. A worker deletes fewer: to look again for each
+``ROUND`` of them would be to read most of them as often as there are rounds."""
 BATCH = 32
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 READ_BATCH_SIZE = 100
@@ -133,9 +137,8 @@ class _Erasing:
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
             self._need_time()
-        for memories in _batched(sorted(self.made.touched), ROUND):
-            if self._erase_memories(memories):
-                self._need_time()
+        for memories in _batched(sorted(self.made.touched), LOOK):
+            self._erase_memories(memories)
         forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
@@ -240,18 +243,29 @@ class _Erasing:
             found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
             yield from map(rows.read_memory, found.values())
 
-    def _erase_memories(self, ids: Sequence[str]) -> int:
-        """How many there still were."""
-        memories = list(self._memories(ids))
-        texts = {text for memory in memories for text in texts_of_memory(memory)}
+    def _erase_memories(self, ids: Sequence[str]) -> None:
+        """All of which are looked for at once in everything else, and deleted in parts. Raises OutOfTime behind one of
+        them; the vectors of the others are gone by then, too."""
+        left, texts = list[str](), set[str]()
+        for memory in self._memories(ids):
+            left.append(memory.id)
+            texts |= texts_of_memory(memory)
+        if not left:
+            return
         alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
         self._erase_vectors(alone)
-        for batch in _batched(memories, DELETED):
-            transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
+        in_time = all(map(self._delete_part, _batched(left, ROUND)))
         # whoever was embedding one takes away what it has kept where it finds the row gone
         self._erase_vectors(alone)
-        self.receipt.memories += len(memories)
-        return len(memories)
+        if not in_time:
+            raise OutOfTime
+
+    def _delete_part(self, ids: Sequence[str]) -> bool:
+        """Whether there is time for another."""
+        for batch in _batched(ids, DELETED):
+            transact(self.scope.ports, partial(self._delete, batch))
+        self.receipt.memories += len(ids)
+        return self.seconds_left() >= ROUND_S
 
     def _delete(self, ids: Sequence[str]) -> None:
         """The stream takes their passages out of the index."""
