@@ -199,6 +199,10 @@ class FaultyObjects:
         self._faults.strike_store("objects", "objects")
         return self._inner.list(prefix)
 
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        self._faults.strike_store("objects", "objects")
+        return self._inner.page(prefix, behind)
+
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         self._faults.strike_store("objects", "objects")
         return self._inner.presign_put(key, content_type=content_type, expires_s=expires_s, size=size)

@@ -10,7 +10,8 @@ import os
 import secrets
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,7 +21,7 @@ from typing import Any
 from local.engine.object_paths import key_of, path_of, start_of
 from neve.adapters.object_rules import check_content_type
 from neve.ports.errors import StoreUnavailable
-from neve.ports.objects import ObjectStart
+from neve.ports.objects import MAX_KEYS, ObjectStart
 from neve.ports.runtime import Clock
 from neve.store.keys import EXPORTS, UPLOADS
 from neve.troubles import Troubles
@@ -116,6 +117,11 @@ class FileObjects:
             files = [path for path in start.rglob("*") if path.is_file()]
         keys = (key_of(path.relative_to(self._objects)) for path in files)
         return sorted(key for key in keys if key.startswith(prefix))
+
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        """See ``ports.ObjectStore``. A folder has no order: all names are read for each page, a second for 100,000."""
+        keys = self.list(prefix)
+        return keys[bisect_right(keys, behind) :][:MAX_KEYS]
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         """``<base_url>/__uploads/<token>``: good for this key, content type and size until it expires, restarts

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports.objects import ObjectStart
+from neve.ports.objects import MAX_KEYS, ObjectStart
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes, object_body
 from tests.contract.engines.harnesses import ObjectsHarness
 from tests.contract.engines.registry import OBJECTS
@@ -99,6 +99,29 @@ def test_a_listing_is_in_the_order_of_utf8_bytes(objects: ObjectsHarness) -> Non
     assert sorted(keys, key=str.encode) == keys
     for key in reversed(keys):
         objects.store.put(key, b"", content_type=TEXT)
+    assert objects.store.list("p/") == keys
+
+
+def test_pages_are_of_one_prefix_and_behind_any_key(objects: ObjectsHarness) -> None:
+    keys = ["p/1", "p/2/x", "p/3", "p/a b+?&%2e", "p/é", "p/😀"]
+    for key in [*reversed(keys), "o", "q", "pp"]:
+        objects.store.put(key, b"", content_type=TEXT)
+    assert objects.store.page("p/") == keys
+    for n, key in enumerate(keys):
+        assert objects.store.page("p/", key) == keys[n + 1 :]
+    assert objects.store.page("p/", "p/2") == keys[1:]
+    assert objects.store.page("p/", "a") == keys
+    assert (objects.store.page("p/", "q"), objects.store.page("nothing/")) == ([], [])
+    objects.store.delete("p/3")
+    assert objects.store.page("p/", "p/3") == keys[3:]
+
+
+def test_a_page_has_at_most_a_thousand_keys(objects: ObjectsHarness) -> None:
+    keys = [f"p/{n:04d}" for n in range(MAX_KEYS + 2)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda key: objects.store.put(key, b"", content_type=TEXT), keys))
+    first = objects.store.page("p/")
+    assert (first, objects.store.page("p/", first[-1])) == (keys[:MAX_KEYS], keys[MAX_KEYS:])
     assert objects.store.list("p/") == keys
 
 

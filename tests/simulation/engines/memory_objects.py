@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import NamedTuple
 
 from neve.adapters.object_rules import check_content_type, check_key
-from neve.ports.objects import ObjectStart
+from neve.ports.objects import MAX_KEYS, ObjectStart
 
 
 class Stored(NamedTuple):
@@ -72,6 +73,10 @@ class MemoryObjects:
     def list(self, prefix: str) -> list[str]:
         with self._lock:
             return sorted(key for key in self.objects if key.startswith(prefix))
+
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        keys = self.list(prefix)
+        return keys[bisect_right(keys, behind) :][:MAX_KEYS]
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         check_key(key)

@@ -118,6 +118,9 @@ class SimObjects:
     def list(self, prefix: str) -> list[str]:
         return self._process.call("objects", f"list {prefix}", lambda: self._objects.list(prefix))
 
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        return self._process.call("objects", f"page {prefix} {behind}", lambda: self._objects.page(prefix, behind))
+
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         return self._objects.presign_put(key, content_type=content_type, expires_s=expires_s, size=size)
 

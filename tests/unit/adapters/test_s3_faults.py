@@ -148,6 +148,7 @@ def test_every_method_translates(server: AnsweringServer, objects: S3Objects) ->
         lambda: objects.get("k"),
         lambda: objects.delete("k"),
         lambda: objects.list(""),
+        lambda: objects.page(""),
     ):
         with pytest.raises(StoreUnavailable, match="ExpiredToken"):
             call()

@@ -112,6 +112,7 @@ CALLS: dict[str, Callable[[FileObjects], object]] = {
     "peek": lambda files: files.peek("packs/ann/1", 9),
     "copy": lambda files: files.copy("packs/ann/1", "t"),
     "list": lambda files: files.list("packs/ann/"),
+    "page": lambda files: files.page("packs/ann/"),
     "delete": lambda files: files.delete("packs/ann/1"),
 }
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+MAX_KEYS: Final = 1_000
+"""Of one page (*limit*, S3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,11 @@ class ObjectStore(Protocol):
     def delete(self, key: str) -> None:
         """Idempotent."""
 
-    def list(self, prefix: str) -> list[str]: ...
+    def list(self, prefix: str) -> list[str]:
+        """All that there are, in the order of the keys' UTF-8 bytes."""
+
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        """The first ``MAX_KEYS`` of them, at most, behind a key, which need not be there; empty when there are none."""
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -116,8 +116,14 @@ class S3Objects:
         with translated("objects"):
             self._client.delete_object(Bucket=self._bucket, Key=key)
 
+    def page(self, prefix: str, behind: str = "") -> Sequence[str]:
+        """See ``ports.ObjectStore``. S3 may answer with none and say that there are more."""
+        pages = self._client.get_paginator("list_objects_v2")
+        with translated("objects"):
+            found = pages.paginate(Bucket=self._bucket, Prefix=prefix, StartAfter=behind)
+            return next(([entry["Key"] for entry in page["Contents"]] for page in found if page.get("Contents")), [])
+
     def list(self, prefix: str) -> list[str]:
-        """In the order of the keys' UTF-8 bytes."""
         pages = self._client.get_paginator("list_objects_v2")
         with translated("objects"):
             found = pages.paginate(Bucket=self._bucket, Prefix=prefix)

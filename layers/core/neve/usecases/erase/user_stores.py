@@ -59,7 +59,7 @@ def remove_everything(
     ports, keys = data.ports, data.keys
     yield from _passages(data)
     for name, prefix in keys.objects.items():
-        for objects in _pieces(ports.objects.list(prefix)):
+        for objects in _pieces(_objects(data, prefix)):
             for one in objects:
                 ports.objects.delete(one)
             yield Piece(name, len(objects))
@@ -80,10 +80,11 @@ def _passages(data: UserData[Ports]) -> Iterator[Piece]:
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
-    """How much each store but that of jobs holds, rows counted up to one. Raises StoreUnavailable."""
+    """How much each store but that of jobs holds, rows counted up to one, objects up to a page. Raises
+    StoreUnavailable."""
     ports, keys = data.ports, data.keys
     left = {"passages": ports.search.count(keys.owner)}
-    left |= {name: len(ports.objects.list(prefix)) for name, prefix in keys.objects.items()}
+    left |= {name: len(ports.objects.page(prefix)) for name, prefix in keys.objects.items()}
     return left | {name: int(next(rows_of(data), None) is not None) for name, rows_of in (ROWS | SHARED).items()}
 
 
@@ -92,6 +93,14 @@ def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
     rest = iter(found)
     while piece := list(islice(rest, DELETE_BATCH_SIZE)):
         yield piece
+
+
+def _objects(data: UserData[Ports], prefix: str) -> Iterator[str]:
+    """Their keys; a page is read when its first one is asked for."""
+    behind = ""
+    while page := data.ports.objects.page(prefix, behind):
+        yield from page
+        behind = page[-1]
 
 
 # --- rows ---------------------------------------------------------------------------------------
