@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -171,9 +171,8 @@ def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatc
     assert (receipt["events"], receipt["memories"], receipt["verified"]) == (5, 5, True)
 
 
-def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
-    """While a deletion erases so many memories, two between two looks at the time."""
-    monkeypatch.setattr(erase_retracted, "ROUND", 2)
+def many_memories(world: World, count: int) -> None:
+    """Of one turn."""
     seqs = world.say("tea").seqs
     world.observer.answers.append(observed_line("🔴 User likes tea", seqs[0], seqs[-1]))
     [one] = observe_session(world.user().of_session("s1"), 1, closing=True).written
@@ -181,6 +180,14 @@ def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
     for n in range(1, count):
         another = replace(made, id=f"mem_{world.ids.ulid(world.clock.now())}", text=f"🔴 Tea no. {n}", passages=())
         world.table.write([rows.put_memory(world.user().keys, replace(another, version=0))])
+
+
+def many_events(world: World, count: int) -> None:
+    world.say(*(f"Tea no. {n}" for n in range(count)))
+
+
+def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, counted: str, count: int) -> int:
+    """By a deletion that erases so many."""
     message, read, query = deletion(world), [0], world.table.query
 
     def counting(*given: Any, **more: Any) -> Any:
@@ -190,18 +197,20 @@ def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
 
     monkeypatch.setattr(world.table, "query", counting)
     run_retraction(world.user().of_session("s1"), message)
-    assert erased(world, message)["memories"] == count
+    assert erased(world, message)[counted] == count
     return read[0]
 
 
+@pytest.mark.parametrize(("make", "counted"), [(many_memories, "memories"), (many_events, "events")])
 def test_what_a_user_has_is_not_read_again_for_each_part_of_what_is_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[World, int], None], counted: str
 ) -> None:
     """Of 27,000 memories in parts of 500, each row was read some 30 times."""
+    monkeypatch.setattr(erase_retracted, "ROUND", 2)
     read = []
     for count in (20, 80):
-        with monkeypatch.context() as patched:
-            world = World.make(tmp_path / str(count))
-            world.open()
-            read.append(rows_read(world, patched, count))
+        world = World.make(tmp_path / str(count))
+        world.open()
+        make(world, count)
+        read.append(rows_read(world, monkeypatch, counted, count))
     assert read[1] < 5 * read[0], read

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -41,11 +41,11 @@ from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 T = TypeVar("T")
 
 ROUND = 500
-"""Events whose texts and images are looked for in everything else that the user has, at once; memories that are deleted
-without a look at the time."""
+"""Events or memories that are erased without a look at the time; events whose images are looked for in all the others,
+at once."""
 LOOK = 20_000
-"""*Chosen*: memories whose texts are looked for at once, in some 10 MB. A worker deletes fewer: to look again for each
-``ROUND`` of them would be to read most of them as often as there are rounds."""
+"""*Chosen*: events or memories whose texts are looked for in everything else that the user has, at once, in some 10 MB.
+A worker erases fewer: to look again for each ``ROUND`` of them would be to read most of them as often."""
 BATCH = 32
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 READ_BATCH_SIZE = 100
@@ -130,9 +130,9 @@ class _Erasing:
     seconds_left: SecondsLeft
 
     def run(self) -> None:
-        for events in _batched(self._events(), ROUND):
-            self._erase_events(events)
-            self._need_time()
+        while count := self._erase_log():
+            if count < LOOK:
+                break
         for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
@@ -165,12 +165,24 @@ class _Erasing:
         log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
         return (item for item in log if not item.get("erased") or rows.images_of_row(item))
 
-    def _erase_events(self, items: Sequence[Item]) -> None:
+    def _erase_log(self) -> int:
+        """How many of the events there still were, up to ``LOOK``, whose texts are looked for at once in everything
+        else. Raises OutOfTime behind some of them."""
+        count, texts = 0, set[str]()
+        for item in islice(self._events(), LOOK):
+            count += 1
+            texts.update(texts_of_event(self.scope.session, rows.read_event(item)))
+        alone = texts - used_elsewhere(self.scope, texts, self._leaving)
+        for events in _batched(islice(self._events(), count), ROUND):
+            self._erase_events(events, alone)
+            self._need_time()
+        return count
+
+    def _erase_events(self, items: Sequence[Item], alone: Set[str]) -> None:
         """Vectors and documents first: what the event's row says is how they are found. Images behind it, so that of
-        two events that show one, the last to be blanked finds nobody."""
+        two events that show one, the last to be blanked finds nobody. ``alone``: texts that nothing else says."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
-        texts = {text for event in events for text in texts_of_event(scope.session, event)}
-        self._erase_vectors(texts - used_elsewhere(scope, texts, self._leaving))
+        self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)} & alone)
         results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
         documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
