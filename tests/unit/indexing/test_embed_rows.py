@@ -31,7 +31,7 @@ from neve.usecases.indexing.requeue import requeue_pending
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.retract.erase_revisions import erase_revisions
+from neve.usecases.retract.documents.erase_revisions import erase_revisions
 from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.recall.test_recall_legs import OtherModel
 from tests.unit.recall_world import RecallWorld

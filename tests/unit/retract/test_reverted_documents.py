@@ -36,9 +36,9 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract import revert_documents
 from neve.usecases.retract.deleted_before import deleted_before
-from neve.usecases.retract.erase_revisions import erase_revisions
+from neve.usecases.retract.documents import revert_documents
+from neve.usecases.retract.documents.erase_revisions import erase_revisions
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
@@ -308,7 +308,7 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
             run_retraction(other, second)
         return gone
 
-    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", meeting)
     work(world, first)
     neighbour = get_job(world.user(), second["job_id"])
     assert (met, neighbour.status, neighbour.state["sessions"]) == ([OSLO], "done", ["s1"])
@@ -334,7 +334,7 @@ def test_another_conversation_takes_the_place_of_a_deleted_document(
             file_other(world, other)
         return gone
 
-    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", meeting)
     work(world, retract(world, 3, None, edit))
     assert (filing(world).document_path, filing_of(world, "s2").document_path) == (None, OSLO)
     world.observer.filings = [answer()]
@@ -357,7 +357,7 @@ def test_a_document_that_took_the_place_of_a_touched_one_is_not_deleted(
             file_other(world, other)
         return delete_document(scope, path, *of)
 
-    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", late)
+    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", late)
     job = work(world, retract(world, 3))
     assert (job.status, world.rev(OSLO)) == ("done", 1)
     assert [one.provenance.session_id for one in world.revisions(OSLO)] == ["s2"]

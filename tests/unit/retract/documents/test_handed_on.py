@@ -22,8 +22,7 @@ from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract import revert_documents
-from neve.usecases.retract.documents import file_again, filings
+from neve.usecases.retract.documents import file_again, filings, revert_documents
 from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction

@@ -18,7 +18,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.jobs import long_lists
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.librarian.file_session import file_session
-from neve.usecases.retract import revert_documents
+from neve.usecases.retract.documents import revert_documents
 from neve.usecases.retract.documents.filings import Filings
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import (

@@ -16,7 +16,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.librarian.file_session import file_session
-from neve.usecases.retract import revert_documents
+from neve.usecases.retract.documents import revert_documents
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change

@@ -33,7 +33,7 @@ from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_ex
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.pack.purge_versions import Purged, packs_with, purge_packs_with
-from neve.usecases.retract.erase_revisions import stored_revisions
+from neve.usecases.retract.documents.erase_revisions import stored_revisions
 from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
 from neve.usecases.retract.retract_job import ROUND_S
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere

@@ -28,6 +28,7 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
 from neve.usecases.retract.deleted_before import deleted_before
+from neve.usecases.retract.documents.revert_documents import revert_documents
 from neve.usecases.retract.erase_retracted import (
     DerivedRows,
     Receipt,
@@ -62,7 +63,6 @@ from neve.usecases.retract.retract_job import (
     rebuilt_so_far,
     so_far,
 )
-from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 PACK_BATCH_SIZE = 50

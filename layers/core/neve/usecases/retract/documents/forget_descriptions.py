@@ -18,7 +18,7 @@ from neve.store.documents import put_revision, read_document, text_of
 from neve.store.incarnation import still_there
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
-from neve.usecases.retract.erase_revisions import READ_BATCH_SIZE, stored_revisions
+from neve.usecases.retract.documents.erase_revisions import READ_BATCH_SIZE, stored_revisions
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,10 @@ from neve.usecases.jobs.messages.filing import refiling_job
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.rebuild_packs import served_with
+from neve.usecases.retract.documents.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.documents.file_again import file_again
 from neve.usecases.retract.documents.filings import Filings
 from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions, head_by_id
-from neve.usecases.retract.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.retract_job import (
     AT_PATHS,
     CHANGED,
