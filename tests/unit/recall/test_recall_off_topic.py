@@ -115,3 +115,25 @@ def test_nor_is_who_has_more_than_a_leg_goes_on_with_answered_because_of_one_wor
     assert (answer.hits, answer.result_state) == ([], "none")
     assert answer.debug is not None
     assert {"id": far, "reason": "off_topic"} in answer.debug["dropped"]
+
+
+@pytest.mark.parametrize(("similarity", "others", "found"), [(0.75, 90, True), (0.75, 110, False), (0.85, 110, True)])
+def test_among_many_what_is_a_little_alike_is_no_reason(
+    world: RecallWorld, similarity: float, others: int, found: bool
+) -> None:
+    passage, query = similar_pair(similarity)
+    near = world.remember(passage)
+    for number in range(others):
+        world.remember(f"A dusty page of some old history, {chr(97 + number % 26) * (2 + number // 26)}")
+    world.pump()
+    assert (near in world.found(query)) == found
+    assert near in world.found(query, mode="tool")
+
+
+@pytest.mark.parametrize(("others", "found"), [(90, True), (110, False)])
+def test_among_many_half_of_the_words_are_no_reason(world: RecallWorld, others: int, found: bool) -> None:
+    for number in range(others):
+        world.remember(f"A dusty page of some old history, {chr(97 + number % 26) * (2 + number // 26)}")
+    world.pump()
+    assert bool(world.found("kayak tours")) == found
+    assert world.found("kayak river tours"), "two of three"
