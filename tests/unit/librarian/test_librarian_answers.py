@@ -57,6 +57,10 @@ def test_what_is_of_the_form_is_taken() -> None:
     assert (got.account.title, got.account.key_topics, got.rejected) == ("A title", ("run",), {})
 
 
+def test_a_tag_is_kept_as_it_is_asked_for_however_its_accents_were_written() -> None:
+    assert read(action(tags=["cafe\u0301", "caf\u00e9"])).actions[0].tags == ("caf\u00e9",)
+
+
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
+from unicodedata import normalize
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -150,7 +151,7 @@ class _Reader:
             base_rev=read.base_rev,
             to_path=read.to_path,
             title=one_line(read.title) if read.title else None,
-            tags=tuple(dict.fromkeys(one_line(tag) for tag in read.tags)),
+            tags=tuple(dict.fromkeys(normalize("NFC", one_line(tag)) for tag in read.tags)),
             importance=read.importance,
             certainty=read.certainty,
             seqs=tuple(sorted({seq for seq in read.seqs if seq in self.seqs})),
