@@ -18,13 +18,16 @@ from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Sco
 from neve.domain.records.sessions import EventType
 from neve.domain.retract.derived import consequences
 from neve.observing import Observed
+from neve.ports.table import Put
 from neve.store import rows
+from neve.store.partitions import all_rows
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.retract import erase_retracted
 from neve.usecases.retract.find_derived import find_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import World, observed_line
 
@@ -169,6 +172,30 @@ def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatc
     assert len(places) == len(set(places)) == 6, "a message that stands where it stood is given up"
     receipt = erased(world, message)
     assert (receipt["events"], receipt["memories"], receipt["verified"]) == (5, 5, True)
+
+
+def test_no_vector_is_left_where_another_worker_erases_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more than are looked for at once: what the other has left is behind those."""
+    monkeypatch.setattr(erase_retracted, "LOOK", 2)
+    world.say(*(f"Tea no. {n}" for n in range(5)))
+    keys, scope = world.user().keys, world.user().of_session("s1")
+    for seq in range(1, 6):
+        for text in texts_of_event("s1", rows.read_event(world.table.get(scope.keys.event(seq)) or {})):
+            key = keys.vector(text, "fixture")
+            world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
+    message, look = deletion(world), used_elsewhere
+
+    def look_while_another_erases(*given: Any) -> set[str]:
+        monkeypatch.setattr(erase_retracted, "used_elsewhere", look)
+        found = look(*given)
+        report = run_retraction(scope, message, partial(next, iter([60.0]), 5.0))
+        assert report is not None and report.left_off_at is not None
+        return found
+
+    monkeypatch.setattr(erase_retracted, "used_elsewhere", look_while_another_erases)
+    run_retraction(scope, message)
+    assert erased(world, message)["verified"]
+    assert list(all_rows(world.table, keys.vectors)) == []
 
 
 def many_memories(world: World, count: int) -> None:

@@ -159,21 +159,23 @@ class _Erasing:
 
     # --- events ---------------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[Item]:
-        """Those that still say something, or whose images are still to be removed."""
-        between = self.scope.keys.events(*self.retraction.span)
+    def _events(self, last: int | None = None) -> Iterator[Item]:
+        """Those that still say something, or whose images are still to be removed; up to ``last``."""
+        first, end = self.retraction.span
+        between = self.scope.keys.events(first, end if last is None else last)
         log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
         return (item for item in log if not item.get("erased") or rows.images_of_row(item))
 
     def _erase_log(self) -> int:
         """How many of the events there still were, up to ``LOOK``, whose texts are looked for at once in everything
         else. Raises OutOfTime behind some of them."""
-        count, texts = 0, set[str]()
+        count, last, texts = 0, self.retraction.seq_from, set[str]()
         for item in islice(self._events(), LOOK):
-            count += 1
+            count, last = count + 1, item["seq"]
             texts.update(texts_of_event(self.scope.session, rows.read_event(item)))
         alone = texts - used_elsewhere(self.scope, texts, self._leaving)
-        for events in _batched(islice(self._events(), count), ROUND):
+        # no others: where another worker erases meanwhile, fewer than ``count`` are left of these
+        for events in _batched(self._events(last), ROUND):
             self._erase_events(events, alone)
             self._need_time()
         return count
