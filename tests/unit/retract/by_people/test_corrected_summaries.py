@@ -9,18 +9,22 @@ from typing import Any
 
 import pytest
 
+from neve.domain.librarian.filing import Filed
 from neve.domain.records.memories import Kind, Memory, Priority, Status
 from neve.domain.records.retractions import RetractReason
 from neve.store import rows
+from neve.store.filings import read_filing
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.librarian.file_session import file_session
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.read_sessions import get_session
-from tests.unit.librarian.library_world import LibraryWorld, answer
+from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 THEIRS = "We talked about Bergen."
+GOALS = "/profile/goals"
 
 
 @pytest.fixture
@@ -151,3 +155,51 @@ def test_a_deletion_leaves_none_of_the_marks_of_a_summary(world: LibraryWorld) -
     take_back(world, 2, "deleted")
     [after] = summaries(world)
     assert (after.label, after.importance) == (None, 3)
+
+
+def of_first(world: LibraryWorld) -> Memory:
+    [found] = [memory for memory in summaries(world) if memory.session_id == "s1"]
+    return found
+
+
+def read_by_librarian(world: LibraryWorld, session: str, filed: Filed) -> None:
+    world.observer.filings = [filed]
+    message = {"incarnation": 1, "job_id": f"job_{world.ids.token()}", "kind": "librarian"}
+    file_session(world.user().of_session(session), message)
+
+
+def edited(world: LibraryWorld, session: str, seq: int) -> None:
+    scope = world.user().of_session(session)
+    answered = retract_events(scope, Retract(seq, None, "edited"))
+    run_retraction(scope, message_of_row(world.table.get(world.tenant.keys.job(answered.job_id)) or {}).body)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"priority": Priority.LOW},
+        {"outcome": "INTERRUPTED"},
+        {"emotional_tone": "merry"},
+        {"key_topics": ("mine",)},
+    ],
+)
+@pytest.mark.parametrize("own", [False, True], ids=["it stays", "its answer is regenerated, too"])
+def test_what_a_person_changed_stays_where_another_session_has_it_filed_again(
+    world: LibraryWorld, mark: dict[str, Any], own: bool
+) -> None:
+    """A message is edited by which another session had made a document, onto which this one has written since."""
+    world.open(session="s2")
+    world.say("We sing.", "Oh.", session="s2")
+    read_by_librarian(world, "s2", answer(change("create", GOALS, "Sings."), account=None))
+    world.say("And dance.", "Noted.")
+    read_by_librarian(world, "s1", answer(change("append", GOALS, "Dances.", 1, seqs=(3,))))
+    update_memory(world.user(), of_first(world).id, MemoryChange(mark), None)
+    edited(world, "s2", 1)
+    assert read_filing("s1", world.table.get(world.session.keys.filing)).filed_seq == 0
+    if own:
+        edited(world, "s1", 4)
+    read_by_librarian(world, "s1", answer())
+    assert {name: getattr(of_first(world), name) for name in mark} == mark
+    world.say("And to Bergen.", "Noted.")
+    read_by_librarian(world, "s1", answer())
+    assert {name: getattr(of_first(world), name) for name in mark} == mark, "also behind the next filing"

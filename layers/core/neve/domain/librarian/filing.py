@@ -115,7 +115,8 @@ class Filing:
     where the cursor has been moved back since. ``last_filing``: the name that the last commit gave itself, and
     ``result`` what it said of itself. ``waiting``: id and kind of the jobs that end when what is taken back has left,
     and the session is filed again. ``marks_of``: id of a summary that left with what was taken back, whose marks the
-    next one has, and ``theirs``: names of the fields of an account that a person had changed on it."""
+    next one has. ``theirs``: while ``account`` is not known any more, names of its fields that a person had changed on
+    the summary that was written from it."""
 
     session_id: str
     filed_seq: int = 0

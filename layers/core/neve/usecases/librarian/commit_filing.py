@@ -145,6 +145,7 @@ class FilingCommit:
             filed_seq=self.read.last_seq,
             prompt_version=self.filed.prompt_version,
             account=None if self.read.nothing_is_left else self.account,
+            theirs=written.filing.theirs if self.read.nothing_is_left else (),
             left_out=self.read.left_out,
             read_to=max(written.filing.read_to, self.read.last_seq),
             last_filing=self.write_id,

@@ -82,13 +82,13 @@ class SessionSummary:
             left = found.get(keys.memory(filing.marks_of)) if filing.marks_of else None
             if left is not None:  # an erasure leaves none
                 made = with_marks_of_summary(made, rows.read_memory(left), filing.theirs)
-            named = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint, marks_of=None, theirs=())
+            named = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint, marks_of=None)
             return named, (rows.put_memory(keys, made),)
         item = found.get(keys.memory(filing.memory_id))
         before = rows.read_memory(item) if item else None
         if before is None or before.fingerprint != filing.memory_fingerprint or before.status is not Status.ACTIVE:
             return filing, ()
-        after = replace(self._of_account(before, text), **self._kept(before, filing.account))
+        after = replace(self._of_account(before, text), **self._kept(before, filing))
         if self.read.cut.events:
             after = self._of_time(after, now)
         if after == before:
@@ -142,10 +142,11 @@ class SessionSummary:
             provenance=self._provenance(text),
         )
 
-    def _kept(self, before: Memory, last: Account | None) -> dict[str, Any]:
-        """What a person has changed beside its text. ``last``: the account that it was written from. An outcome that
-        the caller has named since holds."""
-        kept = {name: getattr(before, name) for name in changed_by_people(before, last)}
+    def _kept(self, before: Memory, filing: Filing) -> dict[str, Any]:
+        """What a person has changed beside its text. An outcome that the caller has named since holds, where it is
+        known from which account it was written."""
+        last = filing.account
+        kept = {name: getattr(before, name) for name in (*filing.theirs, *changed_by_people(before, last))}
         if last is None:
             return kept
         if self.read.head.outcome not in (None, last.outcome):

@@ -84,12 +84,13 @@ class Filings:
         filing = read_filing(session, found[keys.filing])
         moved = replace(filing, filed_seq=0, account=None, left_out=(), last_filing=None, result={})
         item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
-        gen = rows.read_head(found.get(keys.head)).gen
-        if item and session == self.scope.session and _has_left(rows.read_memory(item), session, spans, gen):
-            moved = replace(moved, memory_id=None, memory_fingerprint=None)
-            if not self.retraction.erases:
-                theirs = tuple(changed_by_people(rows.read_memory(item), filing.account))
-                moved = replace(moved, marks_of=filing.memory_id, theirs=theirs)
+        summary, gen = rows.read_memory(item) if item else None, rows.read_head(found.get(keys.head)).gen
+        if summary is not None:
+            theirs = dict.fromkeys((*filing.theirs, *changed_by_people(summary, filing.account)))
+            moved = replace(moved, theirs=tuple(theirs))
+        if summary is not None and session == self.scope.session and _has_left(summary, session, spans, gen):
+            left = {"theirs": ()} if self.retraction.erases else {"marks_of": filing.memory_id}
+            moved = replace(moved, memory_id=None, memory_fingerprint=None, **left)
         if filing.document_id is None:
             return moved
         if keys.document_place(filing.document_id) not in found:

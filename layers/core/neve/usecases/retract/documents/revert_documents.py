@@ -148,6 +148,11 @@ def _unread(job: Job) -> Job:
     return job if EMPTIED in job.state or is_done(job, REVERTED) else after(job, REVERTED)
 
 
+def _named(filing: Filing) -> tuple[str | None, ...]:
+    """What a librarian goes on writing."""
+    return filing.memory_id, filing.document_id
+
+
 def _is_of(revisions: Collection[tuple[str, int]], entry: PackEntry) -> bool:
     return (entry.id, entry.rev) in revisions
 
@@ -430,8 +435,9 @@ class _Reverting:
             return False
         filing = read_filing(session, found.get(scope.keys.filing))
         # the retraction of another session may have moved it back meanwhile, which kept the place of a missing document
+        # and of a summary that leaves with this one
         moved = self.filings.moved_back(session, spans, found)
-        if moved is not None and moved.document_id == filing.document_id and not filing.holds_any(spans):
+        if moved is not None and _named(moved) == _named(filing) and not filing.holds_any(spans):
             moved = None
         freed = replace(moved or filing, waiting=())
         ops: list[WriteOp] = [] if freed == filing else [put_filing(scope.keys, freed)]
