@@ -4,7 +4,7 @@ fewer rows (docs/rules/reflect.md#trigger). Behind a pass the pack is rebuilt, t
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,14 +24,13 @@ from neve.ports.errors import ContentRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.incarnation import still_there
 from neve.store.memories import active_memories
 from neve.store.transact import transact
 from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import CostBeside, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
-from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_failures
+from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_failures, note_cost
 from neve.usecases.tenants.usage import answer_cost, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
@@ -171,18 +170,19 @@ def _folded(
     scope: SessionScope, incarnation: int, due: _Due, reflected: Reflected, notes: ReflectionNotes
 ) -> list[str]:
     new = _new_rows(scope, reflected, due.sources, due.target, due.timezone)
-    usage = CostBeside(partial(_usage, scope, reflected))
+    cost = answer_cost(reflected.calls, reflected.usage)
+    usage = CostBeside(partial(_usage, scope, cost))
     wanted = Replacement(tuple(new), tuple(due.sources), REASON, scope.session, usage)
     try:
         ids, reason = _replaced(scope, incarnation, wanted)
     except ReplacementBusy:
         if not usage.asked_for:
-            count_in_vain(scope, incarnation, answer_cost(reflected.calls, reflected.usage))
+            count_in_vain(scope, incarnation, cost)
         raise
     if reason == NOTHING:
         transact(scope.ports, lambda: _note_failure(scope))
     if reason is not None:
-        transact(scope.ports, lambda: _note_cost(scope, incarnation, reflected))
+        note_cost(scope, incarnation, cost)
     answered = sum(bool(row.text.strip()) for row in reflected.rows)
     notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
     notes.not_reflected = reason
@@ -206,16 +206,7 @@ def _replaced(scope: SessionScope, incarnation: int, wanted: Replacement) -> tup
         return [], OVERTAKEN
 
 
-def _note_cost(scope: SessionScope, incarnation: int, reflected: Reflected) -> None:
-    """Of an answer that nothing was written of. Raises Conflict, UserErased."""
-    head = rows.read_head(scope.ports.table.get(scope.keys.head))
-    still_there(head, incarnation)
-    if usage := _usage(scope, reflected):
-        scope.ports.table.write([rows.check_head(scope.keys, head), *usage])
-
-
-def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:
-    cost = answer_cost(reflected.calls, reflected.usage)
+def _usage(scope: SessionScope, cost: Mapping[str, int]) -> list[WriteOp]:
     return [usage_put(scope.keys, scope.ports.table.get(scope.keys.usage), cost)] if cost else []
 
 

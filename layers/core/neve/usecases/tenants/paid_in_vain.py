@@ -43,7 +43,12 @@ def count_in_vain(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -
     tell. A user who was erased costs nothing any more."""
     if cost:
         with suppress(StoreUnavailable, NeveError, UserErased):
-            transact(scope.ports, lambda: _count(scope, incarnation, cost))
+            note_cost(scope, incarnation, cost)
+
+
+def note_cost(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
+    """The same where nothing else is to be told. Raises UserErased, 409 ``conflict``, StoreUnavailable."""
+    transact(scope.ports, lambda: _count(scope, incarnation, cost))
 
 
 def _count(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
@@ -52,4 +57,5 @@ def _count(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
     found = scope.ports.table.get_many([keys.head, keys.usage])
     head = rows.read_head(found.get(keys.head))
     still_there(head, incarnation)
-    scope.ports.table.write([rows.check_head(keys, head), usage_put(keys, found.get(keys.usage), cost)])
+    if cost:
+        scope.ports.table.write([rows.check_head(keys, head), usage_put(keys, found.get(keys.usage), cost)])
