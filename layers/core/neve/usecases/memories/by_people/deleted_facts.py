@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from neve.domain.memories.fact_statements import MAX_REPEATED_FACTS
 from neve.domain.records.markers import SessionMarker
@@ -18,16 +18,19 @@ from neve.store.partitions import all_rows
 def deleted_parts(scope: SessionScope, marker: SessionMarker, since: str) -> list[Span]:
     """Of the session's log. ``since``: begin of the ids of what may have been made of it, but for the facts that its
     marker names as repeated, which may be older. One query and one read. Raises StoreUnavailable."""
+    said = (part for left in _deleted(scope, marker, since) for part in _said_in(left, scope.session))
+    return list(dict.fromkeys(said))
+
+
+def _deleted(scope: SessionScope, marker: SessionMarker, since: str) -> Iterator[Item]:
+    """Where the session repeated more than the marker names, all that were."""
     table, keys = scope.ports.table, scope.keys
-    if len(marker.retold) < MAX_REPEATED_FACTS:
-        found = all_rows(table, keys.partition, between=keys.deleted_since(since))
-    else:
-        found = all_rows(table, keys.partition, prefix=DELETED_MEMORY)
-    parts = {part: None for left in found for part in _said_in(left, scope.session)}
+    if len(marker.retold) >= MAX_REPEATED_FACTS:
+        yield from all_rows(table, keys.partition, prefix=DELETED_MEMORY)
+        return
+    yield from all_rows(table, keys.partition, between=keys.deleted_since(since))
     if marker.retold:
-        older = table.get_many([keys.deleted_memory(one) for one in marker.retold])
-        parts |= {part: None for left in older.values() for part in _said_in(left, scope.session)}
-    return list(parts)
+        yield from table.get_many([keys.deleted_memory(one) for one in marker.retold]).values()
 
 
 def deleted_by_people(scope: UserScope, ids: Iterable[str]) -> frozenset[str]:

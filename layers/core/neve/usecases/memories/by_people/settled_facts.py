@@ -30,8 +30,8 @@ def without_settled(
     """Without what is done, put away, or replaced by a person's word or by what they deleted; without what rests on
     messages of which a person has deleted a fact, unless one is known that these had stated; and without what is not
     known and rests on messages of which a person has corrected a fact: what those facts said before is not known any
-    more. ``since``: begin of the ids of what may have been made of the session. Six reads at most. Raises
-    StoreUnavailable."""
+    more. ``since``: begin of the ids of what may have been made of the session. A query, and six reads at
+    most. Raises StoreUnavailable."""
     if not facts:
         return []
     table, keys = scope.ports.table, scope.keys
