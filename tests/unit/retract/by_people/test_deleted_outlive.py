@@ -182,19 +182,32 @@ def test_an_observation_that_is_deleted_before_it_is_read_again_is_not_written_a
     assert (seen(world), facts(world)) == ([], [CATS])
 
 
-def test_nor_where_it_is_deleted_at_the_moment_of_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.say("I live in Berlin.", "Ah.", "I have two cats.", "Oh.")
-    observe(world, lines((BERLIN, 1, 4), facts=(fact(LIVES, 1, 1), fact(CATS, 3, 3))))
+def at_the_commit(world: World, monkeypatch: pytest.MonkeyPatch, deleted: Callable[[], Memory]) -> None:
+    """Of what is read again a person deletes this."""
 
     def look_then_delete(*args: Any) -> Any:
         found = without_settled(*args)
         monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", without_settled)
-        world.table.before_write = lambda: delete(world, all_facts(world)[0])
+        world.table.before_write = lambda: delete(world, deleted())
         return found
 
     monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", look_then_delete)
+
+
+def test_nor_where_it_is_deleted_at_the_moment_of_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.say("I live in Berlin.", "Ah.", "I have two cats.", "Oh.")
+    observe(world, lines((BERLIN, 1, 4), facts=(fact(LIVES, 1, 1), fact(CATS, 3, 3))))
+    at_the_commit(world, monkeypatch, lambda: all_facts(world)[0])
     read_again(world, LIVES)
     assert (facts(world), len(seen(world))) == ([CATS], 1)
+
+
+def test_nor_an_observation_that_is_deleted_at_that_moment(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = told(world)
+    at_the_commit(world, monkeypatch, lambda: before)
+    world.observer.answers.append(lines((BERLIN, 1, 1), facts=(fact(CATS, 1, 1),)))
+    assert take_back(world, 2, 2).status == "done"
+    assert (seen(world), facts(world)) == ([], [CATS])
 
 
 @pytest.mark.parametrize("change", [lambda _world, _one: None, lambda world, one: patch(world, one, text="Zürich.")])

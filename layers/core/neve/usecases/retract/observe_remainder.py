@@ -23,7 +23,7 @@ from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
 from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
-from neve.ports.table import Item, Key, WriteOp
+from neve.ports.table import Check, Item, Key, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -310,13 +310,15 @@ def _told(refused: RefusedEvent) -> dict[str, Any]:
 @dataclass(frozen=True, kw_only=True)
 class _Commit(PassCommit):
     """Of a bounded pass: the marker stays, and the row stands where its events do. ``overtaken``: by another writer,
-    which may have been a person; until then the facts are as they were looked at just before."""
+    which may have been a person; until then the facts are as they were looked at just before. ``before``: the
+    observation's row, where this attempt has found it."""
 
     job_id: str
     left: Left
     read_to: int
     new: ObservationReport
     overtaken: list[bool] = field(default_factory=list)
+    before: list[Item] = field(default_factory=list)
 
     @property
     def _counts(self) -> bool:
@@ -335,11 +337,14 @@ class _Commit(PassCommit):
         job = read(self.scope, self.job_id)
         new = replace(self.new, facts_left_out=self.new.facts_left_out + self._without_room)
         job = moved_on(job, self.left, self.read_to, new, memory.id if memory else None)
-        return [rows.put_job(self.scope.keys, job)]
+        # nobody changes or deletes it between that look and the commit
+        unchanged = [Check(key_of(row), Version(row["version"])) for row in self.before]
+        return [rows.put_job(self.scope.keys, job), *unchanged]
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
         memory = super()._memory(memory_id, observed, timezone)
         item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
+        self.before[:] = [item] if item else []
         if memory and item:  # an erasure leaves no row, and none of its marks
             memory = self._as_marked(with_marks_of(memory, rows.read_memory(item)))
         elif memory and deleted_by_people(self.scope, [self.left.memory_id]):
