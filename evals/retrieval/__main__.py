@@ -1,7 +1,10 @@
 """Retrieval through the API, on every set of chats that there is a loader for: ``make eval DATA=folder``.
 
 Starts the service on an empty folder, sends the chats, waits until all is observed and embedded, asks every question of
-each system, and writes ``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``."""
+each system, and writes ``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``. With ``--ways`` the
+chats are sent as other backends would send them, for a result and a table of their own.
+
+Exits with 1 where a system finds evidence for fewer questions than plain BM25 or our own RRF."""
 
 from __future__ import annotations
 
@@ -23,13 +26,14 @@ from evals.retrieval.baseline import PlainBm25
 from evals.retrieval.chats import Chat, NoSuchData
 from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
 from evals.retrieval.playing import DEPTH, System, ask, digest, encode, named, send, settle
-from evals.retrieval.report import console_table, write_markdown
+from evals.retrieval.report import behind, console_table, write_markdown, write_ways
 from evals.retrieval.scoring import Judged, intervals, judge, means
 from evals.retrieval.sets import SETS, load_sets
+from evals.retrieval.ways import WAYS, as_sent, named_ways
 from local.api_client import ApiClient
 from local.running import start_server
 
-RESULT = Path("evals/results/retrieval.json")
+RESULT, RESULT_OF_WAYS = Path("evals/results/retrieval.json"), Path("evals/results/retrieval_ways.json")
 BASELINE = "BM25"
 HALVES = {"tuned": True, "reported": False}
 PROMPT = "prompt"
@@ -96,6 +100,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         chats = load_sets(options.data, options.sets.split(","), options.chats)
+        if options.ways:
+            chats = [as_sent(way, chat) for way in named_ways(options.ways) for chat in chats]
         systems = named(options.systems.split(",") if options.systems else None)
     except (NoSuchData, ValueError) as error:
         print(error, file=sys.stderr)
@@ -109,12 +115,15 @@ def main(arguments: Sequence[str]) -> int:
         "sets": run.tables(chats),
         "ms": {name: _p50_p95(found) for name, found in run.ms.items()},
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(result, indent=1) + "\n")
+    out = options.out or (RESULT_OF_WAYS if options.ways else RESULT)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(result, indent=1) + "\n")
     print(console_table(result))
     if not options.no_docs:
-        write_markdown(result)
-    return 0
+        (write_ways if options.ways else write_markdown)(result)
+    worse = list(behind(result))
+    print("\n".join(worse), file=sys.stderr, end="\n" if worse else "")
+    return 1 if worse else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,7 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--chats", default="", help="numbers within each set, for example 1-5")
     parser.add_argument("--systems", default="", help="names, separated by commas; default all")
     parser.add_argument("--keep", type=Path, help="keep the service's folder here, so that the next run sends nothing")
-    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--ways", default="", help=f"send them otherwise: all, or of {', '.join(WAYS)}")
+    parser.add_argument("--out", type=Path, help=f"default: {RESULT}, with --ways {RESULT_OF_WAYS}")
     parser.add_argument("--stack", choices=("embedded", "full"), default="embedded", help="of an own service")
     parser.add_argument("--base-url", help="a running service instead of an own one; needs --key")
     parser.add_argument("--key")

@@ -11,6 +11,7 @@ from typing import Any
 
 from evals.retrieval.chats import Chat, Message
 from evals.retrieval.scoring import WIDEST_RANGE, Ranking
+from evals.retrieval.ways import set_and_way
 from local.api_client import ApiClient, ApiError
 from neve.domain.times import iso
 
@@ -41,7 +42,7 @@ class System:
         return self.fields.get("rerank") == "late"
 
     def held_out(self, chat_set: str) -> bool:
-        return not self.memories or chat_set not in OF_THE_OBSERVER
+        return not self.memories or set_and_way(chat_set)[0] not in OF_THE_OBSERVER
 
 
 _UTTERANCES = {"k": DEPTH, "mode": "tool", "threshold": 0, "sources": ["event"]}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from evals.retrieval.chats import TUNED_ON
 from evals.retrieval.scoring import MEASURES
+from evals.retrieval.ways import WAYS, set_and_way
 
 DOCUMENT, README = Path("docs/retrieval.md"), Path("README.md")
 BEGIN, END = "<!-- retrieval:begin -->", "<!-- retrieval:end -->"
+BEGIN_WAYS, END_WAYS = "<!-- ways:begin -->", "<!-- ways:end -->"
 NOT_HELD_OUT = "not held out"
 HALVES = {"reported": "reported", "tuned": "tuned on"}
 SPREAD = ("any@10", "mrr@10")
@@ -22,6 +26,9 @@ SHOWN: Mapping[str, str] = {
     "BM25": "plain BM25 over the same messages",
 }
 """In the README."""
+BESIDE = ("BM25", "RRF")
+RANKED = ("event", "both", "event late", "both late")
+"""Whatever the chats, none of these may be worse than those of ``BESIDE``."""
 
 
 def console_table(result: dict[str, Any]) -> str:
@@ -32,15 +39,49 @@ def console_table(result: dict[str, Any]) -> str:
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT, readme: Path = README) -> None:
     """Replace what stands between the markers of both. Raises ValueError where there are none."""
-    _replace(document, "\n".join([*_about(result), "", console_table(result).rstrip()]))
-    _replace(readme, "\n".join(side_by_side(result)))
+    _replace(document, "\n".join([*_about(result), "", console_table(result).rstrip()]), BEGIN, END)
+    _replace(readme, "\n".join(side_by_side(result)), BEGIN, END)
 
 
-def _replace(document: Path, tables: str) -> None:
+def write_ways(result: dict[str, Any], document: Path = DOCUMENT) -> None:
+    """The same of chats that were sent otherwise. Raises ValueError where there are no markers."""
+    _replace(document, "\n".join(ways_table(result)), BEGIN_WAYS, END_WAYS)
+
+
+def _replace(document: Path, tables: str, begin: str, end: str) -> None:
     text = document.read_text()
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{document} has no markers {BEGIN} {END}")
-    document.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{tables}\n{END}", text, flags=re.DOTALL))
+    if begin not in text or end not in text:
+        raise ValueError(f"{document} has no markers {begin} {end}")
+    document.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{tables}\n{end}", text, flags=re.DOTALL))
+
+
+def behind(result: dict[str, Any]) -> Iterator[str]:
+    """Where one of ``RANKED`` has evidence among its first ten for fewer questions than one of ``BESIDE``, a line
+    each."""
+    for chat_set, halves in result["sets"].items():
+        for half, table in halves.items():
+            found = {name: row["any@10"] for name, row in table["systems"].items()}
+            for name, least in product(RANKED, BESIDE):
+                if name in found and found[name] < found.get(least, 0.0):
+                    numbers = _numbers(result, chat_set, half)
+                    yield f"{numbers}: any@10 of {name} is {found[name]}, of {least} {found[least]}"
+
+
+def ways_table(result: dict[str, Any]) -> Iterator[str]:
+    """any@10 / MRR@10 of ``SHOWN``, a row a way, the halves of the sets beside each other."""
+    ways: dict[str, dict[str, Any]] = defaultdict(dict)
+    for chat_set, halves in result["sets"].items():
+        data_set, way = set_and_way(chat_set)
+        for half, table in halves.items():
+            ways[way][_numbers(result, chat_set, half).replace(chat_set, data_set)] = table["systems"]
+    columns = [(s, name) for s, systems in next(iter(ways.values())).items() for name in SHOWN if name in systems]
+    heads = [f"{data_set}: {name}" for data_set, name in columns]
+    yield f"| any@10 / MRR@10 | {' | '.join(heads)} |"
+    yield "| --- |" + " --- |" * len(heads)
+    for way, sets in ways.items():
+        rows = (sets[data_set][name] for data_set, name in columns)
+        cells = " | ".join(f"{row['any@10']:.1f} / {row['mrr@10']:.1f}" for row in rows)
+        yield f"| {WAYS[way].about} | {cells} |"
 
 
 def side_by_side(result: dict[str, Any], systems: Mapping[str, str] = SHOWN) -> Iterator[str]:
