@@ -380,7 +380,7 @@ ABLATIONS = _by_name(
             "left running",
             "noting when the job of a pass is due that nobody had asked for",
             "outbox",
-            400,
+            1_200,
             lambda: [(extract_session, "_asked", nothing)],
         ),
         Ablation(
