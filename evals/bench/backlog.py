@@ -29,6 +29,7 @@ from evals.bench.filling import fill, wait_until_embedded
 from evals.bench.measuring import percentile
 from evals.bench.operations import USER, Operations
 from evals.bench.texts import memory_texts
+from evals.markers import write_between
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.backend import QUEUE, TABLE
@@ -63,7 +64,7 @@ def main() -> int:
     given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(sentence(result))
     if not given.quick:
-        report.write_between(*MARKERS, sentence(result))
+        write_between(*MARKERS, sentence(result), report.DOCUMENT)
     return 0 if result["p95_ratio"] <= 2 and result["found"] == USERS else 1
 
 

@@ -29,6 +29,7 @@ from typing import Any
 from evals.bench import machine, report
 from evals.bench.measuring import percentile
 from evals.bench.texts import memory_texts, questions
+from evals.markers import write_between
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.backend import EMBEDDERS
@@ -113,7 +114,7 @@ def main() -> int:
     if not given.quick:
         about |= {"embedder": given.embedder, "pause_s": given.pause_s}
         given.out.write_text(json.dumps(about | asdict(outcome), indent=1) + "\n", encoding="utf-8")
-        report.write_between(*MARKERS, text)
+        write_between(*MARKERS, text, report.DOCUMENT)
     return 0 if outcome.good else 1
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from evals.bench import machine, report
 from evals.bench.measuring import degradation, percentile
 from evals.bench.operations import Operations
+from evals.markers import write_between
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.running import EmbedderName, start_server
@@ -79,7 +80,8 @@ class Among:
         print(self.sentence(result))
         if not given.quick:
             marker = f"many-{self.things}"
-            report.write_between(f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->", self.sentence(result))
+            marks = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
+            write_between(*marks, self.sentence(result), report.DOCUMENT)
         in_time = result["client_p95_ms"] <= result["budget_ms"] and result["most_hits"] <= result["k"]
         return 0 if in_time and self.held(result) else 1
 

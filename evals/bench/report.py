@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evals.bench.operations import BASELINE
+from evals.markers import write_between
 
 DOCUMENT = Path("docs/benchmark.md")
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
@@ -55,15 +55,6 @@ def write_markdown(result: dict[str, Any], document: Path = DOCUMENT) -> None:
     """Every table, between its markers. Raises ValueError for a document without them."""
     parts = "\n\n".join("\n\n".join([sentence, _markdown(table)]).strip() for sentence, table in tables(result))
     write_between(BEGIN, END, parts, document)
-
-
-def write_between(begin: str, end: str, part: str, document: Path = DOCUMENT) -> None:
-    """Replace what stands between two markers. Raises ValueError for a document without them."""
-    text = document.read_text(encoding="utf-8")
-    if begin not in text or end not in text:
-        raise ValueError(f"{document} has no markers {begin} {end}")
-    generated = f"{begin}\n{part}\n{end}"
-    document.write_text(re.sub(f"{begin}.*{end}", lambda _: generated, text, flags=re.DOTALL), encoding="utf-8")
 
 
 def _markdown(table: Table) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from evals.cost import sums
 from evals.cost.prices import KNOWN, PRICES, REGION
 from evals.cost.sums import GB, THOUSAND, VOLUMES, Line, Unit
+from evals.markers import write_between
 
 DOCUMENT = Path("docs/cost.md")
 BEGIN, END = "<!-- cost:begin -->", "<!-- cost:end -->"
@@ -51,11 +52,7 @@ def render(result: dict[str, Any]) -> str:
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT) -> None:
     """Replace what stands between the markers. Raises ValueError for a document without them."""
-    text = document.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{document} has no markers {BEGIN} {END}")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    document.write_text(f"{before}{BEGIN}\n{render(result)}\n{END}{after}", encoding="utf-8")
+    write_between(BEGIN, END, render(result), document)
 
 
 def _table(head: list[str], body: list[list[str]]) -> str:

@@ -23,6 +23,7 @@ from evals.bench import machine, report
 from evals.bench.filling import fill, wait_until_embedded
 from evals.bench.measuring import median_and_p95
 from evals.bench.texts import memory_texts, questions
+from evals.markers import write_between
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.backend import ENCODER
@@ -95,7 +96,7 @@ def main() -> int:
     print(text)
     if not given.quick:
         given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        report.write_between(*MARKERS, text)
+        write_between(*MARKERS, text, report.DOCUMENT)
     slower = [n for n, found in result["memories"].items() if found["ratio"] > MOST.get(n, 1.0)]
     return 1 if slower else 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from evals.markers import write_between
 from evals.prompt_cost.replay import CACHED, METHODS, NEVE, OBSERVED, UNCACHED, Played
 from evals.prompt_cost.sending import Sent
 from evals.prompt_cost.settings import CHAT_MODELS, OBSERVER_MODEL
@@ -211,9 +212,4 @@ def _yes(is_reached: bool) -> str:
 
 def write_markdown(text: str) -> None:
     """Raises ValueError for a document without the markers."""
-    document = DOCUMENT.read_text(encoding="utf-8")
-    head, _, rest = document.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not end:
-        raise ValueError(f"{DOCUMENT} has no markers {BEGIN} {END}")
-    DOCUMENT.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+    write_between(BEGIN, END, text, DOCUMENT)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from evals.markers import write_between
 from evals.retrieval.chats import TUNED_ON
 from evals.retrieval.scoring import MEASURES
 from evals.retrieval.ways import WAYS, set_and_way
@@ -39,20 +39,13 @@ def console_table(result: dict[str, Any]) -> str:
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT, readme: Path = README) -> None:
     """Replace what stands between the markers of both. Raises ValueError where there are none."""
-    _replace(document, "\n".join([*_about(result), "", console_table(result).rstrip()]), BEGIN, END)
-    _replace(readme, "\n".join(side_by_side(result)), BEGIN, END)
+    write_between(BEGIN, END, "\n".join([*_about(result), "", console_table(result).rstrip()]), document)
+    write_between(BEGIN, END, "\n".join(side_by_side(result)), readme)
 
 
 def write_ways(result: dict[str, Any], document: Path = DOCUMENT) -> None:
     """The same of chats that were sent otherwise. Raises ValueError where there are no markers."""
-    _replace(document, "\n".join(ways_table(result)), BEGIN_WAYS, END_WAYS)
-
-
-def _replace(document: Path, tables: str, begin: str, end: str) -> None:
-    text = document.read_text()
-    if begin not in text or end not in text:
-        raise ValueError(f"{document} has no markers {begin} {end}")
-    document.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{tables}\n{end}", text, flags=re.DOTALL))
+    write_between(BEGIN_WAYS, END_WAYS, "\n".join(ways_table(result)), document)
 
 
 def behind(result: dict[str, Any]) -> Iterator[str]:
