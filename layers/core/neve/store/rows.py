@@ -19,7 +19,7 @@ from pydantic_core import to_json
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
-from neve.domain.memories.fact_statements import places_of
+from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.live_rows import no_live_room
 from neve.domain.memories.made_of import Sources, sources_of
 from neve.domain.pack.rank import pack_rank
@@ -407,7 +407,7 @@ def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str, *, by_a_pe
     also where a fact had been said, so that it is not stated of the same messages again; nothing of other kinds."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources_of([memory.provenance]))}
     if by_a_person:
-        places = places_of(memory) if memory.kind is Kind.FACT else []
+        places = stated_ranges(memory) if memory.kind is Kind.FACT else []
         attributes["unsaid"] = [[session, *span] for session, span in places]
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neve.domain.memories.fact_statements import places_of
+from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.made_of import made_of
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch
@@ -45,7 +45,7 @@ def spoken_of(memory: Memory) -> dict[str, Spans]:
         session = memory.provenance.session_id
         own = made_of(memory.provenance, session) if session is not None else ()
         return {session: own} if session is not None and own else {}
-    places = places_of(memory)
+    places = stated_ranges(memory)
     return {session: joined(span for one, span in places if one == session) for session, _ in places}
 
 

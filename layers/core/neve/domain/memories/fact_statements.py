@@ -49,7 +49,7 @@ def range_of(statement: Statement) -> tuple[str, Span] | None:
     return statement.session_id, (statement.seq_from, statement.seq_to)
 
 
-def places_of(fact: Memory) -> list[tuple[str, Span]]:
+def stated_ranges(fact: Memory) -> list[tuple[str, Span]]:
     """Where in logs of ours it was said, by session."""
     return list(dict.fromkeys(place for one in statements_of(fact) if (place := range_of(one)) is not None))
 
@@ -165,4 +165,4 @@ def _origin(statement: Statement, before: Provenance) -> Provenance:
 
 def sessions_of(facts: Sequence[Memory]) -> set[str]:
     """Those in whose logs they were said."""
-    return {session for fact in facts for session, _ in places_of(fact)}
+    return {session for fact in facts for session, _ in stated_ranges(fact)}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from neve.domain.memories.fact_statements import places_of
+from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.made_of import ranges_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.facts import StatedFact
@@ -62,7 +62,7 @@ def _is_known(fact: StatedFact, same: Mapping[str, Memory]) -> bool:
 def _had_stated(session: str, fact: StatedFact, same: Mapping[str, Memory]) -> bool:
     """Whether the row that last held its place stood by the same messages, too: then it is no deleted one."""
     known = same.get(fingerprint(fact.text))
-    return known is not None and _meets(fact, [span for one, span in places_of(known) if one == session])
+    return known is not None and _meets(fact, [span for one, span in stated_ranges(known) if one == session])
 
 
 @dataclass(frozen=True)
