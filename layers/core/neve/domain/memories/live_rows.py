@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.ids import is_own_memory_id, ulid_time
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind, Memory, Scope, Status
+from neve.domain.times import parse
 
+_CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
+"""What a pack tells in the order of the conversation."""
 NO_ROOM = "has no room for more memories of its own: write this one without a session, or with the scope global"
 
 
@@ -54,6 +58,14 @@ NOWHERE = Place(0, "")
 
 def places_of(memories: Iterable[Memory]) -> dict[str, Place]:
     return {m.id: Place(m.provenance.seq_from or 0, m.observed_at) for m in memories}
+
+
+def joined_since(live: Sequence[LiveRow], at: str) -> list[str]:
+    """Ids of what a pack tells in the order of the list and that was made after a time in stored form, the last one
+    first. They begin with the time; what an import brought under ids of its own is not among them."""
+    since = f"mem_{ulid_time(parse(at))}"
+    told = (row.id for row in reversed(live) if row.kind in _CHRONICLE)
+    return [row_id for row_id in told if row_id >= since and is_own_memory_id(row_id)]
 
 
 def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, Place]) -> tuple[LiveRow, ...]:

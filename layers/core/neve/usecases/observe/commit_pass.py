@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.memories.live_rows import live_row
+from neve.domain.memories.live_rows import in_place, joined_since, live_row, places_of
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import StatedFact
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records.markers import RefusedEvent, SessionMarker
+from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Event, EventType, Span
 from neve.domain.sessions.spans import common, meets
@@ -22,6 +22,7 @@ from neve.ports.table import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
+from neve.store.memories import memories_of
 from neve.store.transact import transact
 from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
 from neve.usecases.memories.stored_fact import StoredFact
@@ -249,7 +250,7 @@ class PassCommit:
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
-            marker = replace(marker, live=(*marker.live, live_row(memory)))
+            marker = replace(marker, live=self._with_row(marker.live, memory))
         live, retold = facts.live(self.scope.session, marker.live), facts.repeated_with(marker.retold)
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
@@ -262,6 +263,16 @@ class PassCommit:
             suggested_continuation=self.observed.suggested_continuation or marker.suggested_continuation,
             thread_title=self.observed.thread_title or marker.thread_title,
         )
+
+    def _with_row(self, live: tuple[LiveRow, ...], memory: Memory) -> tuple[LiveRow, ...]:
+        """At the end, but before what a person has evolved since its events were said: in a pack the newer one holds. A
+        read for each such row, and for the last one that is of the log; most chats have none that is looked at."""
+        known = [memory]
+        for row_id in joined_since(live, memory.observed_at):
+            known += memories_of(self.scope.ports.table, self.scope.keys, [row_id])
+            if known[-1].id == row_id and known[-1].provenance.seq_from is not None:
+                break
+        return in_place(live, live_row(memory), places_of(known))
 
     def _read_to(self, marker: SessionMarker, *, found: bool) -> SessionMarker:
         """How far the session is observed and offered. What the observer left to the next pass is neither, unless an
