@@ -426,6 +426,13 @@ ABLATIONS = _by_name(
             lambda: [(fact_writes, "rows", FreePlaces())],
         ),
         Ablation(
+            "said before",
+            "a pass's row in front of what was evolved since its messages were said",
+            "corrected",
+            100,
+            lambda: [(commit_pass, "in_place", lambda live, row, _: (*live, row))],
+        ),
+        Ablation(
             "evolve",
             "the expected version of what evolves",
             "facts",

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from neve.domain.ids import ulid_time
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.visibility import active, status_at, visible
 from neve.domain.records.memories import EmbeddingState, Memory, Scope, Status
+from neve.domain.times import parse
 from neve.ports.search import Owner
 from neve.ports.table import Item
 from neve.store import rows
@@ -52,7 +54,8 @@ def the_live_list_is_the_rows_that_hold(run: Run) -> Found:
 
 def what_comes_back_stands_before_what_was_said_later(run: Run) -> Found:
     """What a retraction brings back, or has read again, joins its live list in front of what a person evolved later,
-    unless something stands between that begins before it in the log."""
+    unless something stands between that begins before it in the log. So does what a pass makes of what was said before
+    the call that evolved something began."""
     first: dict[str, Item] = {}
     for _, new in of_kind(run, "memory"):
         first.setdefault(new["id"], new)
@@ -63,8 +66,16 @@ def what_comes_back_stands_before_what_was_said_later(run: Run) -> Found:
             if one.id not in before and one.kind == "observation":
                 back = rows.read_memory(first[one.id])
                 ahead = (rows.read_memory(first[other.id]) for other in reversed(live[:place]))
-                if back.supersedes and back.provenance.seq_from and (late := _later_ahead(back, ahead)):
-                    yield f"{new['pk']}: {back.id} came back behind {late.id}"
+                if not back.supersedes:
+                    since = f"mem_{ulid_time(parse(back.observed_at))}"
+                    ahead = (one for one in ahead if one.provenance.seq_from or _evolved_since(one, since))
+                if back.provenance.seq_from and (late := _later_ahead(back, ahead)):
+                    yield f"{new['pk']}: {back.id} came behind {late.id}"
+
+
+def _evolved_since(memory: Memory, since: str) -> bool:
+    """``since``: begin of an id."""
+    return memory.kind in ("observation", "reflection") and memory.id[: len(since)] > since
 
 
 def _later_ahead(back: Memory, ahead: Iterable[Memory]) -> Memory | None:
