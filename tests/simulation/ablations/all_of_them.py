@@ -426,6 +426,13 @@ ABLATIONS = _by_name(
             lambda: [(fact_writes, "rows", FreePlaces())],
         ),
         Ablation(
+            "written over",
+            "noting on what a person evolves which messages it was made from",
+            "corrected",
+            100,
+            lambda: [(evolve_memory, "evolved_over", lambda _: ())],
+        ),
+        Ablation(
             "said before",
             "a pass's row in front of what was evolved since its messages were said",
             "corrected",

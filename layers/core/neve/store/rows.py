@@ -21,7 +21,7 @@ from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.live_rows import no_live_room
-from neve.domain.memories.made_of import Sources, sources_of
+from neve.domain.memories.made_of import Sources, left_of_memory
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch, Summary
@@ -380,6 +380,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``due`` (failed) while it is
     there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
+    attributes = _unless_nothing(attributes, written_over=[])
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]
@@ -405,7 +406,7 @@ def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str, *, by_a_pe
     """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
     that deleted it (ADR 4), and which part of a log it was made from: packs may hold it yet. Of a person's deletion
     also where a fact had been said, so that it is not stated of the same messages again; nothing of other kinds."""
-    attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources_of([memory.provenance]))}
+    attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(left_of_memory(memory))}
     if by_a_person:
         places = stated_ranges(memory) if memory.kind is Kind.FACT else []
         attributes["unsaid"] = [[session, *span] for session, span in places]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from neve.domain.ids import event_place
@@ -23,8 +23,18 @@ from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.retract.retract_job import PACK as PACKED
 from neve.usecases.retract.retract_job import is_done
 from tests.simulation.checks.memories import memories_of
-from tests.simulation.checks.replay import Found, before_erasure, first_texts, log_of, of_kind, row, rows_of
+from tests.simulation.checks.replay import (
+    Found,
+    before_erasure,
+    first_texts,
+    log_of,
+    of_kind,
+    row,
+    rows_of,
+    transactions,
+)
 from tests.simulation.clients.history import Did
+from tests.simulation.engines.memory_table import Written
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -123,28 +133,30 @@ def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:
 
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
-    """When calm: no row that readers see was made of it, by its own range or by its sources; but for those that a
-    person has corrected, where it is nothing that the user uttered."""
+    """When calm: no row that readers see was made of it, by its own range, by its sources, or by what a person evolved
+    it from; but for those that a person has corrected, where it is nothing that the user uttered."""
+    origins = _origins(run)
     for keys in run.history.sessions():
         spans, theirs = _retracted(run, keys), _theirs(run, keys)
         gen = rows.read_head(row(run, keys, "head")).gen
         every = {m.id: m for m in memories_of(run, keys)}
         for memory in every.values():
-            taken_back = _taken_back(memory, every, keys, spans, frozenset())
+            taken_back = _taken_back(origins.get(memory.id, memory), every, keys, spans, frozenset())
             if active(memory, gen) and taken_back and not (memory.corrected and taken_back.isdisjoint(theirs)):
                 yield f"{memory.id}: {memory.kind} of {memory.provenance}, {spans} is taken back"
 
 
 def a_correction_outlives_an_answer(run: Run) -> Found:
     """When calm: what a person has corrected is not superseded by a retraction of what the user did not utter, as long
-    as something of its range stays."""
+    as something of its range stays, or of the range of what they evolved it from."""
+    origins = _origins(run)
     for keys in run.history.sessions():
         spans, theirs = _retracted(run, keys), _theirs(run, keys)
         for memory in memories_of(run, keys):
             gone = memory.corrected and str(memory.superseded_reason).startswith("taken back")
             if not gone or memory.kind is Kind.REFLECTION:
                 continue
-            seqs = _range_of(memory, keys)
+            seqs = _range_of(origins.get(memory.id, memory), keys)
             taken_back = {seq for seq in seqs if holds(spans, seq)}
             if taken_back and taken_back != seqs and taken_back.isdisjoint(theirs):
                 yield f"{memory.id}: {memory.provenance} left with {sorted(taken_back)}"
@@ -250,6 +262,25 @@ def _taken_back(
         sources = [every[i] for i in memory.supersedes if i in every]
         return set().union(*(_taken_back(one, every, keys, spans, seen | {memory.id}) for one in sources))
     return {seq for seq in _range_of(memory, keys) if holds(spans, seq)}
+
+
+def _origins(run: Run) -> dict[str, Memory]:
+    """By the id of what a person evolved: what it was evolved from, as it was then, and where that was evolved, too, in
+    the end. What says of itself that it was written over something is not asked."""
+    found: dict[str, Memory] = {}
+    for together in transactions(run):
+        after = [rows.read_memory(one.new) for one in together if one.new is not None and one.new["type"] == "memory"]
+        replaced = {one.superseded_by: one for one in after if one.superseded_by is not None}
+        for memory in after:
+            if memory.id in replaced and memory.provenance.by_hand and _is_new(memory, together):
+                before = replaced[memory.id]
+                found[memory.id] = found.get(before.id, before)
+    return found
+
+
+def _is_new(memory: Memory, together: Sequence[Written]) -> bool:
+    """Whether no fact that was there says it."""
+    return any(one.new is not None and one.new.get("id") == memory.id and one.old is None for one in together)
 
 
 def _range_of(memory: Memory, keys: SessionKeys) -> set[int]:

@@ -91,13 +91,16 @@ def test_one_that_nobody_touched_is_written_again(world: LibraryWorld, reason: R
 
 @pytest.mark.parametrize("reason", ["edited", "deleted"])
 def test_what_took_its_place_keeps_no_topic_of_a_deleted_message(world: LibraryWorld, reason: RetractReason) -> None:
-    """Successors used to have the topics and the tone of the log."""
+    """Successors used to have the topics and the tone of the log, and did not say what they were written over."""
     [before] = summaries(world)
     theirs = evolve_memory(world.user(), before.id, Evolution(text=THEIRS, reason="wrong"))
     again = evolve_memory(world.user(), theirs.id, Evolution(text="Of Bergen.", reason="short"))
     for memory in (theirs, again):
         inherited = replace(
-            world.memory(memory.id), key_topics=(*before.key_topics, "mine"), emotional_tone=before.emotional_tone
+            world.memory(memory.id),
+            key_topics=(*before.key_topics, "mine"),
+            emotional_tone=before.emotional_tone,
+            written_over=(),
         )
         world.table.write([rows.put_memory(world.user().keys, inherited)])
     assert before.key_topics and before.emotional_tone

@@ -144,6 +144,7 @@ def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
         observed_at=by.observed_at or fact.observed_at,
         confidence=confidence_of(by.by),
         person_at=None,
+        written_over=(),
         status=status,
         restatements=others,
         occurrences=occurrences,

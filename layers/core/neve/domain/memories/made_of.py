@@ -16,14 +16,28 @@ MAX_SOURCES = 4
 
 
 def ranges_of(memory: Memory, session: str) -> Spans:
-    """What of a session's log a memory was made from. What came with an import speaks of another log."""
-    return made_of(memory.provenance, session)
+    """What of a session's log a memory was made from, or what a person wrote it over. What came with an import speaks
+    of another log."""
+    own = made_of(memory.provenance, session)
+    return own or tuple((first, last) for one, first, last in memory.written_over if one == session)
 
 
 def made_of(origin: Provenance, session: str) -> Spans:
     if origin.by == "import" or origin.session_id != session or origin.seq_from is None or origin.seq_to is None:
         return ()
     return tuple(without((origin.seq_from, origin.seq_to), origin.left_out))
+
+
+def evolved_over(old: Memory) -> Sources:
+    """What a successor of a memory is written over: whoever puts a statement in the place of another has that before
+    them, and what they keep of it was said there."""
+    session = old.provenance.session_id or ""
+    return tuple((session, first, last) for first, last in made_of(old.provenance, session)) or old.written_over
+
+
+def left_of_memory(memory: Memory) -> Sources | None:
+    """What is kept of one that is gone; None where it is not known."""
+    return memory.written_over or sources_of([memory.provenance])
 
 
 def sources_of(origins: Iterable[Provenance]) -> Sources | None:

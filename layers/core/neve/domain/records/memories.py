@@ -164,6 +164,8 @@ class Memory:
     ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
     ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
     ``restatements``: statements of a fact beside the one of ``provenance`` (``domain/memories/fact_statements.py``).
+    ``written_over``: session, first and last seq of what a memory was made from that a person evolved into this one,
+    which no log holds itself.
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever;
     ``was``: what its status had been, where it was not active.
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
@@ -191,6 +193,7 @@ class Memory:
     passages: tuple[MemoryPassage, ...] = ()
     occurrences: int = 1
     restatements: tuple[Statement, ...] = ()
+    written_over: tuple[tuple[str, int, int], ...] = ()
     confidence: float = 1.0
     category: Category | None = None
     outcome: Outcome | None = None

@@ -182,6 +182,8 @@ class _Weighing:
         first = first_statement(fact)
         if fact.id in self.elsewhere.outliving and first not in statements:
             statements.insert(0, first)
+        if fact.written_over and self._touched(fact):
+            statements.remove(first)
         return restated(fact, [one for one in statements if (fact.id, one) not in self.elsewhere.unsupported])
 
     def _retained(self, touched: Iterable[Memory]) -> Iterator[Memory]:

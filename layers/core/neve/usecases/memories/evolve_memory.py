@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
 from neve.domain.memories.live_rows import live_row
+from neve.domain.memories.made_of import evolved_over
 from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
@@ -94,8 +95,7 @@ class _Evolve:
         return self.tried[0]
 
     def _successor(self, old: Memory, now: str, gen: int) -> Memory:
-        """Without the topics and the tone that were drawn from the log beside the old text: a retraction finds that row
-        by its range, and this one by nothing. Raises 422."""
+        """Without the topics and the tone that were drawn from the log beside the old text. Raises 422."""
         wanted, text = self.evolution, normalised(self.evolution.text)
         if wanted.category is not None and old.kind is not Kind.FACT:
             raise invalid("category", "is a field of the kind fact")
@@ -118,6 +118,7 @@ class _Evolve:
             referenced_date=referenced_date(text),
             last_used_at=now,
             person_at=now,
+            written_over=evolved_over(old),
             tokens=self.scope.count(text),
             rev=1,
             rev_at=now,

@@ -13,7 +13,7 @@ from neve.domain.memories.visibility import status_at
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Statement, Status
 from neve.domain.records.retractions import Retraction
-from neve.domain.records.sessions import SessionHead, Spans
+from neve.domain.records.sessions import SessionHead, Span, Spans
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.retract.outliving import in_their_words, made_of_here
 from neve.domain.sessions.transcript import event_text
@@ -198,7 +198,7 @@ class _Weighing:
             if fact.kind is Kind.FACT and is_touched(fact, self.session.session_id, self.session.erased):
                 said = list(_said_elsewhere(fact, _in_the_same_words(fact, by_text[fact.text])))
                 if said:  # most facts were said once: nothing is to be read of them
-                    yield from self._not_saying(said, self._words(first_statement(fact)))
+                    yield from self._not_saying(said, self._words_of(fact))
 
     def _not_saying(
         self, said: Sequence[tuple[Memory, Statement]], deleted: frozenset[str]
@@ -208,12 +208,18 @@ class _Weighing:
             if range_of(statement) is not None and held - self._words(statement):
                 yield fact.id, statement
 
+    def _words_of(self, fact: Memory) -> frozenset[str]:
+        """As its first statement has them, or what a person wrote it over."""
+        over = [self._said(session, (first, last)) for session, first, last in fact.written_over]
+        return self._words(first_statement(fact)).union(*over)
+
     def _words(self, statement: Statement) -> frozenset[str]:
         """Of the events in its range."""
         place = range_of(statement)
-        if place is None:
-            return frozenset()
-        session, (first, last) = place
+        return self._said(*place) if place is not None else frozenset()
+
+    def _said(self, session: str, span: Span) -> frozenset[str]:
+        first, last = span
         keys = self.scope.keys.of_session(session)
         log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first, last))
         return content_words(" ".join(event_text(rows.read_event(item)) for item in log))

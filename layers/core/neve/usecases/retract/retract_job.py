@@ -131,7 +131,9 @@ def with_lists(scope: SessionScope, job: Job) -> Job:
 
 def place_to_read(observation: Memory, through: Sequence[str]) -> list[Any]:
     """``through``: reflections whose marks are to pass to what is read."""
-    place = [observation.id, observation.provenance.seq_from, observation.provenance.seq_to]
+    origin, over = observation.provenance, [span for _, *span in observation.written_over]
+    first, last = (over[0][0], over[-1][1]) if over else (origin.seq_from, origin.seq_to)
+    place: list[Any] = [observation.id, first, last]
     return [*place, list(through)] if through else place
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.memories.fact_statements import stated_ranges
-from neve.domain.memories.made_of import ranges_of
+from neve.domain.memories.made_of import made_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.facts import StatedFact
 from neve.domain.records.markers import SessionMarker
@@ -45,7 +45,8 @@ def without_settled(
         return left
     settled = _Settled.of(scope, same)
     own = memories_of(table, keys, (row.id for row in marker.live if row.kind is Kind.FACT))
-    corrected = [part for memory in own if memory.corrected for part in ranges_of(memory, scope.session)]
+    reworded = (memory.provenance for memory in own if memory.corrected)
+    corrected = [part for origin in reworded for part in made_of(origin, scope.session)]
     gone = [fact for fact in new if settled.has(fact) or _meets(fact, corrected)]
     return [fact for fact in left if fact not in gone]
 

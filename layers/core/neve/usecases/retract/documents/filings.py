@@ -88,7 +88,7 @@ class Filings:
         if summary is not None:
             theirs = dict.fromkeys((*filing.theirs, *changed_by_people(summary, filing.account)))
             moved = replace(moved, theirs=tuple(theirs))
-        if summary is not None and session == self.scope.session and _has_left(summary, session, spans, gen):
+        if session == self.scope.session and _has_left(self._evolved_into(summary), session, spans, gen):
             left = {"theirs": ()} if self.retraction.erases else {"marks_of": filing.memory_id}
             moved = replace(moved, memory_id=None, memory_fingerprint=None, **left)
         if filing.document_id is None:
@@ -102,6 +102,15 @@ class Filings:
             return moved
         return replace(moved, document_rev=head.rev)
 
+    def _evolved_into(self, summary: Memory | None) -> Memory | None:
+        """What a person has put in its place, and in the place of that. Raises StoreUnavailable."""
+        seen = set[str]()
+        while summary is not None and summary.superseded_by is not None and summary.id not in seen:
+            seen.add(summary.id)
+            item = self.scope.ports.table.get(self.scope.keys.memory(summary.superseded_by))
+            summary = rows.read_memory(item) if item else None
+        return summary
+
     def _emptied(self) -> Set[str]:
         """As the job says by now. Of many sessions it is asked, and seldom says anything new."""
         job = read(self.scope, self.job_id)
@@ -110,7 +119,9 @@ class Filings:
         return self.emptied[1]
 
 
-def _has_left(summary: Memory, session: str, spans: Spans, gen: int) -> bool:
+def _has_left(summary: Memory | None, session: str, spans: Spans, gen: int) -> bool:
     """With what was taken back: nothing that a person said has taken its place."""
+    if summary is None:
+        return False
     gone = status_at(summary, gen) is Status.SUPERSEDED and summary.superseded_by is None
     return gone and is_touched(summary, session, spans)
