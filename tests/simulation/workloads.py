@@ -360,6 +360,18 @@ FACTS = Workload(
 )
 """The same few statements from everybody, corrected and edited at once."""
 
+EVOLVED = Workload(
+    "evolved",
+    {"create": 4, "evolve": 6, "update": 4, "get": 4, "list": 2, "delete": 2, "recall": 1},
+    _roomy,
+    clients=(3, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=FACTS.temper,
+)
+"""Few memories of their own, which several callers evolve, change and delete at once."""
+
 RETRACTIONS = Workload(
     "retractions",
     {
@@ -615,7 +627,7 @@ RETAINED = Workload(
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -624,7 +636,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

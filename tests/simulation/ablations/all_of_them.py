@@ -51,6 +51,7 @@ from tests.simulation.ablations.stand_ins import (
     builds_what_it_purged_at_once,
     by_its_own_range,
     by_the_first_statement,
+    changes_what_was_replaced,
     counts_before_it_flips,
     ends_what_a_model_refuses,
     every_generation,
@@ -445,6 +446,13 @@ ABLATIONS = _by_name(
             "facts",
             60,
             lambda: [(evolve_memory, "rows", AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "replaced",
+            "refusing to change what another memory has taken the place of",
+            "evolved",
+            60,
+            changes_what_was_replaced,
         ),
         Ablation("pin", "taking the pin of a document away with its place in packs", "prompts", 60, leaves_pins_behind),
         Ablation(

@@ -12,7 +12,7 @@ from neve import worker
 from neve.domain.ids import ulid_named
 from neve.domain.memories import fact_statements
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import Memory, Statement
+from neve.domain.records.memories import Memory, Statement, Status
 from neve.domain.retract import derived
 from neve.domain.times import iso
 from neve.ports.table import Delete, Expect, Expectation, Put, Version, WriteOp
@@ -32,6 +32,7 @@ from neve.usecases.memories import (
     delete_memory,
     list_memories,
     memory_to_change,
+    update_memory,
 )
 from neve.usecases.observe import extract_session
 from neve.usecases.observe.lease import LeaseLost
@@ -188,6 +189,14 @@ def keeps_the_live_list() -> list[Patch]:
         return head, replace(memory, session_id=None)
 
     return [(delete_memory, "memory_to_change", without_session)]
+
+
+def changes_what_was_replaced() -> list[Patch]:
+    def as_active(*given: Any) -> Any:
+        head, memory = memory_to_change.memory_to_change(*given)
+        return head, replace(memory, status=Status.ACTIVE) if memory.status is Status.SUPERSEDED else memory
+
+    return [(update_memory, "memory_to_change", as_active)]
 
 
 def one_look() -> list[Patch]:
