@@ -197,12 +197,12 @@ def _held_back(
 def _outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
     """Of the same authority, the newer one."""
     by, old = candidate.origin.by, target.provenance.by
-    return at >= _last_said(target) and _authority(by, candidate.sure, corrects=True) >= _authority(
+    return at >= last_said(target) and _authority(by, candidate.sure, corrects=True) >= _authority(
         old, target.confidence, corrects=target.supersedes != ()
     )
 
 
-def _last_said(fact: Memory) -> str:
+def last_said(fact: Memory) -> str:
     """By whomever. What a person changed or confirmed was said when they did."""
     again = (statement.observed_at for statement in fact.restatements)
     return max(fact.observed_at, fact.person_at or "", *again)

@@ -16,7 +16,7 @@ from neve.domain.memories.fact_statements import (
 )
 from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
-from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
+from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide, last_said
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import being_replaced, born
@@ -31,6 +31,8 @@ from neve.store.keys import UserKeys
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.memories.stored_fact import StoredFact
 
+MAX_FOLLOWED = 4
+"""*Chosen*: statements that took one another's place between two of a fact; a read each."""
 _TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import": "import"}
 
 
@@ -51,11 +53,24 @@ def with_holders(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]
     return {**found, **(scope.ports.table.get_many(missing) if missing else {})}
 
 
+def with_successors(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]:
+    """And what has taken the place of those that were replaced, in a read more for each step; none where none was."""
+    known = dict(found)
+    for _ in range(MAX_FOLLOWED):
+        replaced = (item["superseded_by"] for item in known.values() if item.get("superseded_by"))
+        missing = [key for key in dict.fromkeys(map(scope.keys.memory, map(str, replaced))) if key not in known]
+        if not missing:
+            break
+        known |= scope.ports.table.get_many(missing)
+    return known
+
+
 @dataclass
 class FactWrites:
-    """``found``: the rows of ``with_holders``. ``write_id``: of the call (ADR 4). ``counts`` False: of words that were
-    counted when they were read before. ``changed``: the rows as they are to be written, by id; their versions are those
-    that were read. ``repeated``: ids of the facts that a log repeated and another one had stated."""
+    """``found``: the rows of ``with_holders``, and of ``with_successors`` where statements may come late. ``write_id``:
+    of the call (ADR 4). ``counts`` False: of words that were counted when they were read before. ``changed``: the rows
+    as they are to be written, by id; their versions are those that were read. ``repeated``: ids of the facts that a log
+    repeated and another one had stated."""
 
     scope: UserScope
     gen: int
@@ -72,9 +87,10 @@ class FactWrites:
         now = iso(self.scope.ports.clock.now())
         candidate = replace(candidate, origin=_with_trust(candidate.origin))
         policy = self.scope.policy
-        known = Known(self._same(fingerprint(candidate.text)), self._target(candidate))
+        at = candidate.observed_at or now
+        known = Known(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
         rules = Rules(policy.min_importance, policy.review_mode)
-        verdict = decide(candidate, known, rules, candidate.observed_at or now, self.via)
+        verdict = decide(candidate, known, rules, at, self.via)
         row = self._row(candidate, known, verdict, new_id, now)
         if row is not None:
             self._put(row)
@@ -127,16 +143,39 @@ class FactWrites:
 
     # --- what is known --------------------------------------------------------------------------
 
-    def _same(self, held: str) -> Memory | None:
+    def _same(self, held: str, at: str) -> Memory | None:
+        """Also one that something said later than ``at`` has taken the place of: the statement is one of those that
+        this was said after, and is counted with them."""
         item = self.found.get(self.scope.keys.fingerprint(held))
         memory_id = self._holders.get(held) or (str(item["memory_id"]) if item else None)
         memory = self._memory(memory_id)
-        return memory if memory and holds(memory, held) else None
+        if memory is None or holds(memory, held):
+            return memory
+        return memory if memory.fingerprint == held and self._said_later(memory, at) else None
 
-    def _target(self, candidate: FactCandidate) -> Memory | None:
+    def _target(self, candidate: FactCandidate, at: str) -> Memory | None:
+        """Of one that something has taken the place of: that, for what corrects it."""
         memory = self._memory(candidate.target_id)
         if memory is None or memory.fingerprint == fingerprint(candidate.text):
             return None
+        if memory.status is not Status.SUPERSEDED:
+            return memory if correctable(memory) else None
+        newer = self._said_later(memory, at)
+        return memory if newer and candidate.relation == "reinforces" else newer
+
+    def _said_later(self, memory: Memory, at: str) -> Memory | None:
+        """What has taken the place of a fact, where it was said later than ``at``."""
+        newer = self._in_its_place(memory)
+        return newer if newer and newer.id != memory.id and last_said(newer) > at else None
+
+    def _in_its_place(self, memory: Memory) -> Memory | None:
+        """None where that is no fact that holds, or was not read."""
+        seen = {memory.id}
+        while memory.status is Status.SUPERSEDED:
+            after = self._memory(memory.superseded_by)
+            if after is None or after.id in seen:
+                return None
+            memory, seen = after, seen | {after.id}
         return memory if correctable(memory) else None
 
     def _memory(self, memory_id: str | None) -> Memory | None:

@@ -24,7 +24,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.transact import transact
-from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
+from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders, with_successors
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.observe.lease import check_lease
 from neve.usecases.privacy.screen_candidate import screened_candidate
@@ -150,12 +150,13 @@ class PassCommit:
         return self.read.facts
 
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
-        """Two batch reads where facts are known already, else one."""
+        """Two batch reads where facts are known already, more where something has taken their place, else one."""
         keys = self.scope.keys
         refused = [keys.event(one.seq) for one in self.read.refused]
         about = rows_of_facts(keys, [self._candidate(fact, "UTC") for fact in self.read.facts])
         wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused, *about]
-        return with_holders(self.scope, self.scope.ports.table.get_many(list(dict.fromkeys(wanted))))
+        found = with_holders(self.scope, self.scope.ports.table.get_many(list(dict.fromkeys(wanted))))
+        return with_successors(self.scope, found) if about else found
 
     def _candidate(self, fact: StatedFact, timezone: str) -> FactCandidate:
         model = self.observed.model if self.observed else None
