@@ -47,7 +47,11 @@ def evolve(world: LibraryWorld, memory: Memory) -> None:
     evolve_memory(world.user(), memory.id, Evolution(COFFEE, "a slip"))
 
 
-@pytest.mark.parametrize("correct", [reword, evolve])
+def evolve_twice(world: LibraryWorld, memory: Memory) -> None:
+    evolve(world, evolve_memory(world.user(), memory.id, Evolution("User prefers juice in the morning", "a slip")))
+
+
+@pytest.mark.parametrize("correct", [reword, evolve, evolve_twice])
 def test_it_sees_the_corrected_words_and_what_they_are_about(world: LibraryWorld, correct: Correct) -> None:
     memory = observed(world)
     world.clock.move(seconds=60)
@@ -59,7 +63,7 @@ def test_it_sees_the_corrected_words_and_what_they_are_about(world: LibraryWorld
     assert kept.corrected_at is not None and kept.corrected_at > given.events[0].created_at
 
 
-@pytest.mark.parametrize("correct", [reword, evolve])
+@pytest.mark.parametrize("correct", [reword, evolve, evolve_twice])
 def test_the_one_by_rules_files_what_the_person_wrote(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, correct: Correct
 ) -> None:

@@ -15,14 +15,14 @@ from neve.store.memories import active_memories, memories_of
 
 def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) -> tuple[Remembered, ...]:
     """All that is remembered of the session, oldest first, where a person has corrected any of it; else nothing. One
-    read, and another one where a corrected memory took the place of an older one. Raises StoreUnavailable."""
+    read, and another one where what a person had said took the place of an older one. Raises StoreUnavailable."""
     live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen)
     own = [memory for memory in live if memory.session_id == scope.session]
     corrected = [memory for memory in own if memory.provenance.by_hand]
     if not corrected:
         return ()
     older = _replaced_by(scope, corrected)
-    return tuple(_remembered(memory, older.get(memory.id, memory)) for memory in own)
+    return tuple(_remembered(scope, memory, older.get(memory.id, memory)) for memory in own)
 
 
 def corrections(remembered: Iterable[Remembered]) -> frozenset[Remembered]:
@@ -31,13 +31,16 @@ def corrections(remembered: Iterable[Remembered]) -> frozenset[Remembered]:
 
 
 def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, Memory]:
-    """By the id of the newer one. It does not say what it was made from; the older one does."""
-    newer = {old: memory.id for memory in corrected if memory.provenance.seq_from is None for old in memory.supersedes}
+    """By the id of the newer one; where that does not say what it was made from, or written over, the older does."""
+    silent = [one for one in corrected if one.provenance.seq_from is None and not one.written_over]
+    newer = {old: memory.id for memory in silent for old in memory.supersedes}
     found = memories_of(scope.ports.table, scope.keys, newer)
     return {newer[old.id]: old for old in found if old.provenance.seq_from is not None}
 
 
-def _remembered(memory: Memory, made_as: Memory) -> Remembered:
+def _remembered(scope: SessionScope, memory: Memory, made_as: Memory) -> Remembered:
     """``made_as``: which of them says where it comes from."""
     at = (memory.person_at or memory.created_at) if memory.provenance.by_hand else None
-    return Remembered(memory.text, made_as.provenance.seq_from, made_as.provenance.seq_to, at)
+    over = [span for session, *span in memory.written_over if session == scope.session]
+    first, last = (over[0][0], over[-1][1]) if over else (made_as.provenance.seq_from, made_as.provenance.seq_to)
+    return Remembered(memory.text, first, last, at)
