@@ -30,6 +30,50 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 IN_PROGRESS = "idempotency_in_progress"
 RECALL = ("POST", "/recall")
 """Changes nothing, although it is no GET, and takes no key."""
+_JOB, _ITEM, _MEMORY, _DOCUMENT = ("id", "status"), ("id", "status"), ("id", "rev"), ("path", "rev")
+ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "GET /admin/jobs/*": (_JOB,),
+    "POST /admin/reflect": (_JOB, ("eligible", "batches")),
+    "POST /keys": (("key_id", "scopes"),),
+    "GET /policy": (("policy", "in_force", "rev"),),
+    "PUT /policy": (("policy", "in_force", "rev"),),
+    "GET /usage": (("users", "usage", "complete"),),
+    "DELETE /users/*": (_JOB,),
+    "GET /users/*/documents": (_DOCUMENT,),
+    "PUT /users/*/documents": (_DOCUMENT,),
+    "DELETE /users/*/documents": (("deleted", "more"),),
+    "GET /users/*/documents/list": (("documents",),),
+    "POST /users/*/documents/move": (_DOCUMENT,),
+    "GET /users/*/documents/versions": (("versions",),),
+    "POST /users/*/export": (_JOB,),
+    "GET /users/*/inbox": (("items",),),
+    "POST /users/*/inbox/*/approve": (_ITEM,),
+    "POST /users/*/inbox/*/edit": (_ITEM,),
+    "POST /users/*/inbox/*/reject": (_ITEM,),
+    "GET /users/*/jobs/*": (_JOB,),
+    "GET /users/*/memories": (("memories",),),
+    "POST /users/*/memories": (_MEMORY, ("decision", "criteria"), ("facts",)),
+    "PATCH /users/*/memories/*": (_MEMORY,),
+    "DELETE /users/*/memories/*": (("id", "in_packs", "derived"),),
+    "GET /users/*/memories/*/trace": (("memory_id", "history"),),
+    "GET /users/*/pack": (("state",),),
+    "GET /users/*/pack/diff": (("added", "removed", "unified"),),
+    "GET /users/*/pack/versions": (("versions",),),
+    "POST /users/*/recall": (("hits", "result_state"),),
+    "GET /users/*/recalls": (("recalls",),),
+    "GET /users/*/recalls/*": (("id", "hits"),),
+    "GET /users/*/sessions": (("sessions",),),
+    "POST /users/*/sessions": (("session", "pack", "created"),),
+    "GET /users/*/sessions/*": (("id", "last_seq"),),
+    "POST /users/*/sessions/*/compact": (_JOB,),
+    "POST /users/*/sessions/*/end": (_JOB,),
+    "GET /users/*/sessions/*/events": (("events",),),
+    "POST /users/*/sessions/*/events": (("seqs", "observation"),),
+    "POST /users/*/sessions/*/observe": (_JOB,),
+    "GET /users/*/stats": (("memories", "embeddings"),),
+}
+"""Some of the members that Neve always answers a call with, one tuple for each form of its answer. What lacks them is
+another server's: that it took a write, and answered 200, says nothing of what became of it."""
 MAY_BE_DONE = "It may have been done. Repeated within a day as neve --idempotency-key {key} … the command does it once."
 
 
@@ -128,11 +172,11 @@ class Api:
     ) -> httpx2.Response:
         """The answer of ``/v1/users/<user><path>``; ``path`` is made by ``path_of``. It is asked for
         again, after a pause, when nobody answered, or the answer was to try again. Raises Failed."""
-        return self._call(method, f"/v1/users{path_of(self.user)}{path}", body, query, headers)
+        return self._call(method, self._of_user(path), body, query, headers)
 
     def json(self, method: str, path: str, body: Any = None, **more: Any) -> Answer:
         """The JSON of ``call``."""
-        return self._json(self.call(method, path, body, **more))
+        return self.of_tenant(method, self._of_user(path), body, **more)
 
     def text(self, path: str, query: Mapping[str, Any]) -> tuple[str, str]:
         """The text of a pack, and what is degraded of it. Raises Failed where there is none: JSON is one that is not to
@@ -141,7 +185,7 @@ class Api:
         kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
         if answer.status_code == OK and kind == "text/plain" and "X-Request-Id" in answer.headers:
             return answer.text, answer.headers.get("X-Neve-Degraded", "")
-        state = self._json(answer)["state"]
+        state = self._json(answer, "GET", self._of_user(path))["state"]
         raise Failed(f"there is no pack to be had just now ({state}): the last one stays good")
 
     def admin(self, method: str, path: str, body: Any = None) -> Answer:
@@ -150,12 +194,12 @@ class Api:
 
     def of_tenant(self, method: str, path: str, body: Any = None, **more: Any) -> Answer:
         """The JSON of ``/v1<path>``, which is about no user."""
-        return self._json(self._call(method, f"/v1{path}", body, more.get("query"), more.get("headers")))
+        return self._json(self._call(method, path, body, more.get("query"), more.get("headers")), method, path)
 
     def remove_of_tenant(self, path: str) -> None:
         """DELETE ``/v1<path>``, which is answered without a body."""
-        answer = self._call("DELETE", f"/v1{path}", None, None, None)
-        if answer.status_code != NO_CONTENT:
+        answer = self._call("DELETE", path, None, None, None)
+        if answer.status_code != NO_CONTENT or "X-Request-Id" not in answer.headers:
             raise self._not_neve(f"HTTP {answer.status_code}")
 
     def pages(self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
@@ -215,7 +259,9 @@ class Api:
         may_be_done = False
         try:
             for attempt in count(1):
-                answer = self._asked(self.client.build_request(method, path, json=body, params=query, headers=sent))
+                answer = self._asked(
+                    self.client.build_request(method, f"/v1{path}", json=body, params=query, headers=sent)
+                )
                 may_be_done = may_be_done or _leaves_open(answer)
                 if attempt >= _attempts(answer):
                     return self._accepted(answer)
@@ -243,18 +289,30 @@ class Api:
             raise self._not_neve(f"HTTP {answer.status_code} to {answer.headers.get('Location', 'nowhere')}")
         raise Refused(answer.status_code, _problem(answer))
 
-    def _json(self, answer: httpx2.Response) -> Answer:
-        """Raises Failed: there may be another server at the address."""
+    def _of_user(self, path: str) -> str:
+        return f"/users{path_of(self.user)}{path}"
+
+    def _json(self, answer: httpx2.Response, method: str, path: str) -> Answer:
+        """What the call is answered with. Raises Failed: there may be another server at the address."""
         try:
             found = answer.json(object_hook=Answer)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, Answer):
             raise self._not_neve("no JSON object")
+        forms = answers_to(method, path)
+        if not any(all(found.get(name) is not None for name in form) for form in forms):
+            raise self._not_neve(f"no {' or '.join(repr(form[0]) for form in forms)} as this call is answered with")
         return found
 
     def _not_neve(self, reason: str) -> Failed:
         return Failed(f"{self.base_url} does not answer as Neve does: {reason}")
+
+
+def answers_to(method: str, path: str) -> tuple[tuple[str, ...], ...]:
+    """Of ``ANSWERS``. ``path``: behind ``/v1``."""
+    asked = f"{method} {path}"
+    return next(forms for call, forms in ANSWERS.items() if re.fullmatch(call.replace("*", "[^/]+"), asked))
 
 
 def look_at(job: Answer, *, admin: bool) -> str:

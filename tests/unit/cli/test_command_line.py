@@ -226,7 +226,7 @@ def test_a_part_of_a_path_stays_one_part(part: str) -> None:
 
     def service(request: httpx2.Request) -> httpx2.Response:
         asked.append(request.url.raw_path)
-        return httpx2.Response(200, json={})
+        return httpx2.Response(200, json={"id": "mem_1", "in_packs": [], "derived": []})
 
     Api(BASE_URL, "nv_x", part, httpx2.MockTransport(service)).json("DELETE", path_of("memories", part))
     quoted = quote(part, safe="").encode()
@@ -268,7 +268,7 @@ def test_a_service_that_does_not_answer_is_1_and_a_busy_one_is_asked_again(
         return (
             httpx2.Response(503, json={"code": "store_unavailable"})
             if len(asked) < 3
-            else httpx2.Response(201, json={})
+            else httpx2.Response(201, json={"seqs": [1], "observation": "none"})
         )
 
     assert Shell(capsys, httpx2.MockTransport(gone)).run("session", "say", "s1", "x") == 1
