@@ -265,11 +265,27 @@ WRONG_TIMES = (
     "2026-01-01", "2026-01-01T00:00:00", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z", "2026-01-01T00:00:00+99:00",
     "٢٠٢٦-01-01T00:00:00Z", "",
 )  # fmt: skip
+LATER = "2026-03-10T09:30:00Z"
 TIMES = (
     *(Bad(f"event {at}", "POST", EVENTS, an_event(created_at=at), at="events[0].created_at") for at in WRONG_TIMES),
     *(
         Bad(f"filter {at}", "POST", RECALL, {"query": "x", "filters": {"after": at}}, at="filters.after")
         for at in WRONG_TIMES
+    ),
+    *(
+        Bad(f"filter up to {at}", "POST", RECALL, {"query": "x", "filters": {"after": LATER, "before": at}},
+            at="filters.before")
+        for at in (LATER, "2026-03-10T10:29:59+01:00")
+    ),
+    Bad("the end of a range first", "POST", f"{EVENTS}/retract", {"from_seq": 2, "to_seq": 1, "reason": "edited"},
+        at="to_seq"),
+    *(
+        Bad(f"import {place}", "POST", "/memories/import", raw=raw(json.dumps({"text": "x", **line})),
+            at=f"lines[1].{place}.seq_to")
+        for place, line in (
+            ("provenance", {"provenance": {"seq_from": 2, "seq_to": 1}}),
+            ("passages[1]", {"passages": [{"text": "x"}, {"text": "x", "seq_from": 9, "seq_to": 8}]}),
+        )
     ),
     Bad("memory", "POST", MEMORIES, {"text": "x", "observed_at": "2026-02-30T00:00:00Z"}, at="observed_at"),
     Bad("number", "POST", MEMORIES, {"text": "x", "observed_at": 1_700_000_000}, at="observed_at"),
@@ -287,7 +303,7 @@ TIMES = (
         {"session_id": "s2", "user_meta": {"timezone": "Mars/Base"}},
         at="user_meta.timezone",
     ),
-)
+)  # fmt: skip
 
 RECORDS = (
     Bad("blank", "POST", MEMORIES, {"text": " \n "}, at="text"),

@@ -150,9 +150,12 @@ class ResolvedRequest:
 
 
 def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
-    """Raises 422 for the scope ``session`` without a session."""
+    """Raises 422 for the scope ``session`` without a session, and for times between which there is nothing."""
     if command.scope == "session" and command.session_id is None:
         raise invalid("session_id", "is required with the scope session")
+    after, before = command.filters.after, command.filters.before
+    if after is not None and before is not None and before <= after:
+        raise invalid("filters.before", f"must be later than filters.after ({after})")
     as_tool = command.mode == "tool"
     k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms

@@ -102,6 +102,9 @@ class ImportLine(Body):
             raise invalid(f"{at}.id", "must not have the form of a document id")
         self._check_size(at)
         origin = self.provenance or ProvenanceLine()
+        _check_range(f"{at}.provenance", origin)
+        for n, passage in enumerate(self.passages):
+            _check_range(f"{at}.passages[{n}]", passage)
         return ImportedRow(
             text=self.text,
             kind=Kind(self.kind),
@@ -144,3 +147,9 @@ class ImportLine(Body):
         if size > MAX_LINE_BYTES:
             words = f"make the line {size} bytes long as it is kept, with its text; {MAX_LINE_BYTES} are accepted"
             raise invalid(f"{at}.passages", words)
+
+
+def _check_range(at: str, of: PassageLine | ProvenanceLine) -> None:
+    """Raises 422 for one that ends before it begins."""
+    if of.seq_from is not None and of.seq_to is not None and of.seq_to < of.seq_from:
+        raise invalid(f"{at}.seq_to", f"is before seq_from ({of.seq_from})")
