@@ -340,6 +340,56 @@ RECORDS = (
         at="header.If-None-Match"),
 )  # fmt: skip
 
+BLANK = (" ", "\t\n", "\u00a0", "\u200b")
+PADDED = ("/ ", "/a ", "/ a", "/a /b", "/a/ /b", "/a/ b")
+NAMES = (
+    *(
+        Bad(f"{at} {blank!r}", "POST", MEMORIES, {"text": "x", **body}, at=at)
+        for blank in BLANK
+        for at, body in (("tags[0]", {"tags": [blank]}), ("label", {"label": blank}), ("group", {"group": blank}))
+    ),
+    *(
+        Bad(f"{path} {name} {blank!r}", "GET", path, query={name: blank}, at=f"query.{name}")
+        for blank in (" ", "\u00a0")
+        for path, name in ((MEMORIES, "tag"), (MEMORIES, "group"))
+    ),
+    *(
+        Bad(f"{at} {blank!r}", "POST", RECALL, {"query": "x", "filters": filters}, at=at)
+        for blank in BLANK
+        for at, filters in (("filters.tags[0]", {"tags": [blank]}), ("filters.group", {"group": blank}))
+    ),
+    *(
+        Bad(f"document {at} {blank!r}", "PUT", "/documents", {"text": "x", **body}, query={"path": "/a"}, at=at)
+        for blank in BLANK
+        for at, body in (
+            ("tags[1]", {"tags": ["a", blank]}),
+            ("kind", {"kind": blank}),
+            ("source_type", {"source_type": blank, "source_id": "a"}),
+            ("source_id", {"source_type": "wiki", "source_id": blank}),
+        )
+    ),
+    *(
+        Bad(f"at {path!r}", "PUT", "/documents", {"text": "x"}, query={"path": path}, at="query.path")
+        for path in PADDED
+    ),
+    *(Bad(f"of {path!r}", "GET", "/documents", query={"path": path}, at="query.path") for path in PADDED),
+    *(Bad(f"below {path!r}", "GET", "/documents/list", query={"prefix": path}, at="query.prefix") for path in PADDED),
+    *(
+        Bad(f"in {path!r}", "POST", RECALL, {"query": "x", "filters": {"path_prefix": path}}, at="filters.path_prefix")
+        for path in PADDED
+    ),
+    Bad("read by a tool", "POST", "/tools/read_document", {"arguments": {"path": "/a "}}, at="arguments.path"),
+    Bad("asked by a tool", "POST", "/tools/search_knowledge", {"arguments": {"query": "x", "tags": [" "]}},
+        at="arguments.tags[0]"),
+    Bad("moved", "POST", "/documents/move", {"path": "/a", "to": "/b "}, at="to"),
+    Bad("tone", "POST", MEMORIES, {"text": "x", "kind": "session_summary", "session_id": "s1", "outcome": "SUCCESS",
+        "emotional_tone": " "}, at="emotional_tone"),
+    Bad("import", "POST", "/memories/import", raw=b'{"text": "x", "tags": [" "]}', at="lines[1].tags[0]"),
+    Bad("title", "POST", "/sessions", {"session_id": "s2", "title": " "}, at="title"),
+    Bad("part of a prompt", "POST", "/usage", {"session_id": "s1", "pack_version": 1, "model": "m",
+        "usage": {"input": 1, "output": 1}, "prefix_sha256": {"static": " "}}, at="prefix_sha256.static"),
+)  # fmt: skip
+
 NOT_THERE = (
     Bad("session", "GET", "/sessions/nope", status=404, code="session_not_found"),
     Bad("events", "GET", "/sessions/nope/events", status=404, code="session_not_found"),
@@ -395,6 +445,7 @@ GROUPS = {
     "recalls": RECALLS,
     "times": TIMES,
     "records": RECORDS,
+    "names": NAMES,
     "missing": NOT_THERE,
     "images": TOO_MANY_IMAGES,
     "size": TOO_LARGE,
@@ -629,7 +680,7 @@ def test_a_number_that_is_too_large_is_told_the_largest(user: Person) -> None:
     found = problem(user.call("PATCH", path, raw=body), 422, "validation_failed")
     assert {error["field"]: error["message"] for error in found["errors"]} == {
         "importance": f"{most} 5",
-        "tags[1]": "must have at least 1 character, not 0",
+        "tags[1]": "must not be blank",
         "key_topics[0]": "must be a string",
     }
 

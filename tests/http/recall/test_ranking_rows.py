@@ -249,6 +249,16 @@ def test_c18_groups_are_kept_apart(user: Person) -> None:
 
 
 @pytest.mark.live
+def test_c18_a_tag_and_a_group_are_found_however_they_were_spaced(user: Person) -> None:
+    kept = user.remember("User once saw a quetzal.", tags=[" red  boat ", "red boat"], group="work ")
+    assert (kept["tags"], kept["group"]) == (["red boat"], "work")
+    user.settle()
+    for tag, group in (("red boat", "work"), ("\u00a0red boat", " work\t")):
+        assert user.recalled("quetzal", filters={"tags": [tag], "group": group}) == [kept["id"]]
+        assert [row["id"] for row in user.memories(tag=tag, group=group)] == [kept["id"]]
+
+
+@pytest.mark.live
 def test_c18_the_other_filters(user: Person) -> None:
     old, new = user.bring_in(
         plain("User once saw a quetzal.", tags=["a", "b"], observed_at="2026-01-10T00:00:00Z"),

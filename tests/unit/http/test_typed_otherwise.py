@@ -10,12 +10,16 @@ from urllib.parse import quote
 import pytest
 
 from functions.records.app import router as records
+from neve.http.schemas.compile.context import ToolOutputBody
 from neve.http.schemas.recall.recall import FiltersBody
+from neve.http.schemas.recall.tools import SearchKnowledgeArguments
+from neve.http.schemas.tenants.usage import ReportUsageBody
 from tests.unit.api_world import Api, installed
 from tests.unit.world import World
 
 USER = "/v1/users/{user_id}"
 COMPOSED, TYPED = "caf\u00e9", "cafe\u0301"
+SPACED = (" red boat", "red boat ", "red  boat", "red\u00a0boat", "red\nboat")
 
 
 @pytest.fixture
@@ -44,9 +48,37 @@ def test_a_tag_and_a_group_are_found_however_their_accents_were_typed(kept: str,
     assert document["tags"] == [COMPOSED]
 
 
-def test_a_search_asks_for_a_tag_as_it_is_kept() -> None:
-    filters = FiltersBody(tags=[TYPED], group=TYPED)
-    assert (filters.tags, filters.group) == ([COMPOSED], COMPOSED)
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("asked", ["red boat", *SPACED])
+@pytest.mark.parametrize("kept", ["red boat", *SPACED])
+def test_a_tag_and_a_group_are_found_however_they_were_spaced(kept: str, asked: str) -> None:
+    memory = ask("POST", "/memories", {"text": "Likes it there.", "tags": [kept, asked], "group": kept, "label": kept})
+    assert (memory["tags"], memory["group"], memory["label"]) == (["red boat"], "red boat", "red boat")
+    for name in ("tag", "group"):
+        found = ask("GET", "/memories", query=f"{name}={quote(asked)}")["memories"]
+        assert [row["id"] for row in found] == [memory["id"]]
+    document = ask("PUT", "/documents", {"text": "x", "tags": [kept], "group": kept, "kind": kept}, query="path=/a")
+    assert (document["tags"], document["group"], document["kind"]) == (["red boat"], "red boat", "red boat")
+    assert "group" not in ask("PUT", "/documents", {"group": " "}, query="path=/a"), "blank is as good as empty"
+
+
+def test_no_part_of_a_prompt_is_lost_to_one_of_almost_its_name() -> None:
+    parts = {"static": "a", " static": "b"}
+    given = {"session_id": "s1", "pack_version": 1, "model": "m", "usage": {"input": 1, "output": 1}}
+    assert ReportUsageBody.model_validate({**given, "prefix_sha256": parts}).prefix_sha256 == parts
+
+
+def test_the_name_of_a_tools_output_ends_no_line_of_the_prompt() -> None:
+    assert ToolOutputBody(name=" read\n[write] ", content="x").name == "read [write]"
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"), [(TYPED, COMPOSED), *((one, "red boat") for one in SPACED)], ids=["typed", *SPACED]
+)
+def test_a_search_asks_for_a_tag_as_it_is_kept(asked: str, kept: str) -> None:
+    filters = FiltersBody(tags=[asked], group=asked)
+    assert (filters.tags, filters.group) == ([kept], kept)
+    assert SearchKnowledgeArguments(query="x", tags=[asked]).tags == [kept]
 
 
 @pytest.mark.usefixtures("world")

@@ -13,8 +13,8 @@ ARTIFACTS = "/artifacts/"
 PROFILE = "/profile/"
 PEOPLE = "/profile/people/"
 PATH_RULE = (
-    "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone,"
-    f" together at most {MAX_BYTES} bytes in UTF-8"
+    "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone and"
+    f" neither begin nor end with a space, together at most {MAX_BYTES} bytes in UTF-8"
 )
 
 _MARKS = " ._'-"
@@ -37,7 +37,8 @@ def normal_prefix(text: str) -> str:
 
 
 def _is_segment(segment: str) -> bool:
-    """Signs that only stand on a letter (vowels of Hindi, accents without a form of their own) count as letters."""
-    if not 1 <= len(segment) <= MAX_SEGMENT or segment in (".", ".."):
+    """Signs that only stand on a letter (vowels of Hindi, accents without a form of their own) count as letters. With a
+    space at an end it would be another one that looks the same."""
+    if not 1 <= len(segment) <= MAX_SEGMENT or segment in (".", "..") or segment != segment.strip(" "):
         return False
     return all(c in _MARKS or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in segment)

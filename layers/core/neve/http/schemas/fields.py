@@ -109,10 +109,14 @@ Address = Annotated[
 Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
-Composed = Annotated[str, AfterValidator(lambda given: normalize("NFC", given))]
-"""Text by which something is found: however its accents were typed, it is kept and asked for in the same letters."""
 Name = Annotated[Filled, AfterValidator(one_line)]
-"""Of a person or a tool: white space in it, line breaks included, becomes single spaces."""
+"""Of a person or a tool: white space in it, line breaks included, becomes single spaces, and none stands around it."""
+_COMPOSED = AfterValidator(lambda given: normalize("NFC", one_line(given)))
+Composed = Annotated[str, _COMPOSED]
+"""Text by which something is found: however its accents and the white space in it and around it were typed, it is kept
+and asked for in the same letters."""
+Label = Annotated[Filled, _COMPOSED, Field(max_length=128)]
+"""A tag, a group, a project: ``Composed``, and not blank."""
 
 # A constraint stands before the validator that runs before it, or the description loses it.
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]

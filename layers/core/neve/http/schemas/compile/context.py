@@ -13,7 +13,7 @@ from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackManifest
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.fields import Filled, Identifier
+from neve.http.schemas.fields import Filled, Identifier, Name
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import ImageBlock, MessageContent
 from neve.usecases.compile.command import CompileCommand, Content
@@ -26,7 +26,7 @@ Line = Annotated[str, Field(max_length=100_000)]
 
 
 class ToolOutputBody(Body):
-    name: Annotated[Filled, Field(max_length=256)]
+    name: Annotated[Name, Field(max_length=256)]
     content: Line
 
 

@@ -18,8 +18,19 @@ from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
-from neve.http.schemas.fields import Composed, Cursor, Filled, Limit, Unset, refuse_null, unchanged, whole_number
-from neve.http.schemas.memories.fields import Importance, Label, StatusName, Tags
+from neve.http.schemas.fields import (
+    Composed,
+    Cursor,
+    Filled,
+    Label,
+    Limit,
+    Name,
+    Unset,
+    refuse_null,
+    unchanged,
+    whole_number,
+)
+from neve.http.schemas.memories.fields import Importance, StatusName, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
@@ -35,7 +46,9 @@ def _collapsed(text: str) -> str:
 Rev = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(whole_number)]
 Optional = Annotated[Composed, Field(max_length=128)]
 """A label that an empty text takes away."""
-Source = Annotated[str, Field(min_length=1, max_length=256)]
+SourceType = Annotated[Name, Field(max_length=256)]
+SourceId = Annotated[Filled, Field(max_length=256)]
+"""Another system's: two that differ in white space are two."""
 
 
 class DocumentFields(Body):
@@ -65,7 +78,7 @@ class DocumentFields(Body):
             text=text,
             name=self.name,
             summary=self.summary,
-            tags=None if self.tags is None else tuple(dict.fromkeys(self.tags)),
+            tags=None if self.tags is None else tuple(self.tags),
             group=self.group,
             kind=self.kind,
             always_include=self.always_include,
@@ -89,8 +102,8 @@ class PutBody(DocumentFields):
     """Or the text alone, as `text/markdown`."""
 
     text: Text | Unset = unchanged("Required for a new document.")
-    source_type: Source | Unset = unchanged("The outside system that it comes from.")
-    source_id: Source | Unset = unchanged("What it is called there: sent again, wherever to, it is the next rev.")
+    source_type: SourceType | Unset = unchanged("The outside system that it comes from.")
+    source_id: SourceId | Unset = unchanged("What it is called there: sent again, wherever to, it is the next rev.")
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:

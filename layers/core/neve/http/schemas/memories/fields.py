@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_memory_id
-from neve.http.schemas.fields import Composed, Filled
+from neve.http.schemas.fields import Filled, Label, Name
 
 MAX_TEXT = 64_000
 MAX_REASON = 2_000
@@ -26,11 +26,12 @@ MemoryId = Annotated[
     Field(min_length=1, max_length=64, json_schema_extra={"pattern": f"^{MEMORY_ID}$"}),
 ]
 Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
-Label = Annotated[Composed, Field(min_length=1, max_length=128)]
-Tags = Annotated[list[Label], Field(max_length=32)]
+_EACH_ONCE = AfterValidator(lambda given: list(dict.fromkeys(given)))
+"""What is written twice, or in two ways, is one."""
+Tags = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
-Topics = Annotated[list[Label], Field(max_length=32)]
-Tone = Annotated[str, Field(min_length=1, max_length=200)]
+Topics = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
+Tone = Annotated[Name, Field(max_length=200)]
 PriorityName = Literal["high", "medium", "low"]
 StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
 ScopeName = Literal["session", "global"]

@@ -20,13 +20,12 @@ from neve.domain.records.memories import (
 )
 from neve.domain.records.sessions import Outcome
 from neve.http.operations import Body
-from neve.http.schemas.fields import Day, Identifier, Seq, Time
+from neve.http.schemas.fields import Day, Identifier, Label, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,
     Confidence,
     Importance,
     KindName,
-    Label,
     MemoryId,
     PriorityName,
     ScopeName,

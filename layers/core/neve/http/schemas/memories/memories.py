@@ -24,12 +24,11 @@ from neve.domain.records.memories import (
 from neve.domain.records.sessions import Outcome
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Identifier, Limit, Time, Unset, refuse_null, unchanged
+from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Time, Unset, refuse_null, unchanged
 from neve.http.schemas.memories.fields import (
     Confidence,
     Importance,
     KindName,
-    Label,
     MemoryId,
     PriorityName,
     ScopeName,

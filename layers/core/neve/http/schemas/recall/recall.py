@@ -14,7 +14,7 @@ from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPrefix
-from neve.http.schemas.fields import Composed, Cursor, Identifier, Limit, Time
+from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -31,12 +31,11 @@ SourceName = Literal["memory", "document", "event"]
 LegName = Literal["lexical", "vector"]
 _EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
 _BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
-Word = Annotated[Composed, Field(min_length=1, max_length=128)]
 
 
 class FiltersBody(Body):
-    group: Word | None = None
-    tags: Annotated[list[Word], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
+    group: Label | None = None
+    tags: Annotated[list[Label], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
     tier: Literal["semantic", "episodic"] | None = None
     path_prefix: DocumentPrefix | None = None
     category: Category | None = None

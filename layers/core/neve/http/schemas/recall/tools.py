@@ -9,8 +9,8 @@ from pydantic import Field, JsonValue
 from neve.domain.documents.description import MAX_SUMMARY, cut_at_word
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
-from neve.http.schemas.fields import Filled, Identifier
-from neve.http.schemas.recall.recall import FOUND, MAX_QUERY, REFUSED, K, ScopeName, Word
+from neve.http.schemas.fields import Filled, Identifier, Label
+from neve.http.schemas.recall.recall import FOUND, MAX_QUERY, REFUSED, K, ScopeName
 from neve.usecases.documents.read_document import DocumentPage
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import RecallCommand
@@ -79,7 +79,7 @@ class SearchConversationBody(Body):
 class SearchKnowledgeArguments(Body):
     query: Asked
     path_filter: DocumentPrefix | None = None
-    tags: Annotated[list[Word], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
+    tags: Annotated[list[Label], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
     top_k: K = Field(default=TOP_K, description=f"Default {TOP_K}.")
 
 

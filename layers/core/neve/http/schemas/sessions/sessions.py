@@ -8,7 +8,7 @@ from pydantic import Field
 
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
+from neve.http.schemas.fields import Cursor, Identifier, Limit, Name, Timezone
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.tenants.usage import SessionPromptsOut
@@ -35,7 +35,7 @@ class OpenSessionBody(Body):
     session_id: Identifier | None = Field(
         default=None, description="Repeat a call with the same id for the same session."
     )
-    title: Filled | None = Field(default=None, max_length=200)
+    title: Name | None = Field(default=None, max_length=200)
     user_meta: UserMeta | None = None
     budget_ms: int | None = Field(
         default=None,

@@ -12,7 +12,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.fields import Filled, Time
+from neve.http.schemas.fields import Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
 from neve.store.tenants.tenant_rows import set_numbers
@@ -246,7 +246,7 @@ class CreateKeyBody(Body):
     scopes: list[Literal["chat", "records", "admin"]] = Field(
         min_length=1, max_length=3, json_schema_extra={"uniqueItems": True}
     )
-    label: Filled | None = Field(default=None, max_length=100)
+    label: Name | None = Field(default=None, max_length=100)
 
     @field_validator("scopes")
     @classmethod

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from neve.domain.tenants.prompt_cache import Collapse, PackChange, PromptTotals, ReportedUsage, SessionPrompts
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
-from neve.http.schemas.fields import Filled, Identifier, whole_number
+from neve.http.schemas.fields import Filled, Identifier, Name, whole_number
 from neve.usecases.tenants.report_usage import NewReport
 
 PICO = 1e12
@@ -17,7 +17,8 @@ MAX_TOKENS = 10_000_000
 MAX_DAYS = 92
 USD_DIGITS, RATE_DIGITS = 9, 6
 
-Word = Annotated[str, Field(min_length=1, max_length=64)]
+Word = Annotated[Filled, Field(max_length=64)]
+"""As it is sent: two names that were made one would lose a part."""
 Count = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 TriggerName = Literal["initial", "reflection", "horizon"]
 ReasonName = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
@@ -42,7 +43,7 @@ class TokensBody(Body):
 class ReportUsageBody(Body):
     session_id: Identifier
     pack_version: int = Field(ge=0, le=10**8, description="Of the pack in the prompt; 0 for a prompt without one.")
-    model: Filled = Field(max_length=200, description="As the provider names it: its price is looked up by it.")
+    model: Name = Field(max_length=200, description="As the provider names it: its price is looked up by it.")
     usage: TokensBody
     prefix_sha256: dict[Word, Word] = Field(
         default_factory=dict,
