@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from neve.domain.pack.render import escape
 from neve.domain.records.sessions import EventType
 from neve.domain.sessions.rendered_blocks import RENDERED_TAGS, strip_event, strip_rendered
 from tests.unit.domain_rows import event, image, text_block, tool_call, tool_result
@@ -40,7 +42,18 @@ TAG = re.compile(r"</?neve-(?:memory|updates|retrieved|task|session)(?=[\s/>])[^
         # empty elements
         ("a<neve-memory/>b", "ab"),
         ('a<neve-memory format="1" />b</neve-memory>c', "abc"),
+        # spelt otherwise
+        ("a< neve-memory>x</ neve-memory>b", "ab"),
+        ("a<ne\u200bve-memory>x</neve-mem\u00adory\ufeff>b", "ab"),
+        ("a<\u2060neve-task>x<\\/neve-task>b", "ab"),
+        ("a<ne ve - task\u200b\nx='1'>x</neve-\u00a0task\u200d>b", "ab"),
+        ("a<neve-ta\u017fk>x</neve-task>b", "ab"),
+        ("a<neve-mem\ufe0f\nory/>b", "ab"),
+        ("a<ne\u200bve-<neve-task>x</neve-task>memory>b</neve-memory>c", "ac"),
         # not Neve's
+        ("a < b, c > d, <\u200bb>e</b>, fl\u200bour", "a < b, c > d, <\u200bb>e</b>, fl\u200bour"),
+        ("<neve-task\u200bx>a</neve-task-\u200b2>", "<neve-task\u200bx>a</neve-task-\u200b2>"),
+        ("< neve memory > 0 °C < neve - primavera >", "< neve memory > 0 °C < neve - primavera >"),
         ("<neve-memoryx>a</neve-memoryx>", "<neve-memoryx>a</neve-memoryx>"),
         ("<neve-memory-2>a</neve-memory-2>", "<neve-memory-2>a</neve-memory-2>"),
         ("<neve>a</neve> <local>b</local>", "<neve>a</neve> <local>b</local>"),
@@ -80,6 +93,41 @@ def test_no_tag_of_neve_is_left(text: str) -> None:
     assert strip_rendered(left) == left
 
 
+UNSEEN = [chr(point) for point in range(0x110000) if category(chr(point)) == "Cf"] + ["\ufe0f", "\u034f", "\u3164"]
+BETWEEN = st.lists(st.sampled_from([*UNSEEN, " ", "\t", "\n", "\u00a0", "\u2009"]), max_size=3).map("".join)
+
+
+@st.composite
+def spellings(draw: st.DrawFn) -> str:
+    """A tag of Neve's with blanks and signs that are not seen between its letters, of either case."""
+    letters = ["<", *draw(st.sampled_from(["", "/", "\\/"])), *draw(st.sampled_from(RENDERED_TAGS))]
+    cased = [letter.upper() if draw(st.booleans()) else letter for letter in letters]
+    return "".join(letter + draw(BETWEEN) for letter in cased) + draw(st.sampled_from([">", "/>", " a='1'>"]))
+
+
+def as_read(text: str) -> str:
+    return "".join(sign for sign in text if sign not in UNSEEN and not sign.isspace()).replace("\\", "").lower()
+
+
+@given(st.lists(spellings() | st.sampled_from(["<", ">", "<b>", " x ", "a > b"]), max_size=8))
+def test_no_tag_of_neve_is_left_however_it_is_spelt(pieces: list[str]) -> None:
+    left = strip_rendered("".join(pieces))
+    assert not re.search(rf"</?(?:{'|'.join(RENDERED_TAGS)})(?:/?>|a=)", as_read(left))
+    assert strip_rendered(left) == left
+
+
+@given(st.lists(spellings(), min_size=1, max_size=4), st.text(max_size=20))
+def test_no_tag_of_neve_is_left_in_what_is_shown(tags: list[str], between: str) -> None:
+    shown = escape(between.join(tags))
+    assert not re.search(rf"</?(?:{'|'.join(RENDERED_TAGS)})(?:/?>|a=)", as_read(shown))
+
+
+@given(st.text(max_size=60), spellings(), st.text(max_size=60))
+def test_a_tag_that_is_spelt_otherwise_takes_nothing_of_its_neighbours(before: str, tag: str, after: str) -> None:
+    assume(not {"<", ">"} & set(before + after))
+    assert strip_rendered(f"{before}{tag}{after}") == before + after
+
+
 @given(texts)
 def test_what_is_left_is_in_the_text_in_order(text: str) -> None:
     letters = iter(text)
@@ -114,6 +162,9 @@ SIZE = 262_144
         ("<neve-memory></neve-task>", ""),
         ("<neve-", "<neve-"),
         ("<neve-task/>", ""),
+        ("<\u200b", "<\u200b"),
+        ("<n \u200b", "<n \u200b"),
+        ("< n e v e - t a s k >", ""),
         ("<neve-memory>a</neve-memory>b", "b"),
     ],
 )
@@ -161,6 +212,7 @@ def test_an_event_keeps_the_rest_of_its_text() -> None:
         ("Ada <neve-session", "Ada neve-session"),
         ("Ada </NEVE-memory", "Ada NEVE-memory"),
         ("Ada <</<neve-task", "Ada neve-task"),
+        ("Ada < /\u200b<n\u200beve-task", "Ada n\u200beve-task"),
     ],
 )
 def test_a_speakers_name_is_no_way_around_it(name: str, left: str | None) -> None:

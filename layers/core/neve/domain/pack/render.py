@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from neve.domain.memories.text import for_pack
 from neve.domain.records.memories import Kind
-from neve.domain.sessions.rendered_blocks import RENDERED_TAGS
+from neve.domain.sessions.rendered_blocks import BEFORE_A_NAME, OWN_NAMES, spelt
 
 LAYER_TAGS = ("always", "profile", "global", "local")
 """The layers in their order; ``PackLayers.global_`` is ``global``."""
@@ -35,19 +35,8 @@ _HINTS = {
 }
 _CONDENSED = frozenset({Kind.OBSERVATION, Kind.REFLECTION})
 
-_INVISIBLE = (
-    "\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Control characters and Unicode's default-ignorable ones: a tag spelt with them is still read as that tag."""
-
-
-def _hidden(name: str) -> str:
-    return f"[{_INVISIBLE}]*+".join(re.escape(letter) for letter in name)
-
-
-_OWNED_NAMES = "|".join(map(_hidden, (*RENDERED_TAGS, *LAYER_TAGS, ABOUT)))
-_OWNED_TAG = re.compile(rf"<(?=[\s/\\{_INVISIBLE}]*+(?:{_OWNED_NAMES})(?![\w-]))", re.IGNORECASE)
+_OWNED_NAMES = "|".join([OWN_NAMES, *map(spelt, (*LAYER_TAGS, ABOUT))])
+_OWNED_TAG = re.compile(rf"<(?={BEFORE_A_NAME}(?:{_OWNED_NAMES})(?![\w-]))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

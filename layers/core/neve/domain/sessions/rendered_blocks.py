@@ -16,19 +16,46 @@ from neve.domain.records.sessions import Event, EventType
 RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session", "neve-summary")
 """The elements that Neve puts into a prompt."""
 
+INVISIBLE = (
+    "\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Control characters, Unicode's default-ignorable ones and its format characters: a tag that is spelt with them is
+still read as that tag."""
+BEFORE_A_NAME = rf"[\s/\\{INVISIBLE}]*+"
+"""Between ``<`` and the name of a tag."""
+
+
+def spelt(name: str, between: str = INVISIBLE) -> str:
+    """A pattern of the name with any of these characters between its letters."""
+    return f"[{between}]*+".join(map(re.escape, name))
+
+
+OWN_NAMES = "|".join(spelt(name, rf"\s{INVISIBLE}") for name in RENDERED_TAGS)
+"""However they are spelt. No other text has them, so white space in them is looked through as well."""
+
 _PIECES = re.compile(r"[<>]|[^<>]+")
-_TAG_START = re.compile(rf"<(/?)({'|'.join(RENDERED_TAGS)})(?=[\s/>])", re.IGNORECASE | re.ASCII)
-_BEGUN = re.compile(rf"<[</]*(?=(?:{'|'.join(RENDERED_TAGS)}))", re.IGNORECASE | re.ASCII)
-_MAX_TAG_START = 2 + max(map(len, RENDERED_TAGS)) + 1
+_BEGUN = re.compile(rf"<{BEFORE_A_NAME}(?:{OWN_NAMES})", re.IGNORECASE)
+_BEGINNINGS = re.compile(rf"<[<\s/\\{INVISIBLE}]*+(?={OWN_NAMES})", re.IGNORECASE)
+_UNSEEN = re.compile(rf"(?:(?!\s)[{INVISIBLE}])+")
+_BLANKS = re.compile(r"\s+")
+_BEFORE = re.compile(r"[ /\\]+")
+_NAMES = {name: " ?".join(name) for name in RENDERED_TAGS}
+_TAG_START = re.compile(
+    rf"(?P<closing>/?)(?:{'|'.join(f'(?P<{name[5:]}>{spaced})' for name, spaced in _NAMES.items())})(?=[ /\\>])",
+    re.IGNORECASE,
+)
+_MAX_TAG_START = 1 + 2 * max(map(len, RENDERED_TAGS)) + 1
 _DEEPEST = 32
 """Levels of a tool's arguments that are looked into; what lies deeper becomes an ellipsis."""
 
 
 def strip_rendered(text: str) -> str:
-    """``text`` without the balanced elements that Neve renders, nested ones included. A tag without its partner loses
-    just its own token. What is taken out cannot leave a new tag behind by joining its neighbours: the result holds no
-    tag of Neve's at all. Linear in ``len(text)``."""
-    if "<" not in text:
+    """``text`` without the balanced elements that Neve renders, nested ones included, however their names are spelt. A
+    tag without its partner loses just its own token. What is taken out cannot leave a new tag behind by joining its
+    neighbours: the result holds no tag of Neve's at all. Linear in ``len(text)``."""
+    if "<" not in text or not _BEGUN.search(text):  # where nothing is taken out, nothing is joined
         return text
     stripper = _Stripper()
     for piece in _PIECES.finditer(text):
@@ -40,10 +67,12 @@ class _Stripper:
     """Reads a text piece by piece (``<``, ``>``, or what is between) and keeps what is not Neve's.
 
     ``brackets`` are the positions in ``output`` of every ``<`` and ``>``; a tag can only end at the first ``>`` after
-    the last ``<``. ``open`` are the tags awaiting their end, with the position in ``output`` where they stood."""
+    the last ``<``. ``starts`` says behind each piece what of a tag has been read by then. ``open`` are the tags
+    awaiting their end, with the position in ``output`` where they stood."""
 
     def __init__(self) -> None:
         self.output: list[str] = []
+        self.starts: list[str] = []
         self.brackets: list[int] = []
         self.open: list[tuple[str, int]] = []
         self.awaited: Counter[str] = Counter()
@@ -60,17 +89,18 @@ class _Stripper:
             return
         if piece in ("<", ">"):
             self.brackets.append(len(self.output))
+            self.starts.append("")
+        else:
+            self.starts.append(_tag_start(self.starts[-1] if self.starts else "", piece))
         self.output.append(piece)
 
     def _tag_ending_here(self) -> tuple[int, str, bool, bool] | None:
         if not self.brackets or self.output[self.brackets[-1]] != "<":
             return None
-        start = self.brackets[-1]
-        head = "".join(self.output[start : start + _MAX_TAG_START]) + ">"
-        found = _TAG_START.match(head)
+        found = _TAG_START.match(self.starts[-1] + ">")
         if not found:
             return None
-        return start, found[2].lower(), bool(found[1]), self.output[-1].endswith("/")
+        return self.brackets[-1], str(found.lastgroup), bool(found["closing"]), self.output[-1].endswith("/")
 
     def _close(self, name: str) -> None:
         if not self.awaited[name]:
@@ -84,12 +114,23 @@ class _Stripper:
 
     def _cut(self, start: int) -> None:
         """Forget everything from ``start`` on, and the tags that were opened inside it."""
-        del self.output[start:]
+        del self.output[start:], self.starts[start:]
         while self.brackets and self.brackets[-1] >= start:
             self.brackets.pop()
         while self.open and self.open[-1][1] > start:
             opened, _ = self.open.pop()
             self.awaited[opened] -= 1
+
+
+def _tag_start(before: str, piece: str) -> str:
+    """What stands between ``<`` and the name as a slash or nothing, then the name as it is read: white space as single
+    spaces, without what is not seen. No longer than a name can be, so that it is as quickly looked at however often."""
+    if len(before) >= _MAX_TAG_START:
+        return before
+    read = _BLANKS.sub(" ", before + _UNSEEN.sub("", piece))
+    if leading := _BEFORE.match(read):
+        read = ("/" if "/" in leading[0] else "") + read[leading.end() :]
+    return read[:_MAX_TAG_START]
 
 
 def strip_event(event: Event) -> Event | None:
@@ -111,7 +152,7 @@ def _strip_name(name: str | None) -> str | None:
     """A speaker's stands in front of the text: what is left of it begins no tag that the text would end."""
     if name is None or "<" not in name:
         return name
-    return _BEGUN.sub("", strip_rendered(name)).strip() or None
+    return _BEGINNINGS.sub("", strip_rendered(name)).strip() or None
 
 
 def _strip_content(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
