@@ -15,7 +15,12 @@ from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
 from neve.usecases.recall.answer import Hit
-from neve.usecases.recall.further_statements import FURTHER_TOKENS, MOST_FURTHER, with_further_statements
+from neve.usecases.recall.further_statements import (
+    FURTHER_TOKENS,
+    MOST_FURTHER,
+    _Shown,
+    with_further_statements,
+)
 from neve.usecases.recall.recall_rows import RecallRow
 from tests.unit.domain_rows import AT, memory
 from tests.unit.recall_world import RecallWorld
@@ -89,6 +94,21 @@ def test_what_another_hit_shows_is_not_repeated() -> None:
     assert further([hit(three), hit(repeats)], three, repeats) == [["A cat here.", "A cat there.", "A dog."], []]
     again = row("User has a cat.", "User's cat likes the dog", id="mem_C", session_id="s3")
     assert further([hit(pets), hit(again)], pets, again) == [[PETS[3], PETS[2]], []]
+
+
+class Asked(frozenset[tuple[str, int]]):
+    """Of which nobody asks for each message of a long range whether it is in it."""
+
+    def __contains__(self, place: object) -> bool:
+        raise AssertionError(f"{place} was looked for")
+
+
+def test_it_is_not_the_length_of_a_range_that_it_takes() -> None:
+    """An import may name a thousand million messages, and a recall that found the row did not end."""
+    [first, *_] = memory_passages(memory("x", passages=(MemoryPassage("x", 1, 10**9),), session_id="s1"))
+    assert not _Shown(Asked(), set())._said(first)
+    assert not _Shown(Asked({("s2", 7), ("s1", 10**9 + 1)}), set())._said(first)
+    assert _Shown(Asked({("s2", 7), ("s1", 10**9)}), set())._said(first)
 
 
 def test_three_of_a_hit_and_no_more_than_there_is_room_for() -> None:

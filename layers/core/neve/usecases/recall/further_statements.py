@@ -73,7 +73,9 @@ class _Shown:
                 yield n, one
 
     def _said(self, one: Passage) -> bool:
-        """Whether a message that it was made from is a hit."""
-        if one.session_id is None or one.seq_from is None or one.seq_to is None:
+        """Whether a message that it was made from is a hit. The hits are few; the messages of a row that was imported
+        may be a thousand million."""
+        first, last = one.seq_from, one.seq_to
+        if first is None or last is None:
             return False
-        return any((one.session_id, seq) in self.places for seq in range(one.seq_from, one.seq_to + 1))
+        return any(session == one.session_id and first <= seq <= last for session, seq in self.places)
