@@ -222,6 +222,25 @@ LIMITS = (
     ),
     Bad("twice", "GET", MEMORIES, query={"limit": ["1", "2"]}, at="query.limit"),
     Bad("from_seq", "GET", EVENTS, query={"from_seq": "0"}, at="query.from_seq"),
+    *(
+        Bad(
+            f"{at} as text",
+            "POST",
+            f"{EVENTS}/retract",
+            {"from_seq": 1, "to_seq": 2, "reason": "edited", at: "1"},
+            at=at,
+        )
+        for at in ("from_seq", "to_seq")
+    ),
+    *(
+        Bad(
+            f"{at} as text", "POST", "/memories/import", raw=raw(json.dumps({"text": "x", **line})), at=f"lines[1].{at}"
+        )
+        for at, line in (
+            ("provenance.seq_from", {"provenance": {"seq_from": "1", "seq_to": 2}}),
+            ("passages[0].seq_to", {"passages": [{"text": "x", "seq_from": 1, "seq_to": "2"}]}),
+        )
+    ),
     Bad("version", "GET", "/pack", query={"session_id": "s1", "version": "0"}, at="query.version"),
     Bad("version of no session", "GET", "/pack", query={"version": "1"}, at="query.version"),
     *(

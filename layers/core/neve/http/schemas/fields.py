@@ -70,7 +70,8 @@ def _timezone(name: str) -> str:
 
 
 def whole_number(value: object) -> object:
-    """Pydantic's lax integers allow spaces, signs and underscores, and have no word for one of many digits."""
+    """Of a parameter: in a body a text is no number. Pydantic's lax integers allow spaces, signs and underscores, and
+    have no word for one of many digits."""
     if not isinstance(value, str):
         return value
     if not _INTEGER.fullmatch(value):
@@ -121,7 +122,7 @@ Label = Annotated[Filled, _COMPOSED, Field(max_length=128)]
 # A constraint stands before the validator that runs before it, or the description loses it.
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
-Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log."), BeforeValidator(whole_number)]
+Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log.")]
 
 Unset = SkipJsonSchema[None]
 """A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""

@@ -7,7 +7,17 @@ import binascii
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
@@ -15,7 +25,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time
+from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time, whole_number
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
@@ -310,7 +320,7 @@ class EventsPage(Page):
 
 
 class EventsQuery(Parameters):
-    from_seq: Seq = Field(default=1, description="The first event wanted.")
+    from_seq: Annotated[Seq, BeforeValidator(whole_number)] = Field(default=1, description="The first event wanted.")
     limit: Limit = 50
 
     @property
