@@ -334,6 +334,16 @@ RECORDS = (
     Bad("importance 6", "POST", MEMORIES, {"text": "x", "importance": 6}, at="importance"),
     Bad("scope", "POST", MEMORIES, {"text": "x", "scope": "session"}, at="session_id"),
     Bad("wait", "POST", MEMORIES, {"text": "x"}, query={"wait": "forever"}, at="query.wait"),
+    Bad("split", "POST", MEMORIES, {"text": "Keeps bees. Keeps geese.", "kind": "note"}, query={"split": "true"},
+        at="query.split"),
+    *(
+        Bad(f"half a range {place}", "POST", "/memories/import", raw=raw(json.dumps({"text": "x", **line})),
+            at=f"lines[1].{place}")
+        for place, line in (
+            ("provenance.seq_to", {"provenance": {"seq_from": 2}}),
+            ("passages[0].seq_from", {"passages": [{"text": "x", "seq_to": 1}]}),
+        )
+    ),
     Bad("33 tags", "POST", MEMORIES, {"text": "x", "tags": ["t"] * 33}, at="tags"),
     Bad("no ids", "POST", "/memories/used", {"ids": []}, at="ids"),
     Bad("51 ids", "POST", "/memories/used", {"ids": [new_memory_id(n) for n in range(51)]}, at="ids"),
@@ -810,6 +820,13 @@ def test_a_policy_whose_numbers_do_not_fit(api: ApiClient) -> None:
     assert fields(problem(nothing, 422, "validation_failed")) == ["body"], "a policy of defaults has to be asked for"
     problem(api.call("PUT", "/v1/policy", {}, headers={"If-Match": '"999999"'}), 412, "precondition_failed")
     assert api.expect(200, "GET", "/v1/policy") == before
+
+
+def test_a_drain_is_told_once_how_long_to_wait(api: ApiClient) -> None:
+    drain, both = "/v1/admin/embeddings/drain", {"wait": True, "wait_s": 0.5}
+    assert fields(problem(api.call("POST", drain, both), 422, "validation_failed")) == ["wait_s"]
+    for one in ({"wait": False, "wait_s": 0.5}, {"wait": True, "wait_s": 20}):
+        assert api.call("POST", drain, one).status in (200, 202)
 
 
 def test_keys_with_impossible_scopes(api: ApiClient) -> None:

@@ -288,11 +288,21 @@ def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, 
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
 
 
-@pytest.mark.parametrize("name", ["", "x" * 201, "x" * 500_000], ids=["empty", "long", "longer than a row"])
-def test_a_model_in_the_policy_has_a_name(api: Api, name: str) -> None:
-    reply = put_policy(api, {"cacheable_tokens": {name: 5}})
+PRICE = {"input": 1, "cache_read": 1, "cache_write": 1, "output": 1}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 201, "x" * 500_000, " ", "gpt ", "\u00a0gpt"],
+    ids=["empty", "long", "longer than a row", "blank", "padded", "padded with another blank"],
+)
+@pytest.mark.parametrize("field", ["cacheable_tokens", "prices", "chat_model"])
+def test_a_model_in_the_policy_has_a_name(api: Api, field: str, name: str) -> None:
+    """A report of a prompt names it without white space around it, and finds no other."""
+    value = {"cacheable_tokens": {name: 5}, "prices": {name: PRICE}, "chat_model": name}[field]
+    reply = put_policy(api, {field: value})
     assert (reply.status, reply.json["code"]) == (422, "validation_failed")
-    assert reply.fields[0].startswith("cacheable_tokens")
+    assert reply.fields[0].startswith(field)
 
 
 def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from neve.domain.errors import FieldError
 from neve.domain.privacy.classes import Action, PiiClass
@@ -25,11 +25,19 @@ Rerank = Literal["off", "linear", "late"]
 ReviewMode = Literal["auto", "interactive"]
 """Whether a person decides on facts that were not said plainly."""
 MAX_WINDOW = 10_000_000
-ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 MAX_PRICES = 100
 MAX_DAYS = 3_650
 _PACK_SHARE = 495
 """Thousandths of W: what the layers of a pack may have together where every one follows W."""
+
+
+def _bare(name: str) -> str:
+    if name != name.strip():
+        raise ValueError("must not be blank or have white space around it: no model is called so")
+    return name
+
+
+ModelName = Annotated[str, AfterValidator(_bare), Field(min_length=1, max_length=200)]
 
 
 class CustomBudget(BaseModel):
@@ -118,7 +126,7 @@ class Policy(BaseModel):
     budget_profile: Profile = "agentic"
     static_prefix: StaticPrefix | None = None
     pii: PiiActions = PiiActions()
-    chat_model: str | None = Field(default=None, min_length=1, max_length=100)
+    chat_model: Annotated[ModelName, Field(max_length=100)] | None = None
     cacheable_tokens: dict[ModelName, Annotated[int, Field(ge=0, le=100_000)]] = Field(
         default_factory=dict, max_length=50
     )

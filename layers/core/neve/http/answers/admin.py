@@ -26,8 +26,8 @@ USAGE_TIMEOUT = "usage:timeout"
 
 
 def drain_answer(call: Call[Nothing, DrainBody]) -> Answer:
-    body = call.body
-    return once(call, lambda: job_answer(drain_embeddings(call.tenant, body.user_id, body.seconds())))
+    user, wait_s = call.body.user_id, call.body.seconds()
+    return once(call, lambda: job_answer(drain_embeddings(call.tenant, user, wait_s)))
 
 
 def erasure_answer(call: Call[EraseQuery, Nothing]) -> Answer:

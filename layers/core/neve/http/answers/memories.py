@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability
+from neve.domain.errors import invalid
 from neve.domain.records.memories import Memory
 from neve.http.calls import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.operations import Nothing
@@ -49,9 +50,11 @@ def _changed(made: Reworded) -> Answer:
 
 
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:
-    """Of E9 POST. Raises what ``store_facts`` and ``create_memory`` do."""
+    """Of E9 POST. Raises what ``store_facts`` and ``create_memory`` do, and 422 for what only a fact has."""
     if call.body.kind == "fact":
         return _facts(call)
+    if call.query.split:
+        raise invalid("query.split", "is for the kind fact")
     memory = create_memory(call.user, call.body.command(), call.idempotency)
     return with_etag(_waited_for(call, memory), 201)
 

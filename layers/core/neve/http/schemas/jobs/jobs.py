@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from neve.domain.errors import invalid
 from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
@@ -80,6 +81,9 @@ class DrainBody(Body):
     )
 
     def seconds(self) -> float:
+        """Raises 422 for two that are not the same."""
+        if self.wait and self.wait_s not in (None, WAIT_S):
+            raise invalid("wait_s", f"must be left out beside wait, which means {WAIT_S:g}")
         if self.wait_s is not None:
             return self.wait_s
         return WAIT_S if self.wait else 0.0

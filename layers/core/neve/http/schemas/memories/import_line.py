@@ -149,6 +149,9 @@ class ImportLine(Body):
 
 
 def _check_range(at: str, of: PassageLine | ProvenanceLine) -> None:
-    """Raises 422 for one that ends before it begins."""
+    """Raises 422 for one that lacks an end, or ends before it begins."""
+    if (of.seq_from is None) != (of.seq_to is None):
+        absent = "seq_from" if of.seq_from is None else "seq_to"
+        raise invalid(f"{at}.{absent}", "is required: seq_from and seq_to go together")
     if of.seq_from is not None and of.seq_to is not None and of.seq_to < of.seq_from:
         raise invalid(f"{at}.seq_to", f"is before seq_from ({of.seq_from})")
