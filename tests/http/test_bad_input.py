@@ -642,6 +642,29 @@ def test_if_match_takes_a_list_and_a_comma_in_quotes_belongs_to_its_tag(user: Pe
     assert fields(problem(refused, 422, "validation_failed")) == ["header.If-Match"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "name"),
+    [
+        ("POST", MEMORIES, {"text": "x"}, "If-Match"),
+        ("POST", MEMORIES, {"text": "x"}, "If-None-Match"),
+        ("POST", EVENTS, an_event(), "If-None-Match"),
+        ("PATCH", "/memories/{memory}", {"text": "x"}, "If-None-Match"),
+        ("POST", "/inbox/{memory}/approve", None, "If-Match"),
+        ("DELETE", "", None, "If-Match"),
+    ],
+)
+def test_a_precondition_that_a_write_does_not_look_at_is_refused(
+    somebody: Person, method: str, path: str, body: Any, name: str
+) -> None:
+    before = all_of(somebody)
+    path = path.format(memory=somebody.memories()[0]["id"])
+    for sent in ('"7"', "*"):
+        refused = somebody.call(method, path, body, headers={name: sent})
+        assert fields(problem(refused, 422, "validation_failed")) == [f"header.{name}"]
+    assert all_of(somebody) == before
+    assert somebody.call("POST", RECALL, {"query": "bees"}, headers={name: "*"}).status == 200, "nothing is written"
+
+
 def test_null_takes_a_label_or_a_group_away_and_nothing_else(user: Person) -> None:
     remembered = user.remember("User keeps bees.", label="farm", group="animals", tags=["bees"])
     path = f"/memories/{remembered['id']}"

@@ -33,6 +33,8 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     query = _query(request.query(), operation)
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
+    if operation.idempotent:
+        _refuse_untaken(request, operation)
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
     if operation.has_body:
         refuse_encoded(request.headers("Content-Encoding"))
@@ -65,6 +67,13 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
         raise NeveError("unauthorized", "Send the key as 'Authorization: Bearer <api key>'.")
     if operation.scope not in request.scopes:
         raise NeveError("forbidden", f"This call needs a key with the scope '{operation.scope}'.")
+
+
+def _refuse_untaken(request: Request, operation: Operation[Any, Any]) -> None:
+    """A write would be done whatever its precondition says (RFC 9110, 13.1.1 forbids it). Raises 422."""
+    for name, is_taken in (("If-Match", operation.if_match), ("If-None-Match", operation.if_none_match)):
+        if not is_taken and request.headers(name):
+            raise invalid(f"header.{name}", "must be left out: this call does not look at it")
 
 
 def _path_ids(request: Request) -> dict[str, str]:
