@@ -315,12 +315,10 @@ TIMES = (
         raw=b'{"text": "x", "created_at": "2026-02-30T00:00:00Z"}',
         at="lines[1].created_at",
     ),
-    Bad(
-        "time zone",
-        "POST",
-        "/sessions",
-        {"session_id": "s2", "user_meta": {"timezone": "Mars/Base"}},
-        at="user_meta.timezone",
+    *(
+        Bad(f"time zone {zone}", "POST", "/sessions", {"session_id": "s2", "user_meta": {"timezone": zone}},
+            at="user_meta.timezone")
+        for zone in ("Mars/Base", "localtime", "right/Europe/Vienna", "posix/UTC", "posixrules", "Factory", "Europe")
     ),
 )  # fmt: skip
 

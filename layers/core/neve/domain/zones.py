@@ -8,6 +8,11 @@ from zoneinfo import ZoneInfo
 
 from neve.domain.times import parse
 
+_NOT_IANA = frozenset({"localtime", "posixrules", "Factory"})
+_OTHER_CLOCKS = ("posix/", "right/")
+"""What a machine's database may hold beside the zones: its own time, a zone that is none, and the zones once more,
+below ``right/`` on a clock that counts leap seconds. Another machine has none of them."""
+
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
@@ -21,6 +26,8 @@ def is_zone(name: str) -> bool:
 
 
 def _named(name: str) -> ZoneInfo | None:
+    if name in _NOT_IANA or name.startswith(_OTHER_CLOCKS):
+        return None
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):  # not a zone; a path outside the database; an unreadable one

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from datetime import date
 from typing import Annotated, Any
 from unicodedata import category, normalize
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -16,6 +15,7 @@ from neve.domain.errors import invalid
 from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifier
 from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
+from neve.domain.zones import is_zone
 
 PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}")
 """Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
@@ -62,10 +62,8 @@ def _day(text: str) -> str:
 
 
 def _timezone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # no such zone; not a name at all; a folder of the database
-        raise ValueError("must be the name of an IANA time zone, such as Europe/Vienna") from None
+    if not is_zone(name):
+        raise ValueError("must be the name of an IANA time zone, such as Europe/Vienna")
     return name
 
 
