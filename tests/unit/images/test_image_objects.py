@@ -17,6 +17,7 @@ from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.usecases.images import image_objects
 from neve.usecases.images.image_objects import read_image, remove_images
+from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
@@ -120,6 +121,21 @@ def test_more_than_may_be_held_at_once_is_removed_in_rounds(world: World, monkey
     assert len(both) == 2
     assert remove_images(world.user(), both, sent=False) == both
     assert stored(world) == []
+
+
+def test_a_further_look_sees_who_shows_it_since_and_who_does_no_more(world: World) -> None:
+    [name] = stored(world)
+    shown = ShownImages(world.user())
+    one, other = (world.user().of_session(session) for session in ("s1", "s2"))
+    assert shown.of({name, "another"}) == {name}
+    hide(one)
+    assert shown.of({name}) == set()
+    show(other)
+    assert shown.of({name}) == {name}
+    hide(other)
+    assert shown.of({name}) == set()
+    show(one)
+    assert shown.of({name}) == {name}
 
 
 def test_but_not_who_is_deleted_by_then(world: World) -> None:
@@ -335,11 +351,11 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
     monkeypatch.setattr(erase_retracted, "IMAGE_BATCH_SIZE", 2)
     parts: list[set[str]] = []
 
-    def removing(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:
+    def removing(scope: UserScope, images: Set[str], **more: Any) -> Set[str]:
         parts.append(set(images))
         if len(parts) == 2:
             raise Killed
-        return remove_images(scope, images, sent=sent)
+        return remove_images(scope, images, **more)
 
     monkeypatch.setattr(erase_retracted, "remove_images", removing)
     with pytest.raises(Killed):

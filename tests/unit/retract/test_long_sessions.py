@@ -213,6 +213,14 @@ def many_events(world: World, count: int) -> None:
     world.say(*(f"Tea no. {n}" for n in range(count)))
 
 
+def many_images(world: World, count: int) -> None:
+    """An event for each."""
+    for n in range(count):
+        data = base64.b64encode(PNG + str(n).encode()).decode()
+        block = {"type": "image", "media_type": "image/png", "data": data}
+        append_events(world.user().of_session("s1"), [NewEvent(EventType.USER_MESSAGE, [block])])
+
+
 def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, counted: str, count: int) -> int:
     """By a deletion that erases so many."""
     message, read, query = deletion(world), [0], world.table.query
@@ -228,12 +236,16 @@ def rows_read(world: World, monkeypatch: pytest.MonkeyPatch, counted: str, count
     return read[0]
 
 
-@pytest.mark.parametrize(("make", "counted"), [(many_memories, "memories"), (many_events, "events")])
+@pytest.mark.parametrize(
+    ("make", "counted"), [(many_memories, "memories"), (many_events, "events"), (many_images, "images")]
+)
 def test_what_a_user_has_is_not_read_again_for_each_part_of_what_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[World, int], None], counted: str
 ) -> None:
-    """Of 27,000 memories in parts of 500, each row was read some 30 times."""
+    """Of 27,000 memories in parts of 500, each row was read some 30 times; of 1,000 images in parts of 50, each event
+    40 times."""
     monkeypatch.setattr(erase_retracted, "ROUND", 2)
+    monkeypatch.setattr(erase_retracted, "IMAGE_BATCH_SIZE", 2)
     read = []
     for count in (20, 80):
         world = World.make(tmp_path / str(count))

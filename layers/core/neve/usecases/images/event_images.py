@@ -18,7 +18,8 @@ from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_t
 from neve.ports.errors import StoreUnavailable
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.scope import UserScope
-from neve.usecases.images.image_objects import remove_images, shown_images
+from neve.usecases.images.image_objects import remove_images
+from neve.usecases.images.shown_images import ShownImages
 
 Content = str | list[dict[str, Any]]
 
@@ -96,7 +97,7 @@ class StoredImages:
         """What was borrowed is of events that were there before: whoever wrote them may have died before they looked.
         Raises StoreUnavailable."""
         missing = _missing(self.scope, self.borrowed)
-        shown = shown_images(self.scope, {image.name for image in missing})
+        shown = ShownImages(self.scope).of({image.name for image in missing})
         self._store_again([image for image in missing if image.name in shown])
 
     def take_away(self) -> None:

@@ -8,19 +8,17 @@ nothing any more before its images are looked for: of several that show one, the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import partial
 
 from neve.domain.images.image_types import START_BYTES, image_type
-from neve.domain.records.sessions import Event
-from neve.domain.sessions.transcript import images_of
 from neve.ports.objects import ObjectStore
-from neve.ports.table import Item, key_of
+from neve.ports.table import Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.keys import EVENT, SESSION, image_name, images_aside, session_of
-from neve.store.partitions import all_rows
+from neve.store.keys import image_name, images_aside
 from neve.store.transact import batches, item_bytes, transact
+from neve.usecases.images.shown_images import ShownImages
 
 HELD_BYTES = 32 * 1024 * 1024
 """Of images that are being removed, until the second look (*chosen*): the workers have 512 MB."""
@@ -36,37 +34,18 @@ def read_image(objects: ObjectStore, name: str) -> bytes | None:
     return objects.get(name) if body is None else body  # it may have been put back in between
 
 
-def shown_images(scope: UserScope, images: Set[str]) -> set[str]:
-    """Those of ``images`` that an event of any of the user's sessions shows. Reads all of them, as far as it has to.
-    Raises StoreUnavailable."""
-    found = set[str]()
-    for _, event in user_events(scope) if images else ():
-        found |= {block["object"] for block in images_of(event) if block.get("object") in images}
-        if len(found) == len(images):
-            break
-    return found
-
-
-def user_events(scope: UserScope) -> Iterator[tuple[str, Event]]:
-    """The events of all sessions, each with its session. Raises StoreUnavailable."""
-    table, keys = scope.ports.table, scope.keys
-    sessions = [session_of(key_of(row)) for row in all_rows(table, keys.partition, prefix=SESSION)]
-    for session in filter(None, sessions):
-        for item in all_rows(table, keys.of_session(session).log, prefix=EVENT):
-            yield session, rows.read_event(item)
-
-
-def remove_images(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:
+def remove_images(scope: UserScope, images: Set[str], *, sent: bool, shown: ShownImages | None = None) -> Set[str]:
     """Removes those of ``images``, objects of this user, that no event shows; what was gone for good. ``sent``: also
-    where they were uploaded to.
+    where they were uploaded to. ``shown``: of a worker that removes more than these, which reads the events once.
 
     Whoever is written between the look and the removal gets it back, unless that event is deleted by then; one that is
     written later finds it gone and stores it again. May be repeated at any point, and by several workers at once, of
     which any may die: it ends when nothing is there that another one has put back, or could. Raises
     StoreUnavailable."""
     objects, gone, left = scope.ports.objects, frozenset[str](), images
+    shown = shown or ShownImages(scope)
     while left:
-        removed, put_back = _remove_once(scope, left)
+        removed, put_back = _remove_once(scope, left, shown)
         copied = {scope.keys.image_object(image_name(copy)) for copy in _laid_aside(objects, removed)}
         again = {name for name in sorted(removed) if name in copied or objects.peek(name, 1) is not None}
         gone, left = (gone | removed) - again, put_back | again
@@ -75,7 +54,7 @@ def remove_images(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]
     return gone
 
 
-def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]]:
+def _remove_once(scope: UserScope, images: Set[str], shown: ShownImages) -> tuple[Set[str], Set[str]]:
     """What was removed; and what was put back for an event that was gone by then, with what was not looked at yet."""
     objects, keys = scope.ports.objects, scope.keys
     others = _laid_aside(objects, images)
@@ -83,7 +62,7 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
         name = keys.image_object(image_name(copy))
         if objects.peek(name, 1) is None:
             objects.copy(copy, name)
-    going = images - shown_images(scope, images)
+    going = images - shown.of(images)
     aside, bodies = dict[str, str](), dict[str, bytes]()
     held, later = 0, set[str]()
     for name in sorted(going):
@@ -97,12 +76,12 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
             held += len(body)
             objects.delete(name)
     going -= later
-    again = shown_images(scope, going)
+    again = shown.of(going)
     for name in sorted(again & aside.keys()):
         if not objects.copy(aside[name], name):
             kind = image_type(bodies[name][:START_BYTES]) or UNKNOWN_TYPE
             objects.put_new(name, bodies[name], content_type=kind)
-    put_back = again - shown_images(scope, again)
+    put_back = again - shown.of(again)
     removed = {image_name(name) for name in going - again}
     for copy in (*(copy for copy in others if image_name(copy) in removed), *aside.values()):
         objects.delete(copy)

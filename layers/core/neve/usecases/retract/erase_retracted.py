@@ -31,6 +31,7 @@ from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_exports
 from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.pack.purge_versions import Purged, packs_with, purge_packs_with
 from neve.usecases.retract.documents.erase_revisions import stored_revisions
@@ -53,8 +54,7 @@ READ_BATCH_SIZE = 100
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
 IMAGE_BATCH_SIZE = 50
-"""*Chosen*: each takes six calls of the object store one after the other, some ten seconds together, and each part two
-readings of all the user's events."""
+"""*Chosen*: each takes six calls of the object store one after the other, some ten seconds together."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,9 @@ class _Erasing:
     receipt: Receipt
     seconds_left: SecondsLeft
 
+    def __post_init__(self) -> None:
+        self.shown = ShownImages(self.scope)
+
     def run(self) -> None:
         while count := self._erase_log():
             if count < LOOK:
@@ -201,7 +204,7 @@ class _Erasing:
         images = {image for item in items for image in rows.images_of_row(item)}
         for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
             gone = frozenset(part)
-            self.receipt.images += len(remove_images(self.scope, gone, sent=True))
+            self.receipt.images += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
             note_removed(self.scope, items, gone)
             self._need_time()
 

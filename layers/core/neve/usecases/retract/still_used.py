@@ -11,12 +11,12 @@ from neve.domain.indexing.utterances import utterance_of
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.sessions import Event
+from neve.ports.table import key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
-from neve.store.keys import DOCUMENT_REV, MEMORY
+from neve.store.keys import DOCUMENT_REV, EVENT, MEMORY, SESSION, session_of
 from neve.store.partitions import all_rows
-from neve.usecases.images.image_objects import user_events
 
 
 def texts_of_event(session: str, event: Event) -> Iterator[str]:
@@ -58,6 +58,15 @@ def _everything(
             continue
         whole = replace(revision, text=text_of(scope.ports.objects, revision))
         yield {fingerprint(passage.text) for passage in document_passages(whole)}
-    for session, event in user_events(scope):
+    for session, event in _user_events(scope):
         if not event.erased and not leaving(session, event.seq):
             yield set(texts_of_event(session, event))
+
+
+def _user_events(scope: UserScope) -> Iterator[tuple[str, Event]]:
+    """The events of all sessions, each with its session. Raises StoreUnavailable."""
+    table, keys = scope.ports.table, scope.keys
+    sessions = [session_of(key_of(row)) for row in all_rows(table, keys.partition, prefix=SESSION)]
+    for session in filter(None, sessions):
+        for item in all_rows(table, keys.of_session(session).log, prefix=EVENT):
+            yield session, rows.read_event(item)
