@@ -198,7 +198,7 @@ def test_no_vector_is_kept_of_what_was_removed_while_it_was_made(
     def removed_first(texts: Sequence[str]) -> list[bytes]:
         world.inner_embedder.embed_passages = passages  # type: ignore[method-assign]
         if not to_the_end:
-            monkeypatch.setattr(retain_logs, "_remove_images", stands_still)
+            monkeypatch.setattr(retain_logs._Images, "remove", stands_still)
         with contextlib.suppress(InterruptedError):
             retain_log(session, lambda: 900.0)
         return passages(texts)
@@ -469,3 +469,56 @@ def test_an_image_goes_behind_its_event_also_after_a_killed_worker(
     retain_log(world.user().of_session("s1"), lambda: 900.0)
     assert world.objects.list(keys.images_prefix) == []
     assert seqs(session) == [], "what has begun comes to its end"
+
+
+def with_images(world: RecallWorld, session: SessionScope, events: int, each: int = 1) -> None:
+    """The first events show so many images each, of their own."""
+    keys = session.keys
+    for seq in range(1, events + 1):
+        names = [keys.image_object(f"{seq}-{n}") for n in range(each)]
+        for name in names:
+            world.objects.put(name, b"png", content_type="image/png")
+        blocks = [{"type": "image", "media_type": "image/png", "object": name} for name in names]
+        event = replace(rows.read_event(world.rows.get(keys.event(seq)) or {}), content=blocks)
+        world.rows.write([replace(rows.put_event(keys, event, 1), expect=Expect.ANY)])
+
+
+def test_images_for_which_there_is_no_time_are_left_to_the_next_worker(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event may show hundreds. What is gone is noted, so that nobody looks for it again."""
+    monkeypatch.setattr(retain_logs, "IMAGE_BATCH_SIZE", 2)
+    world.say("Look.", "Noted.")
+    with_images(world, session, 1, each=5)
+    cover(world, session, 1, 2)
+    world.clock.move(days=31)
+    left = iter([900.0] * 2)  # marked, and again
+    assert retain_log(session, lambda: next(left, 0.0)) == 0
+    stored = world.objects.list(session.keys.images_prefix)
+    assert len(stored) == 3
+    assert sorted(rows.images_of_row(world.rows.get(session.keys.event(1)) or {})) == stored
+    assert retain_log(session, lambda: 900.0) == 2
+    assert world.objects.list(session.keys.images_prefix) == []
+
+
+def test_no_event_is_read_again_for_each_batch_of_images(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all that the user has: each batch looks twice for who shows its images."""
+    monkeypatch.setattr(retain_logs, "EVENT_BATCH_SIZE", 2)
+    world.open(session="other")
+    world.say(*(f"Turn {n}." for n in range(60)), session="other")
+    world.say(*(f"Turn {n}." for n in range(20)))
+    with_images(world, session, 20)
+    cover(world, session, 1, 20)
+    world.clock.move(days=31)
+    read, query, log = [0], world.rows.query, world.user().of_session("other").keys.log
+
+    def counting(partition: str, **more: Any) -> Any:
+        page = query(partition, **more)
+        read[0] += len(page.items) if partition == log else 0
+        return page
+
+    monkeypatch.setattr(world.rows, "query", counting)
+    assert retain_log(session, lambda: 900.0) == 20
+    assert read[0] == 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -29,6 +30,7 @@ from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.indexing.write_without import Versions, write_without
 
 RETENTION = "retain"
@@ -39,6 +41,8 @@ NEVER = ""
 EVENT_BATCH_SIZE = 30
 """Of one transaction: with an artifact and token vectors for each, the head, two rows of the session and four events
 beside them it stays below 100 actions."""
+IMAGE_BATCH_SIZE = 50
+"""*Chosen*: some ten seconds of calls; an event may show hundreds."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
@@ -100,30 +104,71 @@ class _Expired:
         return {item["seq"]: item["version"] for item in self.items}
 
 
+class _OutOfTime(Exception):
+    """For more images."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Images:
+    """What removes those of the events of a session. ``shown``: what a worker has read for the images before."""
+
+    scope: SessionScope
+    shown: ShownImages
+    seconds_left: SecondsLeft
+
+    def remove(self, items: list[Item]) -> None:
+        """They are looked for when these events show them no more; their names stay on the rows until they are gone. In
+        parts: where there is no time for another, those that are gone are noted. Raises _OutOfTime."""
+        showing = [item for item in items if rows.images_of_row(item)]
+        for batch in batches((item for item in showing if rows.IMAGES_LEFT not in item), item_bytes):
+            transact(self.scope.ports, partial(_hide, self.scope, [item["seq"] for item in batch]))
+        images = sorted({image for item in showing for image in rows.images_of_row(item)})
+        for done in range(0, len(images), IMAGE_BATCH_SIZE):
+            if done and self.seconds_left() <= SPARE_S:
+                note_removed(self.scope, showing, set(images[:done]))
+                raise _OutOfTime
+            part = frozenset(images[done : done + IMAGE_BATCH_SIZE])
+            remove_images(self.scope, part, sent=True, shown=self.shown)
+
+    def end_removals(self, hidden: list[Item]) -> None:
+        """Raises _OutOfTime."""
+        if hidden:
+            self.remove(hidden)
+            note_removed(self.scope, hidden, {image for item in hidden for image in rows.images_of_row(item)})
+
+
 def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
     """Removes the archived events that are older than the policy allows, in the order of the log up to the first that
     is not, with their artifacts, images, passages and vectors; how many. The summary stays, and so do client ids. May
     be repeated at any point. Raises StoreUnavailable."""
-    removed, days = 0, scope.policy.retention_days
-    while seconds_left() > SPARE_S:
-        expired = _next_expired(scope, NEVER if days is None else expired_before(scope.ports, days))
-        if expired is None:
-            break
-        _end_removals(scope, expired.hidden)
-        if days is None and not expired.events:
-            break
-        if _marked(scope, expired.items):
-            continue
-        beside = _leave_index(scope, expired)
-        if beside is None:
-            continue
-        _remove_images(scope, expired.items)
-        if not transact(scope.ports, _Removal(scope, expired, beside).attempt):
-            continue
-        removed += len(expired.events)
-        if len(expired.events) < EVENT_BATCH_SIZE:
-            break
+    removed, images = 0, _Images(scope, ShownImages(scope), seconds_left)
+    with suppress(_OutOfTime):
+        while seconds_left() > SPARE_S:
+            batch, more = _remove_next(scope, images)
+            removed += batch
+            if not more:
+                break
     return removed
+
+
+def _remove_next(scope: SessionScope, images: _Images) -> tuple[int, bool]:
+    """How many events went, and whether to look for more, or again. Raises _OutOfTime."""
+    days = scope.policy.retention_days
+    expired = _next_expired(scope, NEVER if days is None else expired_before(scope.ports, days))
+    if expired is None:
+        return 0, False
+    images.end_removals(expired.hidden)
+    if days is None and not expired.events:
+        return 0, False
+    if _marked(scope, expired.items):
+        return 0, True
+    beside = _leave_index(scope, expired)
+    if beside is None:
+        return 0, True
+    images.remove(expired.items)
+    if not transact(scope.ports, _Removal(scope, expired, beside).attempt):
+        return 0, True
+    return len(expired.events), len(expired.events) == EVENT_BATCH_SIZE
 
 
 def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
@@ -191,14 +236,6 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
 
 
-def _remove_images(scope: SessionScope, items: list[Item]) -> None:
-    """They are looked for when these events show them no more; their names stay on the rows until they are gone."""
-    showing = [item for item in items if rows.images_of_row(item)]
-    for batch in batches((item for item in showing if rows.IMAGES_LEFT not in item), item_bytes):
-        transact(scope.ports, partial(_hide, scope, [item["seq"] for item in batch]))
-    remove_images(scope, {image for item in showing for image in rows.images_of_row(item)}, sent=True)
-
-
 def _hide(scope: SessionScope, seqs: list[int]) -> None:
     """Raises Conflict."""
     _change(scope, seqs, lambda item: None if rows.IMAGES_LEFT in item else rows.put_without_images(item))
@@ -212,12 +249,6 @@ def _change(scope: SessionScope, seqs: list[int], change: Callable[[Item], Put |
     ops = [put for item in found.values() if (put := change(item)) is not None]
     if ops and not rows.hidden(head):
         scope.ports.table.write([rows.check_head(keys, head), *ops])
-
-
-def _end_removals(scope: SessionScope, hidden: list[Item]) -> None:
-    if hidden:
-        _remove_images(scope, hidden)
-        note_removed(scope, hidden, {image for item in hidden for image in rows.images_of_row(item)})
 
 
 @dataclass
