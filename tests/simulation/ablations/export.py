@@ -9,7 +9,7 @@ from tests.simulation.ablations.ablation import Patch
 
 def leaves_them() -> list[Patch]:
     """Nobody takes one back, or looks whether there is one."""
-    return [(erase_retracted, name, lambda *_: 0) for name in ("withdraw_exports", "parts_to_withdraw")]
+    return [(erase_retracted, name, lambda *_: ()) for name in ("withdraw_exports", "overtaken_exports")]
 
 
 def goes_on_behind_a_deletion() -> list[Patch]:

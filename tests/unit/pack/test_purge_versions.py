@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from local.engine import file_objects
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import Kind
 from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.partitions import pages
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.pack import purge_versions as purge_versions_module
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.pack.purge_versions import (
+    BEGINNING,
+    PurgedPage,
+    PurgePlace,
+    purge_packs_with,
+    purge_pages,
+    purge_versions,
+)
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from tests.unit.world import World
@@ -46,16 +57,19 @@ def stored(session: SessionScope) -> list[str]:
     return [name.rpartition("/")[2] for name in session.ports.objects.list(session.keys.session_packs_prefix)]
 
 
-def three_versions(world: World, session: SessionScope) -> None:
+def three_versions(world: World, session: SessionScope) -> list[str]:
+    """The memory that each of them is the first to hold."""
+    ids: list[str] = []
     for text in ("likes tea", "likes coffee", "likes cocoa"):
-        remember(world, text)
+        ids.append(remember(world, text))
         build_pack(session, "horizon")
+    return ids
 
 
 def test_an_old_version_goes_and_the_served_one_stays(world: World, session: SessionScope) -> None:
     three_versions(world, session)
     before = read_pack(session)
-    assert purge_versions(session, "s1", [2, 9]) == 1
+    purge_versions(session, "s1", [2, 9])
     assert (versions(session), stored(session)) == ([3, 1], ["00000001.json", "00000003.json"])
     assert read_pack(session).text == before.text
     with pytest.raises(NeveError, match="2"):
@@ -67,7 +81,7 @@ def test_without_the_served_one_the_next_read_rebuilds_it(world: World, session:
     gone = remember(world, "lives in Lisbon")
     build_pack(session, "horizon")
     delete_memory(session, gone, None)
-    assert purge_versions(session, "s1", [4]) == 1
+    purge_versions(session, "s1", [4])
     view = read_pack(session)
     assert view.manifest is not None
     assert (view.manifest.pack_version, view.manifest.trigger) == (5, "initial"), "a number is never given out twice"
@@ -77,33 +91,33 @@ def test_without_the_served_one_the_next_read_rebuilds_it(world: World, session:
 
 def test_again_it_is_nothing(world: World, session: SessionScope) -> None:
     three_versions(world, session)
-    assert purge_versions(session, "s1", [1, 2, 3]) == 3
-    assert purge_versions(session, "s1", [1, 2, 3]) == 0
+    purge_versions(session, "s1", [1, 2, 3])
+    purge_versions(session, "s1", [1, 2, 3])
     assert (versions(session), stored(session)) == ([], [])
-    assert purge_versions(session, "s9", [1]) == 0, "there is no such session"
+    purge_versions(session, "s9", [1])
 
 
 def test_what_a_crashed_build_left_goes_too(world: World, session: SessionScope) -> None:
-    three_versions(world, session)
+    *_, cocoa = three_versions(world, session)
     session.ports.objects.put(session.keys.pack_object(4), b"{}", content_type="application/json")
-    assert purge_versions(session, "s1", [1]) == 1
-    assert stored(session) == ["00000002.json", "00000003.json"]
+    assert purge_packs_with(session, lambda entry: entry.id == cocoa) == [("s1", 3)]
+    assert stored(session) == ["00000001.json", "00000002.json"]
     remember(world, "likes milk")
     assert build_pack(session, "horizon").manifest.pack_version == 5
 
 
 def test_a_build_that_has_read_before_cannot_point_to_what_was_purged(world: World, session: SessionScope) -> None:
-    three_versions(world, session)
+    *_, cocoa = three_versions(world, session)
     remember(world, "likes milk")
-    world.table.before_write = lambda: _purge(session)
+    world.table.before_write = lambda: _purge(session, cocoa)
     built = build_pack(session, "horizon")
     assert built.manifest.pack_version > 4
     assert versions(session)[0] == built.manifest.pack_version
     assert rows.read_epoch(world.table.get(session.keys.epoch) or {}).purged_to == 4
 
 
-def _purge(session: SessionScope) -> None:
-    assert purge_versions(session, "s1", [3]) == 1
+def _purge(session: SessionScope, memory_id: str) -> None:
+    assert purge_packs_with(session, lambda entry: entry.id == memory_id) == [("s1", 3)]
 
 
 def test_one_that_breaks_off_is_taken_up_again(
@@ -121,7 +135,7 @@ def test_one_that_breaks_off_is_taken_up_again(
     view = read_pack(session)
     assert view.manifest is not None
     assert view.manifest.trigger == "initial", "nobody is served what was to go"
-    assert purge_versions(session, "s1", [3]) == 1
+    purge_versions(session, "s1", [3])
     assert "00000003.json" not in stored(session)
 
 
@@ -269,3 +283,92 @@ def test_a_build_that_has_read_what_is_deleted_cannot_serve_it(
         read_pack(session, version=2)
     delete_memory(world.user("ann"), more, None, purge_packs=True)
     assert b"Lisbon" not in b"".join(pack_objects(world))
+
+
+# --- page by page ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(purge_versions_module, "pages", partial(pages, page=2))
+    monkeypatch.setattr(file_objects, "MAX_KEYS", 2)
+
+
+@pytest.fixture
+def held(world: World, small_pages: None) -> str:
+    """A memory that five versions of ``s1`` and three of ``s2`` hold, behind two that do not; two objects have no
+    manifest."""
+    first = world.user("ann").of_session("s1")
+    remember(world, "likes tea")
+    build_pack(first, "horizon")
+    remember(world, "likes coffee")
+    build_pack(first, "horizon")
+    gone = remember(world, "lives in Lisbon")
+    world.open("ann", "s2")
+    for session, count in (("s1", 5), ("s2", 3)):
+        for n in range(count):
+            remember(world, f"likes {session} and {n}")
+            build_pack(world.user("ann").of_session(session), "horizon")
+    for session, version in (("s1", 8), ("s2", 9)):
+        name = world.user("ann").of_session(session).keys.pack_object(version)
+        world.objects.put(name, b"{}", content_type="application/json")
+    return gone
+
+
+def purged_one_page_at_a_time(world: World, gone: str) -> list[PurgedPage]:
+    """A worker for each, which goes on where the one before has stopped."""
+    found: list[PurgedPage] = []
+    place: PurgePlace = BEGINNING
+    while page := next(purge_pages(world.user("ann"), lambda entry: entry.id == gone, place), None):
+        found.append(page)
+        place = page.place
+        assert len(found) < 20, "it does not get on"
+    return found
+
+
+def all_stored(world: World) -> list[str]:
+    return [name.split("/", 3)[3] for name in world.objects.list(world.user("ann").keys.packs_prefix)]
+
+
+def test_a_worker_stops_behind_any_page_and_the_next_one_goes_on(world: World, held: str) -> None:
+    found = purged_one_page_at_a_time(world, held)
+    assert [len(page.versions) for page in found] == [0, 2, 2, 2, 2, 0, 0]
+    assert not any(page.left for page in found)
+    assert all_stored(world) == ["s.s1/00000001.json", "s.s1/00000002.json"]
+    assert purge_packs_with(world.user("ann"), lambda entry: entry.id == held) == []
+    remember(world, "likes milk")
+    for session, version in (("s1", 9), ("s2", 10)):
+        built = build_pack(world.user("ann").of_session(session), "horizon")
+        assert built.manifest.pack_version == version, "no number is given out twice"
+
+
+@pytest.mark.parametrize("dies_at", range(1, 11))
+def test_one_that_dies_within_a_page_loses_nothing(world: World, held: str, dies_at: int) -> None:
+    delete, deleted = world.objects.delete, [0]
+
+    def dying(key: str) -> None:
+        deleted[0] += 1
+        if deleted[0] == dies_at:
+            raise InterruptedError
+        delete(key)
+
+    world.objects.delete = dying  # type: ignore[method-assign]
+    with pytest.raises(InterruptedError):
+        purged_one_page_at_a_time(world, held)
+    purged_one_page_at_a_time(world, held)
+    assert all_stored(world) == ["s.s1/00000001.json", "s.s1/00000002.json"]
+    assert versions(world.user("ann").of_session("s1")) == [2, 1]
+    assert versions(world.user("ann").of_session("s2")) == []
+
+
+def test_a_version_that_is_built_under_the_purge_stays(world: World, held: str) -> None:
+    """Between the pages, of what is left; its object is there when those without a manifest are looked for."""
+    session = world.user("ann").of_session("s2")
+    delete_memory(session, held, None)
+    pages_ = purge_pages(world.user("ann"), lambda entry: entry.id == held)
+    for _ in range(5):
+        assert next(pages_).place.phase == "manifests"
+    remember(world, "likes milk")
+    built = build_pack(session, "horizon").manifest.pack_version
+    list(pages_)
+    assert read_pack(session, version=built).text

@@ -23,7 +23,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.erase_retracted import DerivedRows
+from neve.usecases.retract.purge_packs import DerivedRows
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import World, observed_line

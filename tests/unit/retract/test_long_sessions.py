@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from local.engine import file_objects
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
@@ -20,9 +21,14 @@ from neve.domain.retract.derived import consequences
 from neve.observing import Observed
 from neve.ports.table import Put
 from neve.store import rows
-from neve.store.partitions import all_rows
+from neve.store.partitions import all_rows, pages
+from neve.usecases.export.export_user import export_user
+from neve.usecases.export.request_export import request_export
 from neve.usecases.jobs.messages.compaction import message_of_row
+from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.pack import purge_versions
+from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.retract import erase_retracted
 from neve.usecases.retract.find_derived import find_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
@@ -172,6 +178,46 @@ def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatc
     assert len(places) == len(set(places)) == 6, "a message that stands where it stood is given up"
     receipt = erased(world, message)
     assert (receipt["events"], receipt["memories"], receipt["verified"]) == (5, 5, True)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_packs_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
+    """Each version of a session holds what the session said, and so may those of all others; also behind a worker that
+    is cut off."""
+    monkeypatch.setattr(purge_versions, "pages", partial(pages, page=2), raising=False)
+    monkeypatch.setattr(file_objects, "MAX_KEYS", 2)
+    seqs = world.say("tea").seqs
+    world.observer.answers.append(observed_line("🔴 User likes tea", seqs[0], seqs[-1]))
+    observe_session(world.user().of_session("s1"), 1, closing=True)
+    for n in range(7):
+        create_memory(world.user(), NewMemory(f"User likes tea number {n}", Kind.MANUAL))
+        build_pack(world.user().of_session("s1"), "horizon")
+    message, delete = deletion(world), world.objects.delete
+
+    def killed(key: str) -> None:
+        if key.endswith("/00000004.json"):
+            del world.objects.delete
+            raise InterruptedError
+        delete(key)
+
+    if dies:
+        world.objects.delete = killed  # type: ignore[method-assign]
+        with pytest.raises(InterruptedError):
+            left_off(world, message)
+    places = left_off(world, message)
+    assert len(places) == len(set(places)) >= (3 if dies else 5), "a message that stands where it stood is given up"
+    receipt = erased(world, message)
+    assert (receipt["packs"], receipt["verified"], receipt["rebuilt_packs"]) == (7, True, ["s1"])
+    assert len(world.objects.list(world.user().keys.packs_prefix)) == 1, "what was built behind it"
+
+
+def test_exports_are_handed_on_too(world: World) -> None:
+    world.say("tea")
+    for _ in range(3):
+        export_user(world.user(), request_export(world.user()).id)
+    places = left_off(world, deletion(world))
+    assert len(places) == len(set(places)) >= 3
+    assert world.objects.list(world.user().keys.exports_prefix) == []
 
 
 def test_no_vector_is_left_where_another_worker_erases_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

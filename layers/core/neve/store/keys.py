@@ -497,6 +497,11 @@ class UserKeys(Keys):
         return first, f"{PROPOSAL}{_AFTER_EVERY_KEY}"
 
     @staticmethod
+    def packs_behind(sort_key: str) -> tuple[str, str]:
+        """Bounds of the sort keys of the pack manifests behind one, of all sessions; behind an empty one of all."""
+        return f"{sort_key}{_BEFORE_EVERY_ID}" if sort_key else PACK, f"{PACK}{_AFTER_EVERY_KEY}"
+
+    @staticmethod
     def sessions_behind(session: str | None) -> tuple[str, str]:
         """Bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of them."""
         first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_ID}"
@@ -631,8 +636,12 @@ class UserKeys(Keys):
     def exports_prefix(self) -> str:
         return f"{EXPORTS}{self.tenant}/{self.user}/"
 
+    def export_objects(self, job_id: str) -> str:
+        """What the names of the parts of one export begin with."""
+        return f"{self.exports_prefix}{job_id}/"
+
     def export_object(self, job_id: str, part: int) -> str:
-        return f"{self.exports_prefix}{job_id}/{part:04d}.jsonl"
+        return f"{self.export_objects(job_id)}{part:04d}.jsonl"
 
     @property
     def objects(self) -> dict[str, str]:

@@ -1,11 +1,12 @@
-"""All rows of a partition, page by page."""
+"""All rows of a partition, and all keys of objects below a prefix, page by page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
+from neve.ports.objects import ObjectStore
 from neve.ports.table import Index, Item, Page, Table, key_of
 from neve.store.keys import due_partitions, due_until
 from neve.store.rows import time_bucket
@@ -68,6 +69,14 @@ def _read(query: Callable[..., Page]) -> Iterator[list[Item]]:
         cursor = read.cursor
         if cursor is None:
             return
+
+
+def object_pages(objects: ObjectStore, prefix: str, behind: str = "") -> Iterator[Sequence[str]]:
+    """The keys of objects below a prefix, in order, from behind one on; a page is read when it is asked for, and none
+    is empty. Whoever deletes what is named loses none of the others. Raises StoreUnavailable."""
+    while page := objects.page(prefix, behind):
+        yield page
+        behind = page[-1]
 
 
 def due_rows(table: Table, kind: str, until: datetime | None = None, first: int = 0) -> Iterator[Item]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from neve.ports.engines import Ports
@@ -27,7 +27,7 @@ from neve.store.keys import (
     UserKeys,
     session_of,
 )
-from neve.store.partitions import all_rows
+from neve.store.partitions import all_rows, object_pages
 from neve.usecases.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -59,7 +59,7 @@ def remove_everything(
     ports, keys = data.ports, data.keys
     yield from _passages(data)
     for name, prefix in keys.objects.items():
-        for objects in _pieces(_objects(data, prefix)):
+        for objects in _pieces(chain.from_iterable(object_pages(ports.objects, prefix))):
             for one in objects:
                 ports.objects.delete(one)
             yield Piece(name, len(objects))
@@ -93,14 +93,6 @@ def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
     rest = iter(found)
     while piece := list(islice(rest, DELETE_BATCH_SIZE)):
         yield piece
-
-
-def _objects(data: UserData[Ports], prefix: str) -> Iterator[str]:
-    """Their keys; a page is read when its first one is asked for."""
-    behind = ""
-    while page := data.ports.objects.page(prefix, behind):
-        yield from page
-        behind = page[-1]
 
 
 # --- rows ---------------------------------------------------------------------------------------

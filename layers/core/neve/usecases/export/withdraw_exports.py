@@ -15,30 +15,38 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.keys import job_of_export
+from neve.store.partitions import object_pages
 from neve.store.transact import transact
 from neve.usecases.jobs.queued_jobs import put_due_job
 
 REASON = "Messages of the user were deleted after it began: ask for another export."
 
 
-def withdraw_exports(scope: UserScope, incarnation: int) -> int:
-    """How many there were, once the rows of what is deleted are gone: whoever begins from then on reads none of it.
+def withdraw_exports(scope: UserScope, incarnation: int) -> Iterator[str]:
+    """The jobs of those there were, each when it is withdrawn, once the rows of what is deleted are gone: whoever
+    begins from then on reads none of it.
 
     The user's row moves first, so that none under way ends, or writes another part that stays: its worker, or the one
-    behind it, removes what it has written. Jobs say so before their parts go. May be repeated. Raises UserErased,
-    StoreUnavailable, and 409 ``conflict``."""
+    behind it, removes what it has written. Jobs say so before their parts go. May be stopped behind any, and repeated.
+    Raises UserErased, StoreUnavailable, and 409 ``conflict``."""
     transact(scope.ports, partial(_move_user, scope, incarnation))
-    held = _held(scope)
-    for job_id, names in held.items():
+    for job_id in overtaken_exports(scope):
         transact(scope.ports, partial(_withdraw, scope, job_id))
-        for name in names:
-            scope.ports.objects.delete(name)
-    return len(held)
+        remove_parts(scope, job_id)
+        yield job_id
 
 
-def parts_to_withdraw(scope: UserScope) -> int:
-    """How many parts there are of exports that a deletion has overtaken. Raises StoreUnavailable."""
-    return sum(map(len, _held(scope).values()))
+def overtaken_exports(scope: UserScope) -> Iterator[str]:
+    """The jobs of the exports with parts that a deletion has overtaken. Of one whose job is gone nobody knows when it
+    began. Raises StoreUnavailable."""
+    table, keys, last = scope.ports.table, scope.keys, ""
+    for names in object_pages(scope.ports.objects, keys.exports_prefix):
+        jobs = [job_id for job_id in dict.fromkeys(map(job_of_export, names)) if job_id != last]
+        last = job_of_export(names[-1])
+        found = table.get_many([keys.head, *map(keys.job, jobs)])
+        head = rows.read_head(found.pop(keys.head, None))
+        stays = {job.id for job in map(rows.read_job, found.values()) if not is_overtaken(job, head)}
+        yield from (job_id for job_id in jobs if job_id not in stays)
 
 
 def is_overtaken(job: Job, head: UserHead) -> bool:
@@ -52,28 +60,9 @@ def withdrawn(job: Job, now: datetime) -> Job:
 
 def remove_parts(scope: UserScope, job_id: str) -> None:
     """Of one export. Raises StoreUnavailable."""
-    for name in _parts(scope, job_id):
-        scope.ports.objects.delete(name)
-
-
-def _parts(scope: UserScope, job_id: str) -> Iterator[str]:
-    names = scope.ports.objects.list(scope.keys.exports_prefix)
-    return (name for name in names if job_of_export(name) == job_id)
-
-
-def _held(scope: UserScope) -> dict[str, list[str]]:
-    """Names of parts, by the job of the export. Of one whose job is gone nobody knows when it began."""
-    held: dict[str, list[str]] = {}
-    for name in scope.ports.objects.list(scope.keys.exports_prefix):
-        held.setdefault(job_of_export(name), []).append(name)
-    if not held:
-        return held
-    table, keys = scope.ports.table, scope.keys
-    found = table.get_many([keys.head, *map(keys.job, held)])
-    head = rows.read_head(found.pop(keys.head, None))
-    jobs = map(rows.read_job, found.values())
-    stays = {job.id for job in jobs if not is_overtaken(job, head)}
-    return {job_id: names for job_id, names in held.items() if job_id not in stays}
+    for names in object_pages(scope.ports.objects, scope.keys.export_objects(job_id)):
+        for name in names:
+            scope.ports.objects.delete(name)
 
 
 def _move_user(scope: UserScope, incarnation: int) -> None:

@@ -21,6 +21,7 @@ from neve.store.documents import put_head, read_document, text_of
 from neve.store.filings import proposals_about
 from neve.store.idempotency import answers_about
 from neve.store.keys import UserKeys
+from neve.store.partitions import object_pages
 
 Kind = Literal["memory", "document"]
 R = TypeVar("R", Memory, Document)
@@ -178,8 +179,9 @@ class _Documents:
         stores, keys = data.ports, data.keys
         if stores.table.get(keys.document_place(gone)) is not None:
             return
-        for name in stores.objects.list(keys.document_objects(gone)):
-            stores.objects.delete(name)
+        for names in object_pages(stores.objects, keys.document_objects(gone)):
+            for name in names:
+                stores.objects.delete(name)
         proposed = proposals_about(stores.table, keys, gone)
         answers = answers_about(stores.table, keys, proposed)
         delete_rows(stores.table, [*answers, *map(keys.proposal, proposed)])

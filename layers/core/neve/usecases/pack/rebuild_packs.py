@@ -7,19 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from neve.ports.errors import StoreUnavailable
 from neve.scope import UserScope
-from neve.store import rows
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import Holds, packs_with
+from neve.usecases.pack.purge_versions import Holds, packs_with, serving
 
 
 def served_with(scope: UserScope, holds: Holds) -> list[str]:
     """Ids of the sessions that serve a version with such an entry. Raises StoreUnavailable."""
-    held = packs_with(scope, holds)
-    epochs = {session: scope.of_session(session).keys.epoch for session, _ in held}
-    found = scope.ports.table.get_many(list(epochs.values())) if epochs else {}
-    serving = {s: rows.read_epoch(found[key]).pack for s, key in epochs.items() if key in found}
-    served = {(session, pack.pack_version) for session, pack in serving.items() if pack is not None}
-    return list(dict.fromkeys(session for session, version in held if (session, version) in served))
+    return serving(scope, set(packs_with(scope, holds)))
 
 
 def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.ids import event_id, is_own_memory_id
+from neve.domain.ids import event_id
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
-from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import EventType
 from neve.domain.sessions.spans import meets
@@ -29,13 +28,13 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
-from neve.usecases.export.withdraw_exports import parts_to_withdraw, withdraw_exports
+from neve.usecases.export.withdraw_exports import overtaken_exports, withdraw_exports
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.observe.observe_session import OutOfTime
-from neve.usecases.pack.purge_versions import Purged, packs_with, purge_packs_with
 from neve.usecases.retract.documents.erase_revisions import stored_revisions
 from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
+from neve.usecases.retract.purge_packs import PacksPurge
 from neve.usecases.retract.retract_job import ROUND_S
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 
@@ -55,31 +54,6 @@ DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
 IMAGE_BATCH_SIZE = 50
 """*Chosen*: each takes six calls of the object store one after the other, some ten seconds together."""
-
-
-@dataclass(frozen=True)
-class DerivedRows:
-    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more; ``retained``: ids of memories that held words of it
-    before; ``gone``: memories and documents that others had deleted before, with the last rev of each."""
-
-    touched: frozenset[str]
-    revisions: frozenset[tuple[str, int]]
-    retained: frozenset[str]
-    gone: Mapping[str, int] = field(default_factory=dict)
-
-    def is_in(self, entry: PackEntry) -> bool:
-        if entry.id in self.touched | self.retained or (entry.id, entry.rev) in self.revisions:
-            return True
-        return entry.rev <= self.gone.get(entry.id, 0)
-
-    @property
-    def gone_memories(self) -> frozenset[str]:
-        return frozenset(filter(is_own_memory_id, self.gone))
-
-    @property
-    def any(self) -> bool:
-        return bool(self.touched or self.retained or self.revisions or self.gone)
 
 
 @dataclass
@@ -110,14 +84,14 @@ def erase_retracted(
     scope: SessionScope,
     incarnation: int,
     retraction: Retraction,
-    made: DerivedRows,
     receipt: Receipt,
+    packs: PacksPurge,
     seconds_left: SecondsLeft = for_ever,
 ) -> None:
-    """``receipt``: of what workers before this one have removed; this one's is added to it. Raises OutOfTime, whenever
-    less than ``ROUND_S`` is left behind some of it: what is left is found by whoever calls again. Raises UserErased,
-    StoreUnavailable."""
-    _Erasing(scope, incarnation, retraction, made, receipt, seconds_left).run()
+    """``receipt``, ``packs``: of what workers before this one have removed; this one's is added. Raises OutOfTime,
+    whenever less than ``ROUND_S`` is left behind some of it: what is left is found by whoever calls again. Raises
+    UserErased, StoreUnavailable."""
+    _Erasing(scope, incarnation, retraction, receipt, packs, seconds_left).run()
 
 
 @dataclass
@@ -125,11 +99,12 @@ class _Erasing:
     scope: SessionScope
     incarnation: int
     retraction: Retraction
-    made: DerivedRows
     receipt: Receipt
+    packs: PacksPurge
     seconds_left: SecondsLeft
 
     def __post_init__(self) -> None:
+        self.made = self.packs.made
         self.shown = ShownImages(self.scope)
 
     def run(self) -> None:
@@ -145,14 +120,14 @@ class _Erasing:
         forget_answers(self.scope, self._answers_about_memories())
         self._erase_summaries()
         self._erase_packs()
-        self.receipt.exports += withdraw_exports(self.scope, self.incarnation)
+        self._withdraw_exports()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
         self.receipt.left += sum(1 for _ in self._left_client_ids())
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
         self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope)) + sum(1 for _ in self._summaries())
-        self.receipt.left += len(packs_with(self.scope, self.made.is_in))
+        self.receipt.left += self.packs.left
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, sorted(self.made.revisions)))
-        self.receipt.left += parts_to_withdraw(self.scope)
+        self.receipt.left += sum(1 for _ in overtaken_exports(self.scope))
 
     def _need_time(self) -> None:
         """For more. Behind each part of which something was left, and not before it, so that every worker gets on.
@@ -341,24 +316,19 @@ class _Erasing:
             left = {name: value for name, value in job.result.items() if name != "summary"}
             self.scope.ports.table.write([rows.put_job(self.scope.keys, replace(job, result=left))])
 
-    # --- packs ----------------------------------------------------------------------------------
+    # --- packs and exports ----------------------------------------------------------------------
 
     def _erase_packs(self) -> None:
         """Of any session of the user. They are rebuilt when what is left of the touched rows has been written."""
+        try:
+            self.packs.run(self.scope, self.seconds_left)
+        finally:
+            self.receipt.packs += self.packs.versions
 
-        def purged(versions: int) -> None:
-            self.receipt.packs += versions
-            if versions:
-                self._need_time()
-
-        purge_packs_made_of(self.scope, self.made, purged)
-
-
-def purge_packs_made_of(scope: SessionScope, made: DerivedRows, purged: Purged = lambda _: None) -> None:
-    """``purged``: is told of each session, and may end the call. Nothing moves where nothing was ever made of the
-    deleted: no pack can hold it then. Raises StoreUnavailable, and 409 ``conflict``."""
-    if made.any:
-        purge_packs_with(scope, made.is_in, purged)
+    def _withdraw_exports(self) -> None:
+        for _ in withdraw_exports(self.scope, self.incarnation):
+            self.receipt.exports += 1
+            self._need_time()
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

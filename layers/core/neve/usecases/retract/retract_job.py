@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +54,8 @@ AT_ONCE = 500
 """*Chosen*: places in ``again``, which is written with each of them."""
 STILL_NEW = 100
 """*Chosen*: ids that stay in the result: those that a pack's index may not have yet are read by them."""
+_PURGING = "purging"
+"""By step, how far the packs are looked through for versions that are to go, while there are others."""
 _TAKEN = "taken"
 """How many of ``later`` have been in ``again``."""
 REBUILDING = "rebuilding"
@@ -168,6 +170,25 @@ def so_far(job: Job) -> tuple[int, ...]:
     state = job.state
     changed = sum(state.get(CHANGED, {}).values())
     return changed, state.get(LOOKS, 0), state.get(MOVED, 0), state.get(ASKED, 0)
+
+
+# --- packs that are purged --------------------------------------------------------------------------
+
+
+def purging_so_far(job: Job, step: str) -> Mapping[str, Any]:
+    """What ``after_pages`` has noted; empty where nothing was."""
+    noted: Mapping[str, Any] = job.state.get(_PURGING, {}).get(step, {})
+    return noted
+
+
+def after_pages(job: Job, step: str, purge: Mapping[str, Any]) -> Job:
+    """``purge``: how far a worker has come that has no time for more; ``pages`` in it: how many it has looked at."""
+    return replace(job, state={**job.state, _PURGING: {**job.state.get(_PURGING, {}), step: dict(purge)}})
+
+
+def pages_so_far(job: Job) -> int:
+    """Of all steps."""
+    return sum(purge["pages"] for purge in job.state.get(_PURGING, {}).values())
 
 
 # --- packs that are built again -----------------------------------------------------------------------

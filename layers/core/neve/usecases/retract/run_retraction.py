@@ -6,7 +6,7 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,16 +26,12 @@ from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
+from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.retract.deleted_before import deleted_before
 from neve.usecases.retract.documents.revert_documents import revert_documents
-from neve.usecases.retract.erase_retracted import (
-    DerivedRows,
-    Receipt,
-    erase_retracted,
-    purge_packs_made_of,
-)
+from neve.usecases.retract.erase_retracted import Receipt, erase_retracted
 from neve.usecases.retract.observe_remainder import Narrowed, observe_remainder
+from neve.usecases.retract.purge_packs import DerivedRows, PacksPurge
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import (
     COUNTED,
@@ -54,9 +50,12 @@ from neve.usecases.retract.retract_job import (
     JobEnded,
     after,
     after_packs,
+    after_pages,
     is_done,
     note,
+    pages_so_far,
     purging,
+    purging_so_far,
     read,
     read_list,
     rebuilding,
@@ -108,7 +107,7 @@ class _Retracting:
             job = read(self.scope, self.job_id)
             state = job.state
             moved = [job.result.get("superseded"), *so_far(job), sum(state.get("removed", {}).values())]
-            moved.append(state.get(REBUILDING))
+            moved += [state.get(REBUILDING), pages_so_far(job)]
             place = [len(state.get("done", ())), *moved, state.get("again", [])[:1], Narrowed.of(state).place]
             self.report.left_off_at = ".".join(map(str, place))
 
@@ -164,27 +163,31 @@ class _Retracting:
         made = self._made_of_it(job)
         gone = {i: rev for i, rev in deleted_before(self.scope, retraction).items() if i not in made.touched}
         made = replace(made, gone=gone)
-        self._note_packs(made)
+        self._note_gone(made)
         receipt = Receipt(**job.state.get("removed", {}))
+        packs = PacksPurge.noted(made, self._note_served, purging_so_far(job, ERASED))
         try:
-            erase_retracted(self.scope, self.incarnation, retraction, made, receipt, self.seconds_left)
+            erase_retracted(self.scope, self.incarnation, retraction, receipt, packs, self.seconds_left)
         except OutOfTime:
-            note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, "removed": receipt.counts}))
+            self._note_purge(ERASED, packs, removed=receipt.counts)
             raise
         counted = job.state.get(COUNTED, {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.as_result()})
 
-    def _note_packs(self, made: DerivedRows) -> None:
-        """Sessions whose packs are served, before they are purged. And by what that is gone a pack is purged."""
-        served = served_with(self.scope, made.is_in)
-        gone = {GONE: sorted(map(list, made.gone.items()))} if made.gone else {}
+    def _note_gone(self, made: DerivedRows) -> None:
+        """By what that is gone a pack is purged."""
+        if made.gone:
+            gone = {GONE: sorted(map(list, made.gone.items()))}
+            note(self.scope, self.job_id, lambda job: replace(job, status="running", state=job.state | gone))
 
-        def noted(job: Job) -> Job:
-            return replace(job, status="running", state=purging(served, job).state | gone) if served or gone else job
+    def _note_served(self, sessions: Sequence[str]) -> None:
+        """Those whose packs are about to be purged."""
+        note(self.scope, self.job_id, lambda job: replace(purging(sessions, job), status="running"))
 
-        note(self.scope, self.job_id, noted)
+    def _note_purge(self, step: str, packs: PacksPurge, **state: Any) -> None:
+        note(self.scope, self.job_id, lambda job: after_pages(replace(job, state=job.state | state), step, packs.state))
 
     def _packs(self, step: str) -> None:
         """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
@@ -194,7 +197,7 @@ class _Retracting:
         if is_done(job, step):
             return
         if is_done(job, ERASED):
-            purge_packs_made_of(self.scope, self._made_of_it(job))
+            self._purge_again(job, step)
         rebuilt = self._rebuilt(job, step) if PURGED in job.state else None
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
@@ -203,6 +206,15 @@ class _Retracting:
             self._note(step)
         else:
             note(self.scope, self.job_id, partial(after_packs, step, rebuilt))
+
+    def _purge_again(self, job: Job, step: str) -> None:
+        """Raises OutOfTime."""
+        packs = PacksPurge.noted(self._made_of_it(job), lambda _: None, purging_so_far(job, step))
+        try:
+            packs.run(self.scope, self.seconds_left)
+        except OutOfTime:
+            self._note_purge(step, packs)
+            raise
 
     def _rebuilt(self, job: Job, step: str) -> list[str]:
         """In parts, behind each of which there may be no time for another: then the next worker goes on there. Raises

@@ -37,7 +37,7 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import refiling_job
 from neve.usecases.observe.observe_session import OutOfTime
-from neve.usecases.pack.purge_versions import purge_packs_with
+from neve.usecases.pack.purge_versions import purge_pages
 from neve.usecases.pack.rebuild_packs import served_with
 from neve.usecases.retract.documents.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.documents.file_again import file_again
@@ -370,15 +370,12 @@ class _Reverting:
         """Packs of what said some of it, which nothing says any more. May be repeated."""
         described = {(str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ())}
         if described:
-            purge_packs_with(self.scope, partial(_is_of, described), self._purged)
+            for page in purge_pages(self.scope, partial(_is_of, described)):
+                self.packs += len(page.versions)
+                if page.any:
+                    self._need_time()
             note(self.scope, self.job_id, partial(_purged, self.packs))
             self.packs = 0
-
-    def _purged(self, versions: int) -> None:
-        """Of one session."""
-        self.packs += versions
-        if versions:
-            self._need_time()
 
     def _put_back(self, seen: _Touched, spans: Spans) -> bool:
         """False where it is not what it was."""
