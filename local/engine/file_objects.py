@@ -10,7 +10,6 @@ import os
 import secrets
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from local.engine.object_paths import key_of, path_of, start_of
+from local.engine.object_listing import Listings
+from local.engine.object_paths import path_of
 from neve.adapters.object_rules import check_content_type
 from neve.ports.errors import StoreUnavailable
 from neve.ports.objects import MAX_KEYS, ObjectStart
@@ -53,6 +53,7 @@ class FileObjects:
         self._objects = folder / "objects"
         self._partial = folder / "partial"
         self._tree = threading.Lock()
+        self._listings = Listings(self._objects)
         with self._reading():
             self._objects.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(exist_ok=True)
@@ -67,11 +68,13 @@ class FileObjects:
         with self._writing(), self._written(_framed(content_type, body)) as partial, self._tree:
             _make_folders(target.parent)
             partial.replace(target)
+            self._listings.added(key)
             _sync_folder(target.parent)
 
     def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
         target = self._path(key)
         with self._writing(), self._written(_framed(content_type, body)) as partial, self._tree:
+            self._listings.added(key)
             return _link_new(partial, target)
 
     def get(self, key: str) -> bytes | None:
@@ -111,17 +114,14 @@ class FileObjects:
             _sync_folder(folder)
 
     def list(self, prefix: str) -> list[str]:
-        start = self._objects / start_of(prefix)
         with self._reading(), self._tree:
             self._must_be_there()
-            files = [path for path in start.rglob("*") if path.is_file()]
-        keys = (key_of(path.relative_to(self._objects)) for path in files)
-        return sorted(key for key in keys if key.startswith(prefix))
+            return self._listings.all(prefix)
 
     def page(self, prefix: str, behind: str = "") -> Sequence[str]:
-        """See ``ports.ObjectStore``. A folder has no order: all names are read for each page, a second for 100,000."""
-        keys = self.list(prefix)
-        return keys[bisect_right(keys, behind) :][:MAX_KEYS]
+        with self._reading(), self._tree:
+            self._must_be_there()
+            return self._listings.page(prefix, behind, MAX_KEYS)
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         """``<base_url>/__uploads/<token>``: good for this key, content type and size until it expires, restarts

@@ -36,11 +36,10 @@ def start_of(prefix: str) -> PurePath:
     return PurePath(*_folders(prefix.split("/")[:-1]))
 
 
-def key_of(path: PurePath) -> str:
-    """The reverse of ``path_of``."""
-    *folders, file = path.parts
-    encoded = "/".join([*folders, file.removeprefix(FILE)]).replace(f"{CONTINUED}/", "")
-    return "/".join("" if segment == EMPTY else _decoded(segment) for segment in encoded.split("/"))
+def segment_of(name: str) -> str:
+    """A segment of a key from the name of its folder, or of its file without ``FILE``; of one that is continued, all
+    parts of it without ``CONTINUED``."""
+    return "" if name == EMPTY else _ESCAPE.sub(_unescaped, name.encode()).decode()
 
 
 def _folders(segments: list[str]) -> list[str]:
@@ -56,10 +55,6 @@ def _names(segment: str) -> list[str]:
 def _escaped(found: re.Match[bytes]) -> bytes:
     byte = found[0]
     return b"^" + byte.lower() if byte.isupper() else b"%%%02x" % byte[0]
-
-
-def _decoded(segment: str) -> str:
-    return _ESCAPE.sub(_unescaped, segment.encode()).decode()
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:

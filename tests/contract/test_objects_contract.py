@@ -125,6 +125,20 @@ def test_a_page_has_at_most_a_thousand_keys(objects: ObjectsHarness) -> None:
     assert objects.store.list("p/") == keys
 
 
+def test_a_further_page_is_of_what_there_is_by_then(objects: ObjectsHarness) -> None:
+    """Also a thousand keys behind the one before, among which some have come and gone."""
+    keys = [f"p/{n:04d}" for n in range(MAX_KEYS + 3)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda key: objects.store.put(key, b"", content_type=TEXT), keys))
+    first = objects.store.page("p/")
+    objects.store.delete(keys[-1])
+    assert objects.store.page("p/", first[-1]) == keys[MAX_KEYS:-1]
+    assert objects.store.page("p/") == first
+    objects.store.put("p/9/new", b"x", content_type=TEXT)
+    objects.store.put_new("p/9999", b"x", content_type=TEXT)
+    assert objects.store.page("p/", first[-1]) == [*keys[MAX_KEYS:-1], "p/9/new", "p/9999"]
+
+
 @pytest.mark.parametrize("key", ["", "k" * 1025, "é" * 513, "\ud800"])
 def test_a_key_that_no_store_takes_is_a_value_error(objects: ObjectsHarness, key: str) -> None:
     store = objects.store

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloudformation import read_yaml
+from local.engine import file_objects
 from local.engine.file_objects import DAYS, FileObjects, UploadHeaders
-from local.engine.object_paths import key_of, path_of, start_of
+from local.engine.object_listing import Listings
+from local.engine.object_paths import path_of, start_of
 from local.template import ROOT
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import UPLOADS
@@ -54,10 +59,18 @@ def as_the_worst_file_system_sees_it(path: PurePath) -> str:
     return unicodedata.normalize("NFKC", str(path)).casefold()
 
 
+def touch(folder: Path, key: str) -> None:
+    file = folder / path_of(key)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+
+
 @given(key=KEYS)
 def test_a_path_gives_its_key_back_and_is_tame(key: str) -> None:
     path = path_of(key)
-    assert key_of(path) == key
+    with TemporaryDirectory() as folder:
+        touch(Path(folder), key)
+        assert Listings(Path(folder)).all("") == [key]
     assert as_the_worst_file_system_sees_it(path) == str(path)
     assert all(part.strip(".") == part and 1 <= len(part) <= 202 for part in path.parts)
     assert not path.is_absolute()
@@ -68,6 +81,45 @@ def test_the_start_of_a_prefix_is_above_every_key_that_has_it(key: str, data: st
     prefix = key[: data.draw(st.integers(0, len(key)))]
     start = start_of(prefix)
     assert path_of(key).parts[: len(start.parts)] == start.parts
+
+
+@given(keys=st.lists(KEYS, max_size=12), data=st.data())
+def test_pages_of_any_prefix_are_the_keys_that_have_it_in_their_order(keys: list[str], data: st.DataObject) -> None:
+    """However a name is written: upper case and other letters become marks, and long names go on in further folders."""
+    prefix = data.draw(st.sampled_from([*keys, ""]))
+    prefix = prefix[: data.draw(st.integers(0, len(prefix)))]
+    wanted = sorted({key for key in keys if key.startswith(prefix)}, key=str.encode)
+    with TemporaryDirectory() as folder:
+        for key in keys:
+            touch(Path(folder), key)
+        listings, found = Listings(Path(folder)), list[str]()
+        assert listings.all(prefix) == wanted
+        while page := listings.page(prefix, found[-1] if found else "", 2):
+            found += page
+        assert found == wanted
+        for n, behind in enumerate(wanted):
+            assert Listings(Path(folder)).page(prefix, behind, 100) == wanted[n + 1 :]
+
+
+def test_each_folder_is_read_once_for_all_pages(files: FileObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user with 50,000 objects has 50 pages of them."""
+    keys = [f"packs/t1/ann/s.s{n // 10}/{n:02d}" for n in range(40)]
+    for key in keys:
+        files.put(key, b"x", content_type=TEXT)
+    monkeypatch.setattr(file_objects, "MAX_KEYS", 4)
+    scandir, read = os.scandir, list[str]()
+
+    def counting(folder: Any) -> Any:
+        read.append(str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counting)
+    found: list[str] = []
+    while page := files.page("packs/t1/ann/", found[-1] if found else ""):
+        found += page
+    assert found == keys
+    assert len(set(read)) == 5, "the user's, and those of four sessions"
+    assert len(read) <= 7, "and twice for the page behind the last one, which is empty"
 
 
 @pytest.mark.parametrize("key", HOSTILE)

@@ -249,10 +249,10 @@ def test_so_does_a_repeat_of_a_deletion_that_broke_off(
     gone = died_before_its_pointer(world, session)
     with monkeypatch.context() as broken:
 
-        def fails(_: str) -> None:
+        def fails(*_: str) -> None:
             raise StoreUnavailable("objects", "down")
 
-        broken.setattr(world.objects, "list", fails)
+        broken.setattr(world.objects, "page", fails)
         with pytest.raises(StoreUnavailable):
             delete_memory(world.user("ann"), gone, None, purge_packs=True)
     with pytest.raises(NeveError, match="memory_not_found"):
