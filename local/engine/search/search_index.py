@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from local.engine.near_tasks import may_take_long
 from local.engine.search.analysis import Analyzer, stored_terms
 from local.engine.search.passage_file import Changes, PassageFile
 from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
@@ -115,6 +116,7 @@ class SqliteSearchIndex:
     def _snapshot(self, owner: Owner) -> Snapshot:
         segment = self._segments.get(owner)
         if segment is None:
+            may_take_long()
             with self._lock_of(owner):
                 segment = self._segment(owner)
         return segment.snapshot

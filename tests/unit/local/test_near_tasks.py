@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.engine.near_tasks import NearTasks
+from local.engine.near_tasks import NearTasks, may_take_long
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.clock import SystemClock
 from neve.ports.errors import DeadlineExceeded
@@ -67,6 +67,33 @@ def test_a_write_is_done_by_the_caller_and_beside_it_while_somebody_else_writes(
         with pytest.raises(DeadlineExceeded):
             waiting.result(CLOCK.monotonic_ms() + 50)
     table.close()
+
+
+def test_a_read_that_may_take_long_is_done_beside_the_caller(tasks: Tasks) -> None:
+    ran: list[str] = []
+
+    def read() -> int:
+        may_take_long()
+        ran.append(threading.current_thread().name)
+        return 7
+
+    assert tasks.start_read(read).result() == 7
+    assert len(ran) == 1 and ran[0] != threading.current_thread().name
+
+
+def test_a_read_behind_a_task_that_still_runs_is_done_beside_the_caller(tasks: Tasks) -> None:
+    over = threading.Event()
+    running = tasks.start(lambda: over.wait(30))
+    behind = tasks.start_read(running.result)
+    with pytest.raises(DeadlineExceeded):
+        behind.result(CLOCK.monotonic_ms() + 1)
+    over.set()
+    assert running.result()
+    assert tasks.start_read(running.result).result(CLOCK.monotonic_ms() - 1_000), "it is over: the caller has asked it"
+
+
+def test_what_is_started_in_a_read_may_take_its_time(tasks: Tasks) -> None:
+    assert tasks.start_read(lambda: tasks.start(may_take_long)).result().result() is None
 
 
 def test_anything_else_runs_beside_the_caller(tasks: Tasks) -> None:

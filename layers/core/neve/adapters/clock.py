@@ -122,6 +122,10 @@ class ThreadTask(Generic[T]):
             raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
 
     @property
+    def is_done(self) -> bool:
+        return self._future.done()
+
+    @property
     def elapsed_ms(self) -> float:
         """From ``start`` to the end of the work (to now while it runs), so a wait for a free thread counts."""
         ended = self._ended_ms if self._ended_ms is not None else self._clock.monotonic_ms()

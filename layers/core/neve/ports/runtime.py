@@ -43,8 +43,8 @@ class Tasks(Protocol):
     def start(self, work: Callable[[], T]) -> Task[T]: ...
 
     def start_read(self, work: Callable[[], T]) -> Task[T]:
-        """The same for work that only asks a store or an index: where that is in the same process, it is done before
-        this returns, and never late."""
+        """The same for work that only asks a store or an index, and may begin twice: where that is in the same process
+        and has it at hand, it is done before this returns, and never late."""
 
     def start_write(self, work: Callable[[], T]) -> Task[T]:
         """The same for work that writes a row. Where the store is in the same process and nobody else writes, it is
