@@ -9,6 +9,7 @@ from neve.http.answers.admin import (
     export_answer,
     policy_answer,
     reflection_answer,
+    stats_answer,
     usage_answer,
     written_policy,
 )
@@ -22,13 +23,12 @@ from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
-from neve.usecases.tenants.user_stats import user_stats
 
 router = Router("admin", wiring.prepare())
 handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
-router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(call.user, call.query.days))))
+router.on(a.STATS)(stats_answer)
 router.on(a.USAGE)(usage_answer)
 router.on(a.READ_POLICY)(policy_answer)
 router.on(a.WRITE_POLICY)(written_policy)

@@ -160,6 +160,7 @@ def test_stats_of_nobody(api: Api) -> None:
         },
         "prompt_cache_days": [],
         "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
+        "complete": True,
     }
 
 
@@ -189,6 +190,28 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
     assert sum(found["memories"]["tier"].values()) == 6
     assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1, "encoded": 0}
     assert (found["usage"]["embedded_texts"], found["usage"]["reused_vectors"]) == (3, 1)
+
+
+def test_stats_that_one_call_cannot_count_say_so(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each message the token vectors are read, 20 KB: of very many, not all within the time of a call."""
+    monkeypatch.setattr("neve.usecases.tenants.user_stats.PAGE", 2)
+    world.open("ann", "s1")
+    for n in range(7):
+        key = world.user("ann").keys.tokens_of(f"evt_s1_{n}")
+        world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "tokens"}, Expect.ABSENT)])
+    found = api.call("GET", STATS.path, user_id="ann")
+    assert (found.json["complete"], found.json["embeddings"]["encoded"]) == (True, 7)
+    real, partition = world.table.query, world.user("ann").keys.token_vectors
+
+    def slow(wanted: str, **more: Any) -> Any:
+        world.clock.move(seconds=6 if wanted == partition else 0)
+        return real(wanted, **more)
+
+    monkeypatch.setattr(world.table, "query", slow)
+    found = api.call("GET", STATS.path, user_id="ann")
+    assert (found.json["complete"], found.json["embeddings"]["encoded"]) == (False, 4)
+    assert found.json["short_term"]["sessions"] == 1
+    assert found.headers["X-Neve-Degraded"] == "stats:timeout"
 
 
 def test_usage_is_the_sum_over_users_of_this_tenant(

@@ -10,7 +10,7 @@ from neve.http.router import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.schemas.erase.users import EraseQuery
 from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
-from neve.http.schemas.tenants.admin import PolicyOut, TenantUsageOut
+from neve.http.schemas.tenants.admin import PolicyOut, StatsOut, TenantUsageOut
 from neve.http.schemas.tenants.usage import DaysQuery
 from neve.store.idempotency import Beside
 from neve.usecases.erase.request_erasure import request_erasure
@@ -20,9 +20,10 @@ from neve.usecases.reflect.request_reflection import plan_reflection, request_re
 from neve.usecases.tenants.policy_in_force import forget_policy
 from neve.usecases.tenants.read_policy import PolicyAt, read_policy
 from neve.usecases.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
+from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
 
-USAGE_TIMEOUT = "usage:timeout"
+USAGE_TIMEOUT, STATS_TIMEOUT = "usage:timeout", "stats:timeout"
 
 
 def drain_answer(call: Call[Nothing, DrainBody]) -> Answer:
@@ -70,3 +71,9 @@ def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
     if not found.complete:
         observability.emit_metrics("admin", {"UsageIncomplete": 1})
     return Answer(body=TenantUsageOut.of(found), degraded=() if found.complete else (USAGE_TIMEOUT,))
+
+
+def stats_answer(call: Call[DaysQuery, Nothing]) -> Answer:
+    """Of E16. What one call cannot count is in the answer and, as a degradation, in the log."""
+    found = user_stats(call.user, call.query.days, call.began_ms + TIME_LIMIT_MS)
+    return Answer(body=StatsOut.of(found), degraded=() if found.complete else (STATS_TIMEOUT,))

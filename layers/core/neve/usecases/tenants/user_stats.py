@@ -1,11 +1,12 @@
 """E16: what is kept of one user, counted from the rows themselves.
 
 The cost grows with what is counted: one read of the head, then every memory, session and vector row in pages of
-``PAGE``. A user with 100,000 memories takes a few hundred pages, some seconds. Nothing on the chat path asks for
-it."""
+``PAGE``. A user with 100,000 memories takes a few hundred pages, some seconds; token vectors of as many messages, 20 KB
+each, have no time in one call. Nothing on the chat path asks for it."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from neve.store.tenants.prompt_usage import read_totals
 from neve.usecases.lag.memory_lag import MemoryLag, user_lag
 from neve.usecases.tenants.prompt_usage import ByDay, user_days
 from neve.usecases.tenants.tenant_usage import Usage, usage_of
+from neve.usecases.tenants.within_time import WithinTime
 
 PAGE = 500
 
@@ -30,7 +32,7 @@ class UserStats:
     """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
     force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state. ``vectors``: stored
     (text, model) pairs. ``encoded``: memories and utterances with token vectors. ``days``: of the last ones those with
-    reports."""
+    reports. ``complete`` False: there was no time to count more."""
 
     sessions: int
     events: int
@@ -46,23 +48,27 @@ class UserStats:
     lag: MemoryLag = field(default_factory=MemoryLag)
     prompts: PromptTotals = field(default_factory=PromptTotals)
     days: ByDay = field(default_factory=dict)
+    complete: bool = True
 
 
-def user_stats(scope: UserScope, days: int = 0) -> UserStats:
-    """All zero for a user never seen before. Raises StoreUnavailable."""
-    table, keys = scope.ports.table, scope.keys
+def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> UserStats:
+    """All zero for a user never seen before. Rows are counted until ``ends_ms``: sessions, then memories, vectors and
+    token vectors. Raises StoreUnavailable."""
+    table, keys, within = scope.ports.table, scope.keys, WithinTime(scope.ports.clock, ends_ms)
     found = table.get_many([keys.head, keys.usage, keys.user_prompts])
     head = rows.read_head(found.get(keys.head))
     if rows.hidden(head):
         return UserStats(sessions=0, events=0, memories=0)
     gen = head.gen
-    sessions = [rows.read_session(item) for item in all_rows(table, keys.partition, prefix=SESSION, page=PAGE)]
+    sessions = events = 0
+    for item in within.rows(all_rows(table, keys.partition, prefix=SESSION, page=PAGE)):
+        sessions, events = sessions + 1, events + rows.read_session(item).last_seq
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     active_tiers: Counter[str] = Counter()
     embeddings: Counter[str] = Counter()
-    for item in all_rows(table, keys.partition, prefix=MEMORY, page=PAGE):
+    for item in within.rows(all_rows(table, keys.partition, prefix=MEMORY, page=PAGE)):
         memory = rows.read_memory(item)
         if not visible(memory.born_gen, None, gen):
             continue
@@ -71,19 +77,24 @@ def user_stats(scope: UserScope, days: int = 0) -> UserStats:
         statuses[status_at(memory, gen)] += 1
         active_tiers[memory.tier] += status_at(memory, gen) is Status.ACTIVE
         embeddings[memory.embedding_state] += 1
+    vectors, encoded = (
+        sum(1 for _ in within.rows(all_rows(table, partition, page=PAGE)))
+        for partition in (keys.vectors, keys.token_vectors)
+    )
     return UserStats(
-        sessions=len(sessions),
-        events=sum(session.last_seq for session in sessions),
+        sessions=sessions,
+        events=events,
         memories=kinds.total(),
         memories_by_kind=kinds,
         memories_by_tier=tiers,
         memories_by_status=statuses,
         active_by_tier=active_tiers,
         embeddings=embeddings,
-        vectors=sum(1 for _ in all_rows(table, keys.vectors, page=PAGE)),
-        encoded=sum(1 for _ in all_rows(table, keys.token_vectors, page=PAGE)),
+        vectors=vectors,
+        encoded=encoded,
         usage=usage_of(found.get(keys.usage)),
         lag=user_lag(scope),
         prompts=read_totals(found.get(keys.user_prompts)),
         days=user_days(scope, days),
+        complete=within.complete,
     )

@@ -177,6 +177,9 @@ class StatsOut(View):
     prompt_cache: PromptCacheOut
     prompt_cache_days: list[PromptDayOut] = Field(description="Days with reports, oldest first.")
     memory_lag: MemoryLagOut = Field(description="Over all sessions and memories of the user.")
+    complete: bool = Field(
+        description="False: there is more than one call can count. Every number of rows is the least then."
+    )
 
     @classmethod
     def of(cls, stats: UserStats) -> StatsOut:
@@ -201,6 +204,7 @@ class StatsOut(View):
             prompt_cache=PromptCacheOut.of(stats.prompts),
             prompt_cache_days=days_out(stats.days),
             memory_lag=MemoryLagOut.of(stats.lag),
+            complete=stats.complete,
         )
 
 
