@@ -132,6 +132,18 @@ def test_a_boundary_does_not_count_as_the_end_of_a_turn(world: RecallWorld, boun
     assert observed(world) == [boundaries + 5], "a later user message ends a turn, whatever stands between them"
 
 
+def test_many_boundaries_are_read_page_by_page(world: RecallWorld) -> None:
+    """The stream is everybody's: with a read for each, a thousand of one session held it up for seconds."""
+    append(world, USER)
+    for _ in range(10):
+        append(world, *[BOUNDARY] * 45)
+    observed(world)
+    append(world, USER)
+    world.rows.calls.clear()
+    assert observed(world) == [452]
+    assert world.rows.calls["get"] + world.rows.calls["query"] < 20, world.rows.calls
+
+
 def test_a_log_may_begin_with_boundaries(world: RecallWorld) -> None:
     append(world, BOUNDARY)
     append(world, BOUNDARY)

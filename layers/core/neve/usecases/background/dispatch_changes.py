@@ -18,6 +18,7 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import Keys, SessionKeys, UserKeys, session_named_in
+from neve.store.partitions import all_rows_backwards
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.token_vectors import round_of_policy
@@ -199,11 +200,12 @@ def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
 
 
 def _no_boundary(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
-    """The last event up to ``before`` that counts as the end of a turn. Boundaries are rare, and two in a row rarer."""
-    while before and before["event_type"] == EventType.TASK_BOUNDARY:
-        seq = before["seq"] - 1
-        before = ports.table.get(log.keys.event(seq)) if seq else None
-    return before
+    """The last event up to ``before`` that counts as the end of a turn. Boundaries are rare, and two in a row rarer;
+    but whoever sends thousands must not hold up the stream, which is everybody's."""
+    if before is None or before["event_type"] != EventType.TASK_BOUNDARY:
+        return before
+    events = all_rows_backwards(ports.table, log.keys.log, between=log.keys.events(1, before["seq"]))
+    return next((item for item in events if item["event_type"] != EventType.TASK_BOUNDARY), None)
 
 
 def _appended(changes: Sequence[Change]) -> list[_Appended]:
