@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import pages
+from neve.usecases.memories import delete_memory as delete_memory_module
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.pack import purge_versions as purge_versions_module
@@ -372,3 +374,33 @@ def test_a_version_that_is_built_under_the_purge_stays(world: World, held: str) 
     built = build_pack(session, "horizon").manifest.pack_version
     list(pages_)
     assert read_pack(session, version=built).text
+
+
+@pytest.mark.parametrize("named", [3, 8])
+def test_a_deleted_memory_names_as_many_packs_as_an_answer_has_room_for(
+    world: World, held: str, monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    """It is kept in a row for its `Idempotency-Key`."""
+    monkeypatch.setattr(delete_memory_module, "MAX_PACKS", named)
+    deleted = delete_memory(world.user("ann"), held, None)
+    assert (len(deleted.in_packs), deleted.packs_complete) == (named, named == 8)
+
+
+def test_who_deletes_a_memory_with_more_packs_than_a_call_has_time_for_repeats_it(world: World, held: str) -> None:
+    query, packs = world.table.query, "PACK#"
+
+    def slow(*given: Any, **more: Any) -> Any:
+        world.clock.move(seconds=6 if str(more.get("between", ("",))[0]).startswith(packs) else 0)
+        return query(*given, **more)
+
+    world.table.query = slow  # type: ignore[method-assign]
+    gone: list[tuple[str, int]] = []
+    for complete in (False, True):
+        deleted = delete_memory(world.user("ann"), held, None, purge_packs=True)
+        gone += deleted.purged_packs
+        assert deleted.packs_complete == complete
+        vars(world.table).pop("query", None)
+    with pytest.raises(NeveError, match="memory_not_found"):
+        delete_memory(world.user("ann"), held, None, purge_packs=True)
+    assert gone == [*(("s1", n) for n in range(3, 8)), *(("s2", n) for n in range(1, 4))]
+    assert all_stored(world) == ["s.s1/00000001.json", "s.s1/00000002.json"]

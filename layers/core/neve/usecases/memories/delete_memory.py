@@ -7,6 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
@@ -25,15 +26,21 @@ from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
-from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_packs_with
+from neve.usecases.pack.purge_versions import Holds, PackVersion, packs_with, purge_pages
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
+
+TIME_LIMIT_MS = 15_000
+"""*Chosen*: half of what API Gateway lets a call take."""
+MAX_PACKS = 1_000
+"""Named in an answer (*chosen*): with ids of 128 characters 180 KB, in an answer that is kept in a row of 400."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
     """``in_packs``: immutable pack versions that still hold the text. ``derived``: memories that were made from it and
-    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it. ``also_in``: where else
-    it may stand, of which nothing goes with it; None where the memory had been deleted before."""
+    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it. ``packs_complete`` False:
+    not all packs are named, or had time to go. ``also_in``: where else it may stand, of which nothing goes with it;
+    None where the memory had been deleted before."""
 
     id: str
     in_packs: list[PackVersion]
@@ -41,6 +48,7 @@ class Deleted:
     purged_packs: list[PackVersion] = field(default_factory=list)
     deleted_derived: list[str] = field(default_factory=list)
     also_in: AlsoIn | None = None
+    packs_complete: bool = True
 
 
 def delete_memory(
@@ -66,15 +74,16 @@ def delete_memory(
             raise
         return _purged_later(scope, memory_id, refusal)
     gone = sorted(delete.gone)
-    held = _packs(scope, {memory_id, *gone}, purge_packs)
+    packs = _packs(scope, {memory_id, *gone}, purge_packs)
     derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
         memory_id,
-        in_packs=[] if purge_packs else held,
+        in_packs=[] if purge_packs else packs.named,
         derived=derived,
-        purged_packs=held if purge_packs else [],
+        purged_packs=packs.named if purge_packs else [],
         deleted_derived=gone,
         also_in=also_in(scope, memory, [*derived, *gone]),
+        packs_complete=packs.complete,
     )
 
 
@@ -94,19 +103,43 @@ def _delete_derived(scope: UserScope, memory: Memory) -> set[str]:
 
 def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError) -> Deleted:
     """The memory is gone by now, its packs may not be. Raises ``refusal`` when they are."""
-    held = _packs(scope, {memory_id}, purge=True)
-    if not held:
+    packs = _packs(scope, {memory_id}, purge=True)
+    if packs.complete and not packs.named:
         raise refusal
-    return Deleted(memory_id, [], [], purged_packs=held)
+    return Deleted(memory_id, [], [], purged_packs=packs.named, packs_complete=packs.complete)
 
 
-def _packs(scope: UserScope, ids: Collection[str], purge: bool) -> list[PackVersion]:
-    """The versions that hold one of them, or held."""
+class _Packs(NamedTuple):
+    named: list[PackVersion]
+    complete: bool
+
+
+def _packs(scope: UserScope, ids: Collection[str], purge: bool) -> _Packs:
+    """The versions that hold one of them, or held, as far as there is time."""
 
     def is_one(entry: PackEntry) -> bool:
         return entry.id in ids
 
-    return purge_packs_with(scope, is_one) if purge else packs_with(scope, is_one)
+    ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
+    return _purged(scope, is_one, ends_ms) if purge else _holding(scope, is_one, ends_ms)
+
+
+def _holding(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
+    named: list[PackVersion] = []
+    for version in packs_with(scope, holds):
+        if scope.ports.clock.monotonic_ms() >= ends_ms or (version and len(named) == MAX_PACKS):
+            return _Packs(named, complete=False)
+        named += [version] if version else []
+    return _Packs(named, complete=True)
+
+
+def _purged(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
+    purged: list[PackVersion] = []
+    for page in purge_pages(scope, holds):
+        purged += page.versions
+        if scope.ports.clock.monotonic_ms() >= ends_ms:
+            return _Packs(purged[:MAX_PACKS], complete=False)
+    return _Packs(purged[:MAX_PACKS], complete=len(purged) <= MAX_PACKS)
 
 
 @dataclass

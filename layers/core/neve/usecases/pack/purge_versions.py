@@ -70,10 +70,11 @@ def purge_pages(
     yield from _purge_objects(scope, place.behind, known)
 
 
-def packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
-    """Raises StoreUnavailable."""
-    manifests = map(rows.read_manifest, all_rows(scope.ports.table, scope.keys.partition, prefix=PACK))
-    return [_version_of(one) for one in manifests if _holds_any(one, holds)]
+def packs_with(scope: UserScope, holds: Holds) -> Iterator[PackVersion | None]:
+    """Looks at one version after the other: None for one without such an entry. Raises StoreUnavailable."""
+    for item in all_rows(scope.ports.table, scope.keys.partition, prefix=PACK):
+        manifest = rows.read_manifest(item)
+        yield _version_of(manifest) if _holds_any(manifest, holds) else None
 
 
 def serving(scope: UserScope, held: Collection[PackVersion]) -> list[str]:

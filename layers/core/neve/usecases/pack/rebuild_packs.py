@@ -13,7 +13,7 @@ from neve.usecases.pack.purge_versions import Holds, packs_with, serving
 
 def served_with(scope: UserScope, holds: Holds) -> list[str]:
     """Ids of the sessions that serve a version with such an entry. Raises StoreUnavailable."""
-    return serving(scope, set(packs_with(scope, holds)))
+    return serving(scope, set(filter(None, packs_with(scope, holds))))
 
 
 def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:

@@ -245,6 +245,10 @@ class DeletedView(View):
     in_packs: list[PackVersionRef] = Field(description="Frozen pack versions that still hold the text.")
     derived: list[str] = Field(description="Reflections and copies that were made from it and are still there.")
     purged_packs: list[PackVersionRef] = Field(description="Pack versions that held it and went with it.")
+    packs_complete: bool = Field(
+        description="False: of very many pack versions not all are named, or with `purge_packs` not all had time to go."
+        " The same call without an `Idempotency-Key` goes on, until it is true or 404."
+    )
     deleted_derived: list[str] = Field(description="What was made from it and went with it.")
     also_in: list[CopyView] = Field(
         description="Where else what it said may still stand: at most 50 places, the log first."
@@ -258,6 +262,7 @@ class DeletedView(View):
             in_packs=_versions(deleted.in_packs),
             derived=deleted.derived,
             purged_packs=_versions(deleted.purged_packs),
+            packs_complete=deleted.packs_complete,
             deleted_derived=deleted.deleted_derived,
             also_in=[CopyView.of(copy) for copy in deleted.also_in.copies] if deleted.also_in else [],
             also_in_complete=deleted.also_in is not None and deleted.also_in.complete,
