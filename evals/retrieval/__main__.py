@@ -23,7 +23,7 @@ from typing import Any
 
 from evals.progress import tracked
 from evals.retrieval.baseline import PlainBm25
-from evals.retrieval.chats import Chat, NoSuchData
+from evals.retrieval.chats import Chat, NoSuchData, by_user
 from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
 from evals.retrieval.playing import DEPTH, System, ask, digest, encode, named, send, settle
 from evals.retrieval.report import behind, console_table, write_markdown, write_ways
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         chats = load_sets(options.data, options.sets.split(","), options.chats)
         if options.ways:
-            chats = [as_sent(way, chat) for way in named_ways(options.ways) for chat in chats]
+            chats = [chat for way in named_ways(options.ways) for chat in as_sent(way, chats)]
         systems = named(options.systems.split(",") if options.systems else None)
     except (NoSuchData, ValueError) as error:
         print(error, file=sys.stderr)
@@ -167,9 +167,9 @@ def _measure(
         encode(client)
     run = Run()
     asked = [(chat, question) for chat in chats for question in chat.questions]
-    plain = {chat.id: PlainBm25(chat) for chat in chats}
+    plain = {user: PlainBm25(chat) for user, chat in by_user(chats).items()}
     for chat, question in tracked("asking", asked):
-        ranking = plain[chat.id].rank(question.text, DEPTH)
+        ranking = plain[chat.user].rank(question.text, DEPTH)
         judged = {BASELINE: judge(ranking, question.evidence)}
         for system in systems:
             answered = ask(client, chat, question.text, system)
@@ -184,7 +184,7 @@ def _measure(
         _ask_for_nothing(client, chats, run, next(one for one in systems if one.name == PROMPT))
     return run, {
         "chats": {s: [c.number for c in chats if c.set == s] for s in dict.fromkeys(c.set for c in chats)},
-        "messages": sum(len(chat.messages) for chat in chats),
+        "messages": sum(len(chat.messages) for chat in by_user(chats).values()),
         "questions": len(asked),
         "systems": {system.name: dict(system.fields) for system in systems},
         "embedder": health["embedder"],
@@ -195,14 +195,15 @@ def _measure(
 def _play(client: ApiClient, chats: Sequence[Chat], noted: Path) -> None:
     """Send what the service does not have yet. Raises ValueError for a folder that was made of other chats."""
     sent: dict[str, str] = json.loads(noted.read_text()) if noted.exists() else {}
-    other = [chat.id for chat in chats if sent.get(chat.id, digest(chat)) != digest(chat)]
+    wanted = by_user(chats)
+    other = [user for user, chat in wanted.items() if sent.get(user, digest(chat)) != digest(chat)]
     if other:
         raise ValueError(f"{noted} is of another {other[0]}: choose another folder for --keep")
-    for chat in tracked("sending", [chat for chat in chats if chat.id not in sent]):
+    for chat in tracked("sending", [chat for user, chat in wanted.items() if user not in sent]):
         send(client, chat)
-    for chat in tracked("observing, embedding", chats):
+    for chat in tracked("observing, embedding", list(wanted.values())):
         settle(client, chat)
-        sent[chat.id] = digest(chat)
+        sent[chat.user] = digest(chat)
         noted.write_text(json.dumps(sent))
 
 

@@ -3,6 +3,7 @@ that hold the evidence."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -40,20 +41,32 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """``number`` counts from 1 within its set."""
+    """``number`` counts from 1 within its set. ``of_one_user``: ``messages`` are those of all chats of its half, and so
+    is whom they are of."""
 
     set: str
     number: int
     messages: tuple[Message, ...]
     questions: tuple[Question, ...]
+    of_one_user: bool = False
 
     @property
     def id(self) -> str:
         return f"{self.set}-{self.number:02d}"
 
     @property
+    def user(self) -> str:
+        """Whose messages they are."""
+        return f"{self.set}-{'tuned' if self.tuned else 'reported'}" if self.of_one_user else self.id
+
+    @property
     def tuned(self) -> bool:
         return self.number <= TUNED_ON
+
+
+def by_user(chats: Iterable[Chat]) -> dict[str, Chat]:
+    """A chat of each user; those of one user have the same messages."""
+    return {chat.user: chat for chat in chats}
 
 
 class NoSuchData(Exception):

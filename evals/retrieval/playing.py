@@ -80,7 +80,7 @@ def send(client: ApiClient, chat: Chat) -> None:
     """Sessions in order, each event with its time, the speaker's name and a client id, so that a repeated run appends
     nothing."""
     for session, messages in _sessions(chat):
-        base = f"/v1/users/{chat.id}/sessions"
+        base = f"/v1/users/{chat.user}/sessions"
         client.call("POST", base, {"session_id": session, "budget_ms": 0})
         for start in range(0, len(messages), BATCH):
             events = [_event(message) for message in messages[start : start + BATCH]]
@@ -104,12 +104,12 @@ def _event(message: Message) -> dict[str, Any]:
 def settle(client: ApiClient, chat: Chat) -> None:
     """Wait until everything that was said is observed, indexed and embedded. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
-    user = f"/v1/users/{chat.id}"
+    user = f"/v1/users/{chat.user}"
     for job in [_observe(client, f"{user}/sessions/{session}/observe") for session, _ in _sessions(chat)]:
         while client.expect(200, "GET", f"{user}/jobs/{job}")["status"] in ("queued", "running"):
-            _wait(end, f"{chat.id}: job {job}")
+            _wait(end, f"{chat.user}: job {job}")
     while any((lag := client.expect(200, "GET", f"{user}/stats")["memory_lag"]).values()):
-        _wait(end, f"{chat.id} is behind: {lag}")
+        _wait(end, f"{chat.user} is behind: {lag}")
 
 
 def _observe(client: ApiClient, path: str) -> str:
@@ -144,7 +144,7 @@ def ask(client: ApiClient, chat: Chat, query: str, system: System) -> Answered:
     """The hits' credit, best first. Raises RuntimeError for a degraded answer: it is not a measurement."""
     body = {"query": query, "budget_ms": PATIENT_MS, **system.fields}
     began = time.perf_counter()
-    answer = client.expect(200, "POST", f"/v1/users/{chat.id}/recall", body)
+    answer = client.expect(200, "POST", f"/v1/users/{chat.user}/recall", body)
     ms = 1000 * (time.perf_counter() - began)
     if answer.get("degraded"):
         raise RuntimeError(f"a degraded answer is not a measurement: {answer['degraded']}")

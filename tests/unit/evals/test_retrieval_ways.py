@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evals.retrieval.chats import Chat, Message, Question
+from evals.retrieval.chats import Chat, Message, Question, by_user
 from evals.retrieval.playing import SYSTEMS
 from evals.retrieval.report import BEGIN_WAYS, END_WAYS, behind, ways_table, write_ways
 from evals.retrieval.ways import WAYS, as_sent, named_ways, set_and_way
@@ -16,8 +17,10 @@ from evals.retrieval.ways import WAYS, as_sent, named_ways, set_and_way
 BEGAN = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 
 
-def message(number: int, session: str, seq: int) -> Message:
-    text, name = f"Number {number}, please!", ("Ann", "Bob")[number % 2]
+def message(number: int, session: str, seq: int, text: str = "", name: str | None = "") -> Message:
+    """``text``, ``name``: empty for one of its number."""
+    text = text or f"Number {number}, please!"
+    name = ("Ann", "Bob")[number % 2] if name == "" else name
     return Message(f"m{number}", session, seq, number % 2 == 0, name, text, BEGAN + timedelta(days=number))
 
 
@@ -29,12 +32,18 @@ CHAT = Chat(
 )
 
 
+def sent_as(way: str) -> Chat:
+    (sent,) = as_sent(way, [CHAT])
+    return sent
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_sends_the_same_messages_in_order(way: str) -> None:
-    sent = as_sent(way, CHAT)
+    sent = sent_as(way)
     assert (sent.id, set_and_way(sent.set)) == (f"talks-{way}-02", ("talks", way))
-    assert [(m.id, m.by_user) for m in sent.messages] == [(m.id, m.by_user) for m in CHAT.messages]
-    assert [q.evidence for q in sent.questions] == [frozenset({"m3"})]
+    own = {"one-user": "02-{}", "bits": "{}.1"}.get(way, "{}")
+    assert [(m.id, m.by_user) for m in sent.messages] == [(own.format(m.id), m.by_user) for m in CHAT.messages]
+    assert [q.evidence for q in sent.questions] == [frozenset({own.format("m3")})]
     times = [m.at for m in sent.messages]
     assert times == sorted(times) and len(set(times)) == len(times)
     for session in {m.session for m in sent.messages}:
@@ -43,7 +52,7 @@ def test_every_way_sends_the_same_messages_in_order(way: str) -> None:
 
 
 def test_what_each_changes() -> None:
-    sent = {way: as_sent(way, CHAT) for way in WAYS}
+    sent = {way: sent_as(way) for way in WAYS}
     assert sent["as-it-is"].messages == CHAT.messages
     assert {m.name for m in sent["unnamed"].messages} == {None}
     assert {m.session for m in sent["one-session"].messages} == {"all"}
@@ -52,6 +61,24 @@ def test_what_each_changes() -> None:
     assert sent["small-letters"].messages[0].text == "number 0 please"
     assert sent["small-letters"].questions[0].text == "what is the number of bob"
     assert sent["keywords"].questions[0].text == "Number Bob"
+
+
+def test_people_who_type_sentence_by_sentence() -> None:
+    said = [
+        message(0, "s1", 1, "I moved. To Lisbon, in 3.5 hours!  Can you see it?"),
+        message(1, "s1", 2, "Yes. I can.", name=None),
+        message(2, "s1", 3, "..."),
+    ]
+    asked = Question("Where to?", "single", frozenset({"m0", "m1"}))
+    (sent,) = as_sent("bits", [Chat("talks", 1, tuple(said), (asked,))])
+    assert [(m.seq, m.id, m.text) for m in sent.messages] == [
+        (1, "m0.1", "I moved."),
+        (2, "m0.2", "To Lisbon, in 3.5 hours!"),
+        (3, "m0.3", "Can you see it?"),
+        (4, "m1", "Yes. I can."),
+        (5, "m2.1", "..."),
+    ], "an assistant writes as it always does"
+    assert [q.evidence for q in sent.questions] == [{"m0.1", "m0.2", "m0.3", "m1"}]
 
 
 def test_what_nothing_would_be_left_of_stays_as_it_is() -> None:
@@ -66,7 +93,24 @@ def test_small_letters_are_what_people_type() -> None:
 
 def small_letters(text: str, *, by_user: bool = True, name: str | None = None) -> str:
     said = Message("m", "s", 1, by_user, name, text, BEGAN)
-    return as_sent("small-letters", Chat("talks", 1, (said,), ())).messages[0].text
+    (sent,) = as_sent("small-letters", [Chat("talks", 1, (said,), ())])
+    return sent.messages[0].text
+
+
+def test_all_chats_of_a_half_are_one_users() -> None:
+    """Each with questions of its own, about what only it said."""
+    early = replace(CHAT, number=1, messages=(replace(CHAT.messages[0], at=BEGAN - timedelta(days=9)),), questions=())
+    other_half, other_set = replace(CHAT, number=6), replace(CHAT, set="walks")
+    sent = as_sent("one-user", [CHAT, early, other_half, other_set])
+    assert [one.user for one in sent] == [f"{s}-one-user-{h}" for s, h in ALL_HALVES]
+    assert sent[0].messages == sent[1].messages, "one user said all of it"
+    assert [m.id for m in sent[0].messages] == ["01-m0", *(f"02-m{n}" for n in range(5))], "in order"
+    assert [m.session for m in sent[0].messages[:2]] == ["01-s1", "02-s1"]
+    assert [q.evidence for one in sent for q in one.questions] == [{"02-m3"}, {"06-m3"}, {"02-m3"}]
+    assert list(by_user(sent)) == ["talks-one-user-tuned", "talks-one-user-reported", "walks-one-user-tuned"]
+
+
+ALL_HALVES = [("talks", "tuned"), ("talks", "tuned"), ("talks", "reported"), ("walks", "tuned")]
 
 
 def test_ways_by_name() -> None:
