@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,59 +23,22 @@ from evals.bench.filling import fill, wait_until_embedded
 from evals.bench.measuring import median_and_p95
 from evals.bench.texts import memory_texts, questions
 from evals.markers import write_between
+from evals.peers.mem0 import NAME, Mem0
 from evals.progress import tracked
 from local.api_client import ApiClient
-from local.backend import ENCODER
 from local.running import start_server
-from local.template import ROOT
 from neve.domain.times import iso
 
 MOST = {1_000: 0.65, 10_000: 0.2}
 """By memories: what Neve may take of mem0's median."""
 RESULT = Path("evals/results/peers.json")
 MARKERS = ("<!-- peers:begin -->", "<!-- peers:end -->")
-PYTHON = ROOT / ".venv-mem0" / "bin" / "python"
 USER = "ann"
 QUESTIONS = 200
 WARM_UP = 10
 HITS = 20
 """What mem0 answers unless it is asked for another number."""
 SEED = 20_265
-
-
-class Mem0:
-    """In a process of its own."""
-
-    def __init__(self, folder: Path, texts: list[str]) -> None:
-        kept = folder / "texts.json"
-        kept.write_text(json.dumps(texts), encoding="utf-8")
-        paths = os.pathsep.join(map(str, (ROOT / "layers/core", ROOT)))
-        self._process = subprocess.Popen(
-            [PYTHON, "-m", "evals.peers.mem0_searches", kept, folder, ENCODER],
-            env={**os.environ, "PYTHONPATH": paths},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        if self._answer() != "ready":
-            raise RuntimeError("mem0 did not get ready")
-
-    def search_ms(self, question: str) -> float:
-        if self._process.stdin is None:
-            raise RuntimeError("mem0 is not asked over a pipe")
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        took, found = json.loads(self._answer())
-        return _measured("mem0", float(took), found)
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def _answer(self) -> str:
-        if self._process.stdout is None:
-            raise RuntimeError("mem0 does not answer over a pipe")
-        return self._process.stdout.readline().strip()
 
 
 def main() -> int:
@@ -117,7 +79,7 @@ def _beside(folder: Path, memories: int, count: int) -> dict[str, Any]:
             fill(client, USER, memories, SEED)
             wait_until_embedded(client, USER, others=0)
             (folder / "mem0").mkdir()
-            with closing(Mem0(folder / "mem0", memory_texts(memories, SEED))) as mem0:
+            with closing(Mem0(folder / "mem0", {USER: memory_texts(memories, SEED)})) as mem0:
                 return _asked(client, mem0, count)
     finally:
         server.stop()
@@ -127,7 +89,7 @@ def _asked(client: ApiClient, mem0: Mem0, count: int) -> dict[str, Any]:
     ours: list[float] = []
     theirs: list[float] = []
     for number, question in enumerate(tracked("asking", questions(count + WARM_UP, SEED + 1))):
-        turns = [(ours, lambda q=question: _recall_ms(client, q)), (theirs, lambda q=question: mem0.search_ms(q))]
+        turns = [(ours, lambda q=question: _recall_ms(client, q)), (theirs, lambda q=question: _search_ms(mem0, q))]
         for into, ask in turns if number % 2 else reversed(turns):
             into.append(ask())
     found = {"neve": median_and_p95(ours[WARM_UP:]), "mem0": median_and_p95(theirs[WARM_UP:])}
@@ -142,6 +104,11 @@ def _recall_ms(client: ApiClient, question: str) -> float:
     if answer["degraded"]:
         raise RuntimeError(f"a degraded answer is not a measurement: {answer['degraded']}")
     return _measured("neve", took, len(answer["hits"]))
+
+
+def _search_ms(mem0: Mem0, question: str) -> float:
+    found = mem0.search(USER, question, HITS)
+    return _measured("mem0", found.ms, len(found.places))
 
 
 def _measured(name: str, took: float, found: int) -> float:
@@ -163,7 +130,7 @@ def _table(result: dict[str, Any]) -> str:
         f" {result['at'][:10]}."
     )
     head = [
-        "| memories of the user | Neve, over HTTP | mem0 2.2.1, as a library | ratio of the medians |",
+        f"| memories of the user | Neve, over HTTP | {NAME}, as a library | ratio of the medians |",
         "| --- " * 4 + "|",
     ]
     return "\n".join([*head, *rows, "", about])

@@ -1,6 +1,6 @@
-"""The other side of ``evals/peers/__main__.py``, in an environment of its own: mem0 as a library, on its embedded
-store, with Neve's encoder. Keeps the texts of a file as memories of one user, without a model; then answers each line
-of standard input, a question as JSON, by the milliseconds that its search took and how much it found."""
+"""The other side of ``evals/peers/mem0.py``. Keeps the texts of a file, a list for each user, without a model; then
+answers each line of standard input, a user, a question and how much may be found as JSON, by the milliseconds that its
+search took and the places of what it found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 
 from neve.adapters.embedders.bge_small import BgeSmall
 
-USER = "ann"
 DIMENSIONS = 384
 
 
@@ -37,13 +36,16 @@ def main() -> None:
     os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder), "OPENAI_API_KEY": "is never used"}
     memory = _memory(folder)
     memory.embedding_model = Encoder(layer)
-    for text in json.loads(texts.read_text(encoding="utf-8")):
-        memory.add(text, user_id=USER, infer=False)
-    print("ready", flush=True)
+    for user, of_user in json.loads(texts.read_text(encoding="utf-8")).items():
+        for place, text in enumerate(of_user):
+            memory.add(text, user_id=user, metadata={"place": place}, infer=False)
+    print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
+        user, question, k = json.loads(line)
         began = time.perf_counter()
-        found = memory.search(json.loads(line), filters={"user_id": USER})["results"]
-        print(json.dumps([(time.perf_counter() - began) * 1000, len(found)]), flush=True)
+        found = memory.search(question, filters={"user_id": user}, top_k=k)["results"]
+        took_ms = (time.perf_counter() - began) * 1000
+        print(json.dumps([took_ms, [one["metadata"]["place"] for one in found]]), flush=True)
 
 
 def _memory(folder: Path) -> Any:

@@ -4,7 +4,7 @@ Starts the service on an empty folder, sends the chats, waits until all is obser
 each system, and writes ``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``. With ``--ways`` the
 chats are sent as other backends would send them, for a result and a table of their own.
 
-Exits with 1 where a system finds evidence for fewer questions than plain BM25 or our own RRF."""
+Exits with 1 where a system finds evidence for fewer questions than plain BM25, our own RRF or mem0."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from evals.peers.mem0 import NAME as MEM0
+from evals.peers.mem0 import PYTHON, Mem0
 from evals.progress import tracked
 from evals.retrieval.baseline import PlainBm25
-from evals.retrieval.chats import Chat, NoSuchData, by_user
+from evals.retrieval.chats import Chat, NoSuchData, by_user, existing
 from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
 from evals.retrieval.playing import DEPTH, System, ask, digest, encode, named, send, settle
 from evals.retrieval.report import behind, console_table, write_markdown, write_ways
-from evals.retrieval.scoring import Judged, intervals, judge, means
+from evals.retrieval.scoring import Judged, Ranking, intervals, judge, means
 from evals.retrieval.sets import SETS, load_sets
 from evals.retrieval.ways import WAYS, as_sent, named_ways
 from local.api_client import ApiClient
@@ -38,6 +40,8 @@ BASELINE = "BM25"
 HALVES = {"tuned": True, "reported": False}
 PROMPT = "prompt"
 SENT = "sent.json"
+Beside = Mapping[str, Callable[[Chat, str], Ranking]]
+"""What ranks the same messages without Neve, by the name of a row."""
 
 
 @dataclass
@@ -99,6 +103,8 @@ def _share(part: int, of: int) -> float:
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
+        if options.mem0:
+            existing(PYTHON, f"{MEM0}, which make .venv-mem0/stamp installs,")
         chats = load_sets(options.data, options.sets.split(","), options.chats)
         if options.ways:
             chats = [chat for way in named_ways(options.ways) for chat in as_sent(way, chats)]
@@ -107,8 +113,8 @@ def main(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     started = time.monotonic()
-    with _service(options) as (client, folder):
-        run, settings = _measure(client, chats, systems, folder)
+    with _service(options) as (client, folder), _beside(chats, mem0=options.mem0) as beside:
+        run, settings = _measure(client, chats, systems, beside, folder)
     result = {
         "settings": settings | {"seconds": round(time.monotonic() - started)},
         "held_out": {s: {one.name: one.held_out(s) for one in systems} for s in dict.fromkeys(c.set for c in chats)},
@@ -134,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--systems", default="", help="names, separated by commas; default all")
     parser.add_argument("--keep", type=Path, help="keep the service's folder here, so that the next run sends nothing")
     parser.add_argument("--ways", default="", help=f"send them otherwise: all, or of {', '.join(WAYS)}")
+    parser.add_argument("--mem0", action="store_true", help=f"put the questions to {MEM0}, too: make .venv-mem0/stamp")
     parser.add_argument("--out", type=Path, help=f"default: {RESULT}, with --ways {RESULT_OF_WAYS}")
     parser.add_argument("--stack", choices=("embedded", "full"), default="embedded", help="of an own service")
     parser.add_argument("--base-url", help="a running service instead of an own one; needs --key")
@@ -158,8 +165,25 @@ def _service(options: argparse.Namespace) -> Iterator[tuple[ApiClient, Path]]:
             server.stop()
 
 
+@contextmanager
+def _beside(chats: Sequence[Chat], *, mem0: bool) -> Iterator[Beside]:
+    plain = {user: PlainBm25(chat) for user, chat in by_user(chats).items()}
+    beside: Beside = {BASELINE: lambda chat, text: plain[chat.user].rank(text, DEPTH)}
+    if not mem0:
+        yield beside
+        return
+    texts = {user: [message.indexed_text for message in chat.messages] for user, chat in by_user(chats).items()}
+    with tempfile.TemporaryDirectory(prefix="neve-mem0-") as folder, closing(Mem0(Path(folder), texts)) as theirs:
+
+        def ranking(chat: Chat, text: str) -> Ranking:
+            places = theirs.search(chat.user, text, DEPTH).places
+            return [frozenset({chat.messages[place].id}) for place in places]
+
+        yield {**beside, MEM0: ranking}
+
+
 def _measure(
-    client: ApiClient, chats: Sequence[Chat], systems: Sequence[System], folder: Path
+    client: ApiClient, chats: Sequence[Chat], systems: Sequence[System], beside: Beside, folder: Path
 ) -> tuple[Run, dict[str, Any]]:
     health = client.expect(200, "GET", "/v1/health")
     _play(client, chats, folder / SENT)
@@ -167,10 +191,8 @@ def _measure(
         encode(client)
     run = Run()
     asked = [(chat, question) for chat in chats for question in chat.questions]
-    plain = {user: PlainBm25(chat) for user, chat in by_user(chats).items()}
     for chat, question in tracked("asking", asked):
-        ranking = plain[chat.user].rank(question.text, DEPTH)
-        judged = {BASELINE: judge(ranking, question.evidence)}
+        judged = {name: judge(rank(chat, question.text), question.evidence) for name, rank in beside.items()}
         for system in systems:
             answered = ask(client, chat, question.text, system)
             run.ms[system.name].append(answered.ms)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.markers import write_between
+from evals.peers.mem0 import NAME as MEM0
 from evals.retrieval.chats import TUNED_ON
 from evals.retrieval.scoring import MEASURES
 from evals.retrieval.ways import WAYS, set_and_way
@@ -24,9 +25,10 @@ SHOWN: Mapping[str, str] = {
     "event": "utterances",
     "RRF": "utterances, RRF without rerank",
     "BM25": "plain BM25 over the same messages",
+    MEM0: f"{MEM0} over the same messages, as it is installed, with the same encoder",
 }
 """In the README."""
-BESIDE = ("BM25", "RRF")
+BESIDE = ("BM25", "RRF", MEM0)
 RANKED = ("event", "both", "event late", "both late")
 """Whatever the chats, none of these may be worse than those of ``BESIDE``."""
 
