@@ -58,7 +58,7 @@ class Legs:
         vector.result()
 
     def _keyword(self, owner: Owner, query: Query) -> object:
-        return self._index.search_text(owner, shape(query[0]).text_query, SearchFilter(), DEPTH)
+        return self._index.search_text(owner, shape(query[0]).text_query, SearchFilter(), DEPTH).candidates
 
     def _vector(self, owner: Owner, query: Query) -> object:
         return self._index.search_vector(owner, query[1], SearchFilter(), DEPTH)
@@ -80,7 +80,7 @@ def all_of_few(index: OpenSearchIndex, queries: Sequence[Query]) -> dict[str, in
     where = SearchFilter()
     every_word = TextQuery(groups=(("march",),))
     return {
-        "keyword leg": len(index.search_text(FEW, every_word, where, K)),
+        "keyword leg": len(index.search_text(FEW, every_word, where, K).candidates),
         "vector leg": min(len(index.search_vector(FEW, vector, where, K)) for _, vector in queries),
         "of": FEW_PASSAGES,
     }

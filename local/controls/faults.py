@@ -19,7 +19,7 @@ from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUna
 from neve.ports.models import Calibration, Embedder, TokenEncoder
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.ports.queue import Message, Queue, QueueName
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter, SearchIndex
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Index, Item, Key, Page, Put, Table, WriteOp
 from neve.wiring import Loads
 
@@ -244,7 +244,7 @@ class FaultySearch:
         self._faults.wrote()
         return erased
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         self._faults.strike_store("lexical", "search")
         return self._inner.search_text(owner, query, where, depth)
 

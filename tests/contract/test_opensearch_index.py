@@ -66,7 +66,7 @@ def server(client: OpenSearch) -> Iterator[Server]:
 
 
 def find(index: OpenSearchIndex | SqliteSearchIndex, owner: Owner, query: str) -> list[Candidate]:
-    return index.search_text(owner, shape(query).text_query, ANY, 20)
+    return index.search_text(owner, shape(query).text_query, ANY, 20).candidates
 
 
 def ids(candidates: list[Candidate]) -> list[str]:
@@ -122,7 +122,7 @@ def test_both_engines_give_the_same_scores_and_order(
         index.upsert(owner, passages)
     both.refresh()
     query = replace(shape(" ".join(asked)).text_query, min_match=min_match)
-    theirs, ours = (index.search_text(owner, query, ANY, 20) for index in (both.opensearch, both.embedded))
+    theirs, ours = (index.search_text(owner, query, ANY, 20).candidates for index in (both.opensearch, both.embedded))
     assert theirs == ours
     in_order = [(-one.score, one.item_id) for one in theirs]
     assert in_order == sorted(in_order)
@@ -155,7 +155,7 @@ def test_the_longest_queries_and_words_are_answered(server: Server) -> None:
         excluded=tuple(f"not{n}" for n in range(MAX_OPERATORS)),
     )
     where = SearchFilter(kinds=("note",), tags=tuple("abcdefgh"), exclude_ids=frozenset(f"x{n}" for n in range(500)))
-    assert index.search_text(owner, many, where, 20) == []
+    assert index.search_text(owner, many, where, 20).candidates == []
 
 
 # --- many passages ------------------------------------------------------------------------------

@@ -44,7 +44,10 @@ class Desk:
 
     def find(self, query: str | TextQuery, where: SearchFilter = ANY, depth: int = DEPTH) -> list[Candidate]:
         text_query = shape(query).text_query if isinstance(query, str) else query
-        return self.engine.index.search_text(self.owner, text_query, where, depth)
+        return self.engine.index.search_text(self.owner, text_query, where, depth).candidates
+
+    def among(self, query: str, where: SearchFilter) -> int:
+        return self.engine.index.search_text(self.owner, shape(query).text_query, where, DEPTH).among
 
     def near(self, query: bytes, where: SearchFilter = ANY, depth: int = DEPTH) -> list[Candidate]:
         return self.engine.index.search_vector(self.owner, query, where, depth)
@@ -86,6 +89,34 @@ def test_every_field_is_searched_and_the_own_text_counts_most(desk: Desk) -> Non
     found = ids(desk.find("kayak"))
     assert set(found) == {"own", "dated", "previous", "following", "near"}
     assert set(found[:2]) == {"own", "dated"} and found[2] == "previous"
+
+
+@pytest.mark.parametrize(
+    ("where", "among"),
+    [
+        (ANY, 4),
+        (SearchFilter(sources=(Source.EVENT,)), 1),
+        (SearchFilter(session_id="s1"), 2),
+        (SearchFilter(not_session_id="s1", exclude_ids=frozenset({"long"})), 1),
+        (SearchFilter(tags=("boats",)), 0),
+    ],
+)
+def test_it_says_how_many_passages_it_looked_through(desk: Desk, where: SearchFilter, among: int) -> None:
+    """Whether or not they hold a word; those of another user are none of them."""
+    desk.put(
+        passage("long", "the kayak", n=0, session_id="s2", rest=("of oak",)),
+        passage("long", "of oak", n=1, session_id="s1", rest=("the kayak",)),
+        passage("said", "a kayak", source=Source.EVENT, session_id="s1"),
+        passage("other", "a walk"),
+    )
+    for words in ("kayak", "oak beach", "nothing that anybody said"):
+        assert desk.among(words, where) == among
+    assert desk.among('"the kayak"', ANY) == 4, "a phrase has terms, too"
+
+
+def test_who_asks_for_nothing_looks_through_nothing(desk: Desk) -> None:
+    desk.put(passage("a", "the kayak"))
+    assert desk.among("???", ANY) == 0
 
 
 MANY = " ".join(f"word{n}" for n in range(100))

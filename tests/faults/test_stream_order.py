@@ -196,7 +196,7 @@ def test_an_older_rev_never_overwrites_a_newer_one(world: RecallWorld, overtaken
     overtaken(identifier, lambda: edit(world, identifier, "a canoe"))
     assert found(world, "kayak canoe") == [(identifier, "a canoe")]
     owner, words = Owner(world.tenant.id, "ann"), shape("kayak canoe").text_query
-    [candidate] = world.index.search_text(owner, words, SearchFilter(), 10)
+    [candidate] = world.index.search_text(owner, words, SearchFilter(), 10).candidates
     assert (candidate.item_id, candidate.version) == (identifier, world.memory(identifier).rev)
 
 

@@ -49,7 +49,7 @@ def found(*hits: dict[str, Any], **more: Any) -> Reply:
         "timed_out": False,
         "_shards": SHARDS,
         "hits": {"total": total, "hits": list(hits)},
-        "aggregations": {"terms": {"buckets": buckets}},
+        "aggregations": {"terms": {"buckets": buckets}, "admitted": {"doc_count": len(hits)}},
     }
     return Reply(answer | more)
 

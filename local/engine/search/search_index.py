@@ -20,7 +20,7 @@ from local.engine.search.segment_filter import admitted
 from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import QueryTerms, query_terms
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.troubles import Troubles
 
 CACHE_BYTES = 1024 * 1024 * 1024
@@ -78,18 +78,16 @@ class SqliteSearchIndex:
     def count(self, owner: Owner) -> int:
         return self._file.count(owner)
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         asked = query_terms(query)
         if asked.matches_nothing:
-            return []
+            return FoundByWords([], 0)
         terms = self._in_stored_terms(asked)
         try:
-            snapshot = self._snapshot(owner)
-            return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
+            return _by_words(self._snapshot(owner), terms, where, depth)
         except _RowReplaced:
             with self._lock_of(owner):
-                snapshot = self._segment(owner).snapshot
-                return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
+                return _by_words(self._segment(owner).snapshot, terms, where, depth)
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         unit = self._unit(vector)
@@ -162,3 +160,10 @@ class SqliteSearchIndex:
         if not 0 < length < float("inf"):
             raise ValueError("a vector without a direction")
         return values if abs(length - 1) < _UNIT else values / np.float32(length)
+
+
+def _by_words(snapshot: Snapshot, terms: TermQuery, where: SearchFilter, depth: int) -> FoundByWords:
+    """Raises _RowReplaced."""
+    mask = admitted(snapshot, where)
+    among = int(mask.sum())  # the leg takes out of it what holds no term
+    return FoundByWords(keyword_leg(snapshot, terms, mask, depth), among)

@@ -10,8 +10,8 @@ from threading import Lock
 from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import query_terms
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
-from tests.simulation.engines.memory_legs import keyword_leg, vector_leg
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
+from tests.simulation.engines.memory_legs import admits, keyword_leg, vector_leg
 
 Place = tuple[str, int]
 """Item id and n."""
@@ -73,9 +73,12 @@ class MemorySearch:
                 self._announce(owner, place, None)
             return len(gone)
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
-        asked = query_terms(query)
-        return [] if asked.matches_nothing else keyword_leg(self._seen(owner), asked, where, depth)
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
+        asked, passages = query_terms(query), self._seen(owner)
+        if asked.matches_nothing:
+            return FoundByWords([], 0)
+        among = sum(admits(where, passage) for passage in passages.values())
+        return FoundByWords(keyword_leg(passages, asked, where, depth), among)
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         return vector_leg(self._seen(owner), self._check(vector), where, depth)

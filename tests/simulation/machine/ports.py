@@ -16,7 +16,7 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.models import TokenEncoder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.ports.table import Check, Item, Key, Page, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written, refused
@@ -157,7 +157,7 @@ class SimSearch:
         what = f"erase {owner.tenant}/{owner.user}"
         return self._process.call("search", what, lambda: self._search.erase(owner, at_most=at_most), writes=True)
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         found = lambda: self._search.search_text(owner, query, where, depth)  # noqa: E731
         return self._process.call("search", "search_text", found)
 

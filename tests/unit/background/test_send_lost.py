@@ -173,7 +173,10 @@ def test_the_sweep_counts_and_names_it(
 
 def found(world: RecallWorld, word: str) -> list[str]:
     anything = SearchFilter(statuses=())
-    return [one.item_id for one in world.index.search_text(Owner("acme", "ann"), shape(word).text_query, anything, 10)]
+    return [
+        one.item_id
+        for one in world.index.search_text(Owner("acme", "ann"), shape(word).text_query, anything, 10).candidates
+    ]
 
 
 def hear(world: RecallWorld) -> None:

@@ -45,7 +45,7 @@ def index(tmp_path: Path) -> Iterator[SqliteSearchIndex]:
 def find(
     index: SqliteSearchIndex, query: str, where: SearchFilter = ANY, *, owner: Owner = ADA, depth: int = 20
 ) -> list[Candidate]:
-    return index.search_text(owner, shape(query).text_query, where, depth)
+    return index.search_text(owner, shape(query).text_query, where, depth).candidates
 
 
 def scores(found: list[Candidate]) -> dict[str, float]:
@@ -132,7 +132,7 @@ def test_a_phrase_is_compared_as_written(index: SqliteSearchIndex) -> None:
     assert [c.item_id for c in find(index, '"red bicycle"')] == ["b", "c"]
     assert [c.item_id for c in find(index, '"the red bicycle"')] == ["b"]
     only_phrase = TextQuery(groups=(), phrases=(("red", "bicycle"),))
-    assert scores(index.search_text(ADA, only_phrase, ANY, 20)) == {"b": 0.0, "c": 0.0}
+    assert scores(index.search_text(ADA, only_phrase, ANY, 20).candidates) == {"b": 0.0, "c": 0.0}
 
 
 def test_phrases_are_looked_for_until_the_depth_is_full(index: SqliteSearchIndex) -> None:

@@ -240,7 +240,7 @@ def test_what_is_taken_back_while_the_new_index_is_filled_is_not_in_it(engine: E
     engine.reindex(meanwhile)
     taken_back, before, behind = (event_id("s1", n) for n in (3, 2, 4))
     owner = Owner(world.tenant.id, "ann")
-    found = world.search.search_text(owner, shape("walrus").text_query, SearchFilter(), 10)
+    found = world.search.search_text(owner, shape("walrus").text_query, SearchFilter(), 10).candidates
     assert [one.item_id for one in found] == []
     near = engine.by_vector("assistant well done")
     assert taken_back not in near and {before, behind} <= set(near)
@@ -267,7 +267,7 @@ def test_what_is_removed_while_the_new_index_is_filled_is_not_in_it(engine: Engi
     assert engine.indexed() == 2
     assert engine.by_vector("user we swam")[0] == event_id("s1", 3)
     owner, walrus = Owner(world.tenant.id, "ann"), shape("walrus").text_query
-    assert world.search.search_text(owner, walrus, SearchFilter(), 10) == []
+    assert world.search.search_text(owner, walrus, SearchFilter(), 10).candidates == []
 
 
 def test_vectors_that_only_the_old_index_got_are_made_for_the_new_one(

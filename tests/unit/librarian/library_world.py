@@ -14,7 +14,7 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.records.documents import Document
 from neve.domain.records.jobs import Job
 from neve.ports.queue import QueueName
-from neve.ports.search import Candidate, Owner, SearchFilter
+from neve.ports.search import Candidate, FoundByWords, Owner, SearchFilter
 from neve.store.documents import read_document
 from neve.store.filings import read_proposal
 from neve.store.partitions import all_rows
@@ -36,9 +36,10 @@ class FoundDocuments:
     ids: list[str] = field(default_factory=list)
     asked: list[SearchFilter] = field(default_factory=list)
 
-    def search_text(self, _: Owner, __: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, _: Owner, __: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         self.asked.append(where)
-        return [Candidate(i, 0, 1.0, 1, "", Source.DOCUMENT, 1) for i in self.ids[:depth]]
+        found = [Candidate(i, 0, 1.0, 1, "", Source.DOCUMENT, 1) for i in self.ids[:depth]]
+        return FoundByWords(found, len(self.ids))
 
 
 class LibraryWorld(World):

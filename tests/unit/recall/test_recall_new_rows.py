@@ -10,7 +10,7 @@ import pytest
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind
-from neve.ports.search import Candidate, Owner, SearchFilter
+from neve.ports.search import FoundByWords, Owner, SearchFilter
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 
@@ -68,7 +68,7 @@ def test_a_row_that_comes_into_the_index_under_a_recall_is_not_missed(world: Rec
     """With its words and its vector, just before or behind the keyword leg's search."""
     tea, search = world.remember("Mary drinks oolong tea"), world.index.search_text
 
-    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         found = search(owner, query, where, depth)
         world.pump()
         return found if searched_first else search(owner, query, where, depth)
@@ -86,7 +86,7 @@ def test_nor_is_an_utterance(world: RecallWorld, searched_first: bool) -> None:
     world.say("I adopted a capybara")
     search = world.index.search_text
 
-    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         found = search(owner, query, where, depth)
         world.pump()
         return found if searched_first else search(owner, query, where, depth)

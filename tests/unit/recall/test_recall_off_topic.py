@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,23 +118,68 @@ def test_nor_is_who_has_more_than_a_leg_goes_on_with_answered_because_of_one_wor
     assert {"id": far, "reason": "off_topic"} in answer.debug["dropped"]
 
 
-@pytest.mark.parametrize(("similarity", "others", "found"), [(0.75, 90, True), (0.75, 110, False), (0.85, 110, True)])
+@pytest.mark.parametrize(
+    ("similarity", "others", "found"),
+    [
+        (0.75, 90, True),
+        (0.75, 110, False),
+        (0.85, 110, True),
+        (0.85, 900, True),
+        (0.85, 1_100, False),
+        (0.95, 1_100, True),
+    ],
+)
 def test_among_many_what_is_a_little_alike_is_no_reason(
     world: RecallWorld, similarity: float, others: int, found: bool
 ) -> None:
     passage, query = similar_pair(similarity)
     near = world.remember(passage)
-    for number in range(others):
-        world.remember(f"A dusty page of some old history, {chr(97 + number % 26) * (2 + number // 26)}")
-    world.pump()
+    dusty_pages(world, others)
     assert (near in world.found(query)) == found
     assert near in world.found(query, mode="tool")
 
 
+@pytest.mark.parametrize(
+    ("words", "others", "found"),
+    [
+        ("kayak tours", 90, True),
+        ("kayak tours", 110, False),
+        ("kayak sauna river ferry alder tours", 1_100, True),  # four of six
+        ("kayak sauna river ferry alder tours lakes", 900, True),  # four of seven
+        ("kayak sauna river ferry alder tours lakes", 1_100, False),
+    ],
+)
+def test_among_many_half_of_the_words_are_no_reason(world: RecallWorld, words: str, others: int, found: bool) -> None:
+    own = "The kayak stands in the sauna, beside the river and the ferry"
+    world.remember(f"{own}, between ladders, paint, cellar windows, garden chairs, roof tiles and firewood")
+    dusty_pages(world, others)
+    assert bool(world.found(words)) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [({}, False), ({"scope": "session", "session_id": "s1"}, True), ({"rerank": "off"}, False)]
+)
+def test_many_are_those_that_may_be_found(world: RecallWorld, given: dict[str, Any], found: bool) -> None:
+    """What a filter keeps out cannot be alike by chance. How many a leg was asked for is no matter."""
+    passage, query = similar_pair(0.75)
+    world.open()
+    near = world.remember(passage, session_id="s1")
+    dusty_pages(world, 110)
+    assert (near in world.found(query, **given)) == found
+
+
 @pytest.mark.parametrize(("others", "found"), [(90, True), (110, False)])
-def test_among_many_half_of_the_words_are_no_reason(world: RecallWorld, others: int, found: bool) -> None:
-    for number in range(others):
+def test_where_nobody_counted_as_many_as_were_found_are_many(world: RecallWorld, others: int, found: bool) -> None:
+    passage, query = similar_pair(0.75)
+    near = world.remember(passage)
+    dusty_pages(world, others)
+    world.broken("lexical=error")
+    answer = world.ask(query)
+    assert answer.degraded == ["lexical:error"]
+    assert (near in [hit.id for hit in answer.hits]) == found
+
+
+def dusty_pages(world: RecallWorld, count: int) -> None:
+    for number in range(count):
         world.remember(f"A dusty page of some old history, {chr(97 + number % 26) * (2 + number // 26)}")
     world.pump()
-    assert bool(world.found("kayak tours")) == found
-    assert world.found("kayak river tours"), "two of three"

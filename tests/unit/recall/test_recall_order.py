@@ -13,7 +13,7 @@ from local.controls.fixture_embedder import MODEL
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind, Scope
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.command import RecallFilters
 from tests.unit.domain_rows import memory
@@ -32,9 +32,10 @@ class ScriptedIndex:
     def model(self) -> IndexModel:
         return MODEL
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         found = [self._candidate(name, 2.0 - place / 10) for place, name in enumerate(self.lexical)]
-        return [one._replace(n=self.lexical_n.get(one.item_id[-1], 0)) for one in found]
+        placed = [one._replace(n=self.lexical_n.get(one.item_id[-1], 0)) for one in found]
+        return FoundByWords(placed, len(placed))
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         return [self._candidate(name, self.cosines.get(name, 0.5)) for name in self.vector]

@@ -13,7 +13,7 @@ from neve.domain.indexing.passage import Source
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind, Provenance, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports.search import Candidate, Owner, SearchFilter
+from neve.ports.search import FoundByWords, Owner, SearchFilter
 from neve.scope import Tenant
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
@@ -161,7 +161,7 @@ def remember_filters(world: RecallWorld) -> list[SearchFilter]:
     seen: list[SearchFilter] = []
     search = world.index.search_text
 
-    def remembering(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def remembering(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         seen.append(where)
         return search(owner, query, where, depth)
 
@@ -194,7 +194,7 @@ def test_a_leg_that_cannot_be_read_again_is_said_to_be_missing(world: RecallWorl
         world.change(memory_id, status=Status.SUPERSEDED)
     search = world.index.search_text
 
-    def failing_from_now_on(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def failing_from_now_on(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         found = search(owner, query, where, depth)
         world.broken(fault)
         return found
@@ -215,7 +215,7 @@ def test_hits_stand_whose_rows_were_read_before_the_row_store_failed(world: Reca
     world.pump()
     search = world.index.search_text
 
-    def failing_behind_the_next(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def failing_behind_the_next(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         if where.exclude_ids:
             world.broken("table=error")
         return search(owner, query, where, depth)

@@ -113,11 +113,11 @@ def test_what_stays_beside_removed_events_is_found_by_none_of_their_words(
     world.pump()
     cover(world, session, 1, 4)
     owner, porto = session.keys.owner, shape("Porto").text_query
-    assert {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9)} == {
+    assert {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9).candidates} == {
         f"evt:s1:{seq}" for seq in (1, 2, 3)
     }
     assert sweep(world) == 1
-    assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
+    assert world.index.search_text(owner, porto, SearchFilter(), 9).candidates == []
     near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (3, 4, 5, 6)}
     assert world.found("river")[0] == "evt:s1:3"
@@ -130,10 +130,12 @@ def test_nor_does_the_beginning_that_a_compaction_leaves_hold_them(world: Recall
     world.pump()
     cover(world, session, 3, 6)
     owner, porto = session.keys.owner, shape("Porto").text_query
-    assert {"evt:s1:1", "evt:s1:2"} < {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9)}
+    assert {"evt:s1:1", "evt:s1:2"} < {
+        one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9).candidates
+    }
     assert sweep(world) == 1
     assert seqs(session) == [1, 2, 5, 6, 7, 8]
-    assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
+    assert world.index.search_text(owner, porto, SearchFilter(), 9).candidates == []
     near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 5, 6, 7, 8)}
 
@@ -251,7 +253,7 @@ def test_an_event_whose_rev_is_raised_under_the_removal_leaves_no_passage(
     monkeypatch.setattr(retain_logs, "_forget", raised_behind_it)
     assert sweep(world) == 1
     assert seqs(session) == [3, 4]
-    assert world.index.search_text(owner, shape("Porto").text_query, SearchFilter(), 9) == []
+    assert world.index.search_text(owner, shape("Porto").text_query, SearchFilter(), 9).candidates == []
 
 
 def test_a_worker_that_read_the_log_before_brings_no_words_back(
@@ -274,7 +276,7 @@ def test_a_worker_that_read_the_log_before_brings_no_words_back(
     monkeypatch.setattr(world.index, "upsert", removed_meanwhile)
     assert world.embed(vectors) == {}
     assert seqs(session) == [1, 2, 5, 6]
-    assert world.index.search_text(owner, porto, SearchFilter(), 9) == []
+    assert world.index.search_text(owner, porto, SearchFilter(), 9).candidates == []
     near = world.index.search_vector(owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 5, 6)}
 

@@ -51,6 +51,14 @@ class Candidate(NamedTuple):
     length: int
 
 
+class FoundByWords(NamedTuple):
+    """``among``: how many passages the filter admits, of which ``candidates`` are the best; 0 where nothing was looked
+    for."""
+
+    candidates: list[Candidate]
+    among: int
+
+
 @dataclass(frozen=True, slots=True)
 class IndexModel:
     """Which embedding model an index holds; vectors of another model are never compared with it."""
@@ -76,7 +84,7 @@ class SearchIndex(Protocol):
         """Remove everything of one user; returns how many passages that were. ``at_most``: may stop when as many are
         removed. As many, or more, say that there may be others; fewer, that there are none."""
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]: ...
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords: ...
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]: ...
 

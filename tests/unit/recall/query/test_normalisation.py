@@ -216,5 +216,5 @@ def test_a_text_has_a_share_iff_the_index_finds_it(index: SqliteSearchIndex, que
     passage = Passage("a", 0, 1, Source.MEMORY, " ".join(text), "", "fact", "active", "user", "semantic", at)
     index.erase(ADA)
     index.upsert(ADA, [passage])
-    found = index.search_text(ADA, words, SearchFilter(), 10)
+    found = index.search_text(ADA, words, SearchFilter(), 10).candidates
     assert bool(found) == (query_terms(words).share_of(passage.text) > 0)

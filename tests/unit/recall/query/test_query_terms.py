@@ -88,7 +88,7 @@ def test_a_text_has_a_share_iff_the_index_finds_it(index: SqliteSearchIndex, que
     passage = Passage("a", 0, 1, Source.MEMORY, " ".join(text), "", "fact", "active", "user", "semantic", OBSERVED_AT)
     index.erase(ADA)
     index.upsert(ADA, [passage])
-    found = index.search_text(ADA, asked, SearchFilter(), 10)
+    found = index.search_text(ADA, asked, SearchFilter(), 10).candidates
     assert bool(found) == (query_terms(asked).share_of(passage.text) > 0)
 
 

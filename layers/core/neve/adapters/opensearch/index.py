@@ -20,19 +20,20 @@ from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Writt
 from neve.adapters.opensearch.documents import delete_line, document_id, floats, index_lines, routing
 from neve.adapters.opensearch.places import Place, Places
 from neve.adapters.opensearch.queries import (
+    Counts,
     as_float32,
     by_vector,
     by_words,
     count_of,
     count_terms,
+    counts_of,
     everything_of,
-    idf_of,
     in_stored_terms,
 )
 from neve.caching import Caches
 from neve.domain.indexing.passage import Passage, Source, removal_version, rev_of
 from neve.domain.recall.query import TextQuery
-from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 
 ALIAS: Final = "neve-passages"
 NEIGHBOURS: Final = 1_000
@@ -108,16 +109,20 @@ class OpenSearchIndex:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
         asked = in_stored_terms(query)
         if asked is None:
-            return []
+            return FoundByWords([], 0)
         with self._place() as place:
-            terms = asked.terms
-            counted = self._calls.search(place.index, count_terms(owner, terms), routing(owner)) if terms else {}
-            idf = idf_of(terms, counted) if terms else {}
-            hits = self._hits(place, owner, by_words(owner, asked, idf, where, depth))
-            return [_candidate(hit, as_float32(hit["sort"][0])) for hit in hits]
+            counts = self._counts(place, owner, asked.terms, where)
+            hits = self._hits(place, owner, by_words(owner, asked, counts.idf, where, depth))
+            return FoundByWords([_candidate(hit, as_float32(hit["sort"][0])) for hit in hits], counts.admitted)
+
+    def _counts(self, place: Place, owner: Owner, terms: Sequence[str], where: SearchFilter) -> Counts:
+        """A phrase alone needs none, and is not worth a request."""
+        if not terms:
+            return Counts({}, 0)
+        return counts_of(terms, self._calls.search(place.index, count_terms(owner, terms, where), routing(owner)))
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         with self._place() as place:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from neve.adapters.opensearch.documents import feature, floats, stored_term
 from neve.domain.recall.query import TextQuery
@@ -40,23 +40,31 @@ def in_stored_terms(query: TextQuery) -> QueryTerms | None:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def count_terms(owner: Owner, terms: Sequence[str]) -> Query:
-    """How many passages the owner has, and how many of them hold each term in their text."""
+def count_terms(owner: Owner, terms: Sequence[str], where: SearchFilter) -> Query:
+    """How many passages the owner has, how many the filter admits, and how many of all hold each term in their text."""
     holding = {str(number): {"term": {"own": term}} for number, term in enumerate(terms)}
     return {
         "size": 0,
         "track_total_hits": True,
         "query": {"bool": {"filter": _of(owner)}},
-        "aggs": {"terms": {"filters": {"filters": holding}}},
+        "aggs": {"terms": {"filters": {"filters": holding}}, "admitted": {"filter": _only(where)}},
     }
 
 
-def idf_of(terms: Sequence[str], answer: Mapping[str, Any]) -> dict[str, float]:
-    """BM25's idf over the owner's passages, from the answer to ``count_terms``."""
+class Counts(NamedTuple):
+    """``idf``: BM25's, over the owner's passages. ``admitted``: how many of them the filter admits."""
+
+    idf: Mapping[str, float]
+    admitted: int
+
+
+def counts_of(terms: Sequence[str], answer: Mapping[str, Any]) -> Counts:
+    """From the answer to ``count_terms``."""
     live = int(answer["hits"]["total"]["value"])
     buckets = answer["aggregations"]["terms"]["buckets"]
     holding = {term: int(buckets[str(number)]["doc_count"]) for number, term in enumerate(terms)}
-    return {term: log(1 + (live - df + 0.5) / (df + 0.5)) for term, df in holding.items()}
+    idf = {term: log(1 + (live - df + 0.5) / (df + 0.5)) for term, df in holding.items()}
+    return Counts(idf, int(answer["aggregations"]["admitted"]["doc_count"]))
 
 
 def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
@@ -81,8 +89,7 @@ def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: S
 
 def by_vector(owner: Owner, vector: bytes, where: SearchFilter, depth: int, neighbours: int) -> Query:
     """``neighbours``: passages that are looked at. Among no more than these that pass the filter it is exact."""
-    admitted = {"bool": {"filter": [*_of(owner), *_admitted(where)], "must_not": _refused(where)}}
-    nearest = {"knn": {"vector": {"vector": floats(vector), "k": neighbours, "filter": admitted}}}
+    nearest = {"knn": {"vector": {"vector": floats(vector), "k": neighbours, "filter": _only(where, *_of(owner))}}}
     return {**_best(nearest, depth), "track_total_hits": True}
 
 
@@ -131,6 +138,10 @@ def as_float32(number: float) -> float:
 
 def _of(owner: Owner) -> list[Query]:
     return [{"term": {"tenant": owner.tenant}}, {"term": {"user": owner.user}}]
+
+
+def _only(where: SearchFilter, *also: Query) -> Query:
+    return {"bool": {"filter": [*also, *_admitted(where)], "must_not": _refused(where)}}
 
 
 def _admitted(where: SearchFilter) -> list[Query]:

@@ -155,7 +155,7 @@ def _found(scope: SessionScope, events: Sequence[Event]) -> list[str]:
         return []
     where = SearchFilter(sources=(Source.DOCUMENT,))
     hits = scope.ports.search.search_text(scope.keys.owner, query, where, FOUND)
-    places = [scope.keys.document_place(hit.item_id) for hit in hits]
+    places = [scope.keys.document_place(hit.item_id) for hit in hits.candidates]
     found = scope.ports.table.get_many(places) if places else {}
     return [str(found[key]["path"]) for key in places if key in found]
 

@@ -25,10 +25,10 @@ from neve.usecases.recall.stages.legs import Reading
 from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
 from neve.usecases.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
-MANY, AMONG_MANY = 100, 8 / 7
-"""*Measured*: among so many items something is always a little alike, and says little by that. What a message needs to
-be answered is then so many times what it needs else: a similarity of 0.8 for 0.7, 4 of 7 terms for half of them
-(docs/retrieval.md#what-has-nothing-to-do-with-the-user). A leg that was asked for fewer does not know."""
+AMONG_MANY = ((1_000, 9 / 7), (100, 8 / 7))
+"""*Measured*: among so many passages something is always a little alike, and says little by that. What a message needs
+to be answered is then so many times what it needs else: for a similarity of 0.7 and half of its terms 0.8 and 4 of 7,
+or 0.9 and 9 of 14 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,8 @@ def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked:
         return False
     near = {candidate.item_id for candidate in reading.vector}  # also beyond the depth of the leg
     unknown = len(reading.vector) < reading.depth and any(one.row.id not in near for one in ranked)
-    factor = AMONG_MANY if len(near) >= MANY and request.understood else 1
+    among = max(reading.among, len(near))  # the leg that counts them may have failed
+    factor = next((times for many, times in AMONG_MANY if among >= many and request.understood), 1)
     share, similarity = (min(1.0, factor * least) for least in (request.least_share, request.threshold))
     if unknown or any(one.share >= share for one in ranked):
         return False

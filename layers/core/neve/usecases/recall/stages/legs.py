@@ -54,10 +54,11 @@ class _OtherModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a search returned, and when it began."""
+    """What a search returned, and when it began. ``among``: how many passages it looked through, if it says so."""
 
     candidates: list[Candidate]
     started_ms: float
+    among: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +71,15 @@ class _QueryVector:
 class Reading:
     """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
     was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
-    compared. ``late``: MaxSim by id of the candidates whose token vectors were."""
+    compared. ``late``: MaxSim by id of the candidates whose token vectors were. ``among``: how many passages words were
+    looked for in; 0 where in none."""
 
     lexical: list[Candidate] | None
     vector: list[Candidate] | None
     depth: int
     calibration: Calibration | None
     late: Mapping[str, float] = field(default_factory=dict)
+    among: int = 0
 
     def similarities(self, candidates: Sequence[Candidate]) -> dict[str, float]:
         """Of the vector leg, by id: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in
@@ -135,9 +138,9 @@ class Legs:
 
     def read(self, depth: int) -> Reading:
         """What both found, waited for until the legs' time is over. ``depth``: as they were started with."""
-        lexical = self._result("lexical", self._words, LEXICAL_ERROR) if self._words is not None else None
-        vector = self._result("vector", self._neighbours, VECTOR_ERROR) if self._neighbours is not None else None
-        return Reading(lexical, vector, depth, self._query.calibration if self._query else None)
+        words = self._result("lexical", self._words, LEXICAL_ERROR) if self._words is not None else None
+        near = self._result("vector", self._neighbours, VECTOR_ERROR) if self._neighbours is not None else None
+        return _reading(words, near, depth, self._query.calibration if self._query else None)
 
     def take(self, depth: int) -> None:
         """How many of each leg go on, as its report says."""
@@ -157,18 +160,18 @@ class Legs:
         depth, tasks = self.request.index_depth, self.ports.tasks
         text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
         neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
-        lexical = self._again(text, LEXICAL_ERROR) if text else None
-        vector = self._again(neighbours, VECTOR_ERROR) if neighbours else None
-        return None if self._cut_off else Reading(lexical, vector, depth, before.calibration)
+        words = self._again(text, LEXICAL_ERROR) if text else None
+        near = self._again(neighbours, VECTOR_ERROR) if neighbours else None
+        return None if self._cut_off else _reading(words, near, depth, before.calibration)
 
     def cut_off(self, flag: str) -> None:
         """What was found is left; what lies behind it is not known."""
         self._cut_off = True
         self._say(flag)
 
-    def _again(self, task: Task[_Found], flag: str) -> list[Candidate] | None:
+    def _again(self, task: Task[_Found], flag: str) -> _Found | None:
         try:
-            return task.result(self.budget.legs_end_ms).candidates
+            return task.result(self.budget.legs_end_ms)
         except DeadlineExceeded:
             self.cut_off(DEADLINE)
         except StoreUnavailable:
@@ -192,7 +195,8 @@ class Legs:
     def _search_text(self, where: SearchFilter, depth: int) -> _Found:
         started_ms = self.budget.elapsed_ms
         query = self.request.shaped.text_query
-        return _Found(self.ports.search.search_text(self.owner, query, where, depth), started_ms)
+        candidates, among = self.ports.search.search_text(self.owner, query, where, depth)
+        return _Found(candidates, started_ms, among)
 
     def _search_vector(self, where: SearchFilter, depth: int) -> _Found:
         started_ms = self.budget.elapsed_ms
@@ -200,7 +204,7 @@ class Legs:
             raise _OtherModel
         return _Found(self.ports.search.search_vector(self.owner, self._query.vector, where, depth), started_ms)
 
-    def _result(self, leg: Literal["lexical", "vector"], task: Task[_Found], flag: str) -> list[Candidate] | None:
+    def _result(self, leg: Literal["lexical", "vector"], task: Task[_Found], flag: str) -> _Found | None:
         report = self.reports[leg]
         try:
             found = task.result(self.budget.legs_end_ms)
@@ -220,7 +224,7 @@ class Legs:
             report.status = "complete"
             if leg == "lexical":
                 report.started_ms = found.started_ms
-            return found.candidates
+            return found
         finally:
             report.ms = task.elapsed_ms
             if leg == "vector":
@@ -244,3 +248,13 @@ class Legs:
     def _say(self, flag: str) -> None:
         if flag not in self.degraded:
             self.degraded.append(flag)
+
+
+def _reading(words: _Found | None, near: _Found | None, depth: int, calibration: Calibration | None) -> Reading:
+    return Reading(
+        words.candidates if words else None,
+        near.candidates if near else None,
+        depth,
+        calibration,
+        among=words.among if words else 0,
+    )
