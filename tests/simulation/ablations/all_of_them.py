@@ -153,8 +153,8 @@ ABLATIONS = _by_name(
         Ablation(
             "pointer",
             "the expected version of a pack's pointer",
-            "races",
-            100,
+            "erasures",
+            200,
             lambda: [(build_pack, "rows", AnyVersion("put_epoch"))],
         ),
         Ablation(
