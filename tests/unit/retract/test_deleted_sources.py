@@ -1,5 +1,5 @@
-"""A reflection of several sessions has no range: where a person deleted one of its sources, what is left of that says
-which messages its words are of."""
+"""A reflection of several sessions has no range: where a person deleted one of its sources, or the reflection itself,
+what is left of that says which messages its words are of."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.memories.made_of import MAX_SOURCES
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory, Status
 from neve.domain.records.retractions import RetractReason
@@ -17,6 +18,7 @@ from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.condensed_memory import condensed_memories
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.usecases.retract.retract_events import Retract, retract_events
@@ -103,3 +105,57 @@ def imported(world: World, source: str) -> Memory:
     one = next(memory for memory in world.memories() if "two cats" in memory.text)
     origin = replace(one.provenance, by="import", session_id="elsewhere")
     return replace(one, id=source, text="another text", provenance=origin, status=Status.ACTIVE, version=0)
+
+
+# --- a reflection that is deleted itself ----------------------------------------------------------
+
+
+def packed(world: World) -> str:
+    """Every pack object of the user."""
+    names = world.objects.list(world.user().keys.packs_prefix)
+    return "".join((world.objects.get(name) or b"").decode() for name in names)
+
+
+def frozen_and_deleted(world: World, memory_id: str) -> None:
+    """As a person does who does not ask for the packs as well."""
+    build_pack(world.user().of_session("s3"), "initial")
+    assert "MARKER" in packed(world)
+    delete_memory(world.user(), memory_id, None)
+
+
+def left(world: World, memory_id: str) -> object:
+    return (world.table.get(world.user().keys.deleted_memory(memory_id)) or {}).get("made_of")
+
+
+def test_a_pack_that_holds_a_deleted_reflection_of_several_sessions_goes_with_each_message(world: World) -> None:
+    made = condensed(world, "🔴 a MARKER and two cats", *(observed(world, s, s) for s in ("s1", "s2")))
+    frozen_and_deleted(world, made)
+    assert left(world, made) == [["s1", 1, 1], ["s2", 1, 1]]
+    world.say("something else")
+    assert take_back(world, "s1", 2).result["erased"]["packs"] == 0
+    assert take_back(world, "s2", 1).result["erased"]["packs"] == 1
+    assert "MARKER" not in packed(world)
+
+
+def test_what_was_made_of_the_deleted_reflection_goes_too(world: World) -> None:
+    first = condensed(world, "🔴 a MARKER", observed(world, "s1", "a MARKER"), observed(world, "s2", "two cats"))
+    condensed(world, "🔴 a MARKER again", first, observed(world, "s3", "tea"))
+    delete_memory(world.user(), first, None)
+    take_back(world, "s1", 1)
+    assert not [memory for memory in world.memories() if "MARKER" in memory.text]
+
+
+def test_of_a_source_that_is_gone_it_says_what_is_left_of_that(world: World) -> None:
+    _, made = night(world)
+    delete_memory(world.user(), made, None)
+    assert left(world, made) == [["s1", 1, 1], ["s2", 1, 1]]
+
+
+def test_of_too_many_sessions_it_is_not_known(world: World) -> None:
+    sources = []
+    for n in range(MAX_SOURCES + 1):
+        world.open(session=f"x{n}")
+        sources.append(observed(world, f"x{n}", f"tea no. {n}"))
+    made = condensed(world, "🔴 much tea", *sources)
+    delete_memory(world.user(), made, None)
+    assert left(world, made) is None

@@ -21,7 +21,7 @@ from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.live_rows import no_live_room
-from neve.domain.memories.made_of import Sources, left_of_memory
+from neve.domain.memories.made_of import Sources
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch, Summary
@@ -402,11 +402,14 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     return Put(item, expectation(memory.version), first=version_of(memory.id, memory.rev) if memory.rev > 1 else 1)
 
 
-def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str, *, by_a_person: bool = False) -> Put:
+def put_deleted_memory(
+    keys: UserKeys, memory: Memory, write_id: str, sources: Sources | None, *, by_a_person: bool = False
+) -> Put:
     """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
-    that deleted it (ADR 4), and which part of a log it was made from: packs may hold it yet. Of a person's deletion
-    also where a fact had been said, so that it is not stated of the same messages again; nothing of other kinds."""
-    attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(left_of_memory(memory))}
+    that deleted it (ADR 4), and ``sources``, which parts of logs it was made from: packs may hold it yet. Of a person's
+    deletion also where a fact had been said, so that it is not stated of the same messages again; nothing of other
+    kinds."""
+    attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources)}
     if by_a_person:
         places = stated_ranges(memory) if memory.kind is Kind.FACT else []
         attributes["unsaid"] = [[session, *span] for session, span in places]

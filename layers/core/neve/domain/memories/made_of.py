@@ -42,12 +42,16 @@ def left_of_memory(memory: Memory) -> Sources | None:
 
 def sources_of(origins: Iterable[Provenance]) -> Sources | None:
     """Of all of them together; None where there are more sessions than ``MAX_SOURCES``."""
+    named = ((origin.session_id or "", replace(origin, left_out=())) for origin in origins)
+    return joined_sources((session, *span) for session, origin in named for span in made_of(origin, session))
+
+
+def joined_sources(sources: Iterable[tuple[str, int, int]]) -> Sources | None:
+    """Of each session from the first seq to the last; None where there are more of them than ``MAX_SOURCES``."""
     joined: dict[str, Span] = {}
-    for origin in origins:
-        session = origin.session_id or ""
-        for first, last in made_of(replace(origin, left_out=()), session):
-            known = joined.get(session, (first, last))
-            joined[session] = (min(first, known[0]), max(last, known[1]))
+    for session, first, last in sources:
+        known = joined.get(session, (first, last))
+        joined[session] = (min(first, known[0]), max(last, known[1]))
     if len(joined) > MAX_SOURCES:
         return None
     return tuple((session, first, last) for session, (first, last) in joined.items())

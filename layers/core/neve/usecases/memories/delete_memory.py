@@ -24,6 +24,7 @@ from neve.store.memories import deleted_ops
 from neve.store.transact import transact
 from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.copies.derived_memories import derived_memories
+from neve.usecases.memories.copies.sources_left import sources_left
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.pack.purge_versions import Holds, PackVersion, packs_with, purge_pages
@@ -171,7 +172,7 @@ class _Delete:
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
             *deleted_ops(keys, memory, now, texts_of_memory(memory)),
-            rows.put_deleted_memory(keys, memory, self.write_id, by_a_person=True),
+            rows.put_deleted_memory(keys, memory, self.write_id, sources_left(scope, memory), by_a_person=True),
             *leave_place(scope, memory),
         ]
         if not is_own_memory_id(memory.id):

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TypeVar
 
 from neve.domain.ids import event_id
+from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.retractions import Retraction
@@ -270,7 +271,7 @@ class _Erasing:
         for memory in memories:
             ops += [
                 *deleted_ops(keys, memory, self.scope.ports.clock.now()),
-                rows.put_deleted_memory(keys, memory, self.retraction.id),
+                rows.put_deleted_memory(keys, memory, self.retraction.id, left_of_memory(memory)),
             ]
         ops += self._left_places(memories)
         if ops:
