@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neve.domain.documents.change import DocumentChange
 from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.jobs import Job
@@ -17,9 +19,11 @@ from neve.observing import for_ever
 from neve.ports.table import Put
 from neve.store import rows
 from neve.store.filings import read_filing
-from neve.store.partitions import all_rows
+from neve.store.partitions import all_rows, pages
+from neve.usecases.documents.write_document import write_document
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.librarian.file_session import file_session
+from neve.usecases.pack import purge_versions
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.documents import file_again, filings, revert_documents
@@ -169,6 +173,43 @@ def test_a_session_that_is_filed_between_two_workers_moves_back_again(tmp_path: 
     retract_events(world.session, Retract(1, 2, "edited"))
     assert place_of(world, message, for_ever) is None
     assert (cursor(world, "s2"), world.text(goal)) == (0, None)
+
+
+def test_packs_of_what_says_some_of_it_are_handed_on_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each worker has time for one page of them. Most hold none of it, and are looked through as well."""
+    world = LibraryWorld.at(tmp_path)
+    for session in ("a1", "a2", "a3", "a4", "s1"):
+        world.open(session=session)
+        build_pack(world.user().of_session(session), "initial")
+    world.say("My zqmarker.", "Oh.")
+    filed(world, "s1", change("create", PLANS[0], "It has two.", title="Of the zqmarker", seqs=(1,)))
+    write_document(world.user(), PLANS[0], DocumentChange(text="A plan of my own.", always_include=True))
+    build_pack(world.session, "horizon")
+    assert "zqmarker" in str(read_pack(world.session).text)
+    looked, look = list[str](), purge_versions._purge_manifests
+
+    def counting(*given: Any) -> Iterator[purge_versions.PurgedPage]:
+        for page in look(*given):
+            looked.append(page.place.behind)
+            yield page
+
+    monkeypatch.setattr(purge_versions, "pages", partial(pages, page=1))
+    monkeypatch.setattr(purge_versions, "_purge_manifests", counting)
+    retraction = retract_events(world.session, Retract(1, None, "deleted"))
+    message = dict(message_of_row(world.table.get(world.tenant.keys.job(retraction.job_id)) or {}).body)
+    places, most = list[str | None](), Counter[str]()
+    while not places or places[-1] is not None:
+        looked.clear()
+        places.append(place_of(world, message, lambda: 5.0 if looked else 60.0))
+        assert len(looked) <= 1
+        most.update(looked)
+    assert len(places) == len(set(places)) > 5, "a message that stands where it stood is given up"
+    assert max(most.values()) <= 3, "for the descriptions, for what was made, and once more before packs are built"
+    job = job_of(world, message)
+    assert (job.status, job.result["erased"]["packs"], job.result["erased"]["verified"]) == ("done", 1, True)
+    assert job.result["erased"]["rebuilt_packs"] == ["s1"]
+    objects = (world.objects.get(name) or b"" for name in world.objects.list(world.user().keys.packs_prefix))
+    assert not [body for body in objects if b"zqmarker" in body]
 
 
 def cursor(world: LibraryWorld, session: str) -> int:

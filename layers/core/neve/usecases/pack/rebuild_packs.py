@@ -8,12 +8,6 @@ from collections.abc import Iterable, Sequence
 from neve.ports.errors import StoreUnavailable
 from neve.scope import UserScope
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import Holds, packs_with, serving
-
-
-def served_with(scope: UserScope, holds: Holds) -> list[str]:
-    """Ids of the sessions that serve a version with such an entry. Raises StoreUnavailable."""
-    return serving(scope, set(filter(None, packs_with(scope, holds))))
 
 
 def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:

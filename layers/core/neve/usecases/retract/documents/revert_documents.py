@@ -16,7 +16,6 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Filing
 from neve.domain.records.documents import Document
 from neve.domain.records.jobs import Job
-from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Spans
 from neve.domain.retract.described import Carrier, History, at_drawn_paths, carriers
@@ -37,12 +36,11 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import refiling_job
 from neve.usecases.observe.observe_session import OutOfTime
-from neve.usecases.pack.purge_versions import purge_pages
-from neve.usecases.pack.rebuild_packs import served_with
 from neve.usecases.retract.documents.erase_revisions import erase_revisions, texts_of_these_alone
 from neve.usecases.retract.documents.file_again import file_again
 from neve.usecases.retract.documents.filings import Filings
 from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions, head_by_id
+from neve.usecases.retract.purge_packs import DerivedRows, PacksPurge
 from neve.usecases.retract.retract_job import (
     AT_PATHS,
     CHANGED,
@@ -59,9 +57,11 @@ from neve.usecases.retract.retract_job import (
     TOUCHED,
     WAITING,
     after,
+    after_pages,
     is_done,
     note,
     purging,
+    purging_so_far,
     read,
     read_list,
     to_write,
@@ -153,16 +153,6 @@ def _named(filing: Filing) -> tuple[str | None, ...]:
     return filing.memory_id, filing.document_id
 
 
-def _is_of(revisions: Collection[tuple[str, int]], entry: PackEntry) -> bool:
-    return (entry.id, entry.rev) in revisions
-
-
-def _purged(packs: int, job: Job) -> Job:
-    """Counted with those that the erasure purges."""
-    removed = job.state.get("removed", {})
-    return replace(job, state={**job.state, "removed": {**removed, "packs": removed.get("packs", 0) + packs}})
-
-
 def _counted(revisions: int | None, vectors: int, job: Job) -> Job:
     """``revisions`` None: they are not known yet."""
     counted = {"document_vectors": vectors} | ({} if revisions is None else {"revisions": revisions})
@@ -177,7 +167,8 @@ def _parts(documents: Sequence[T], revisions_of: Callable[[T], int]) -> Iterator
 @dataclass
 class _Reverting:
     """``vectors``: erased, by workers before this one, too. What else is counted is this one's, and noted where it has
-    no time for the rest. ``moved``: of how many sessions the cursor has moved back since ``looks``."""
+    no time for the rest. ``purge``: of packs, while it is under way. ``moved``: of how many sessions the cursor has
+    moved back since ``looks``."""
 
     scope: SessionScope
     incarnation: int
@@ -189,7 +180,7 @@ class _Reverting:
     deleted: int = 0
     erased: int = 0
     described: int = 0
-    packs: int = 0
+    purge: PacksPurge | None = None
     looks: int = 0
     moved: int = 0
 
@@ -218,7 +209,7 @@ class _Reverting:
         state = {**job.state, CHANGED: {name: before.get(name, 0) + count for name, count in own.items()}}
         if state.get(LOOKS, 0) == self.looks:
             state[MOVED] = max(self.moved, state.get(MOVED, 0))
-        return _purged(self.packs, _counted(None, self.vectors, replace(job, state=state)))
+        return self._with_purge(_counted(None, self.vectors, replace(job, state=state)))
 
     def _is_reverted(self) -> bool:
         """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
@@ -308,10 +299,7 @@ class _Reverting:
             yield [replace(read_document(item), text="") for item in of_one]
 
     def _forget_descriptions(self, plan: _Plan, job: Job) -> None:
-        """Before what they were drawn from is erased, by which they are known. What serves them is noted before that:
-        afterwards nobody finds it."""
-        served = served_with(self.scope, partial(_is_of, plan.described))
-        note(self.scope, self.job_id, partial(purging, served))
+        """Before what they were drawn from is erased, by which they are known."""
         leaving = plan.described | plan.revisions
         for some in _parts(plan.carriers, lambda one: len(one.revs)):
             revisions = sorted((one.id, rev) for one in some for rev in one.revs)
@@ -367,15 +355,26 @@ class _Reverting:
         return changed
 
     def _purge(self, job: Job) -> None:
-        """Packs of what said some of it, which nothing says any more. May be repeated."""
-        described = {(str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ())}
-        if described:
-            for page in purge_pages(self.scope, partial(_is_of, described)):
-                self.packs += len(page.versions)
-                if page.any:
-                    self._need_time()
-            note(self.scope, self.job_id, partial(_purged, self.packs))
-            self.packs = 0
+        """Packs of what said some of it, which nothing says any more. May be repeated. Raises OutOfTime behind a page
+        of them."""
+        described = frozenset((str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ()))
+        made = DerivedRows(frozenset(), described, frozenset())
+        self.purge = PacksPurge.noted(made, self._note_served, purging_so_far(job, REVERTED))
+        self.purge.run(self.scope, self.seconds_left)
+        note(self.scope, self.job_id, self._with_purge)
+        self.purge = None
+
+    def _note_served(self, sessions: Sequence[str]) -> None:
+        """Those whose packs are about to be purged."""
+        note(self.scope, self.job_id, partial(purging, sessions))
+
+    def _with_purge(self, job: Job) -> Job:
+        """With how far it is. The versions are counted with those that the erasure purges."""
+        if self.purge is None or not self.purge.made.any:
+            return job
+        removed = job.state.get("removed", {})
+        removed = {**removed, "packs": removed.get("packs", 0) + self.purge.versions}
+        return after_pages(replace(job, state={**job.state, "removed": removed}), REVERTED, self.purge.state)
 
     def _put_back(self, seen: _Touched, spans: Spans) -> bool:
         """False where it is not what it was."""
