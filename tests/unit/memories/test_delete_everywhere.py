@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neve.domain.errors import NeveError
+from neve.domain.memories.passages import texts_of_memory
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
+from neve.store.partitions import pages
 from neve.usecases.memories import delete_memory as deleting
 from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.pack import purge_versions
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect import replace_rows as replacing
@@ -108,6 +112,65 @@ def test_a_cascade_takes_what_was_made_while_it_looked(world: World, monkeypatch
     deleted = delete_memory(world.user("ann"), gone.id, None, cascade=True)
     assert deleted.deleted_derived == ids(made)
     assert world.table.get(world.tenant.keys.of_user("ann").memory(made[0].id)) is None
+
+
+def packed(world: World) -> str:
+    """Every pack object of the user."""
+    names = world.objects.list(world.user("ann").keys.packs_prefix)
+    return "".join((world.objects.get(name) or b"").decode() for name in names)
+
+
+def with_packs(world: World) -> tuple[Memory, Memory]:
+    """A memory and the reflection in its place, which packs of several sessions hold."""
+    gone = remember(world, "the secret")
+    [made] = condensed(world, "condensed secret", of=(gone,))
+    for session in ("s1", "s2", "s3"):
+        world.open(session=session)
+        build_pack(world.user("ann").of_session(session), "initial")
+    assert "condensed secret" in packed(world)
+    return gone, made
+
+
+def test_who_repeats_a_cascade_that_had_no_time_for_all_packs_ends_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packs hold the reflection, and the memory no more."""
+    gone, made = with_packs(world)
+    monkeypatch.setattr(purge_versions, "pages", partial(pages, page=1))
+    monkeypatch.setattr(deleting, "TIME_LIMIT_MS", 0)
+    purged: list[tuple[str, int]] = []
+    for _ in range(20):
+        try:
+            deleted = delete_memory(world.user("ann"), gone.id, None, purge_packs=True, cascade=True)
+        except NeveError as refusal:
+            assert refusal.code == "memory_not_found"
+            break
+        purged += deleted.purged_packs
+        assert deleted.deleted_derived == [made.id]
+        if deleted.packs_complete:
+            break
+    assert purged == [("s1", 1), ("s2", 1), ("s3", 1)]
+    assert "secret" not in packed(world)
+
+
+def test_who_repeats_a_cascade_that_broke_off_purges_what_it_had_deleted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, made = with_packs(world)
+
+    def dies(memory: Memory) -> set[str]:
+        if memory.id == gone.id:
+            raise StoreUnavailable("table", "away")
+        return texts_of_memory(memory)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(deleting, "texts_of_memory", dies)
+        with pytest.raises(StoreUnavailable):
+            delete_memory(world.user("ann"), gone.id, None, purge_packs=True, cascade=True)
+    assert world.table.get(world.user("ann").keys.memory(made.id)) is None
+    deleted = delete_memory(world.user("ann"), gone.id, None, purge_packs=True, cascade=True)
+    assert (deleted.deleted_derived, len(deleted.purged_packs)) == ([made.id], 3)
+    assert "secret" not in packed(world)
 
 
 def test_a_source_is_not_deleted_in_the_middle_of_its_replacement(

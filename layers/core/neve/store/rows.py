@@ -403,22 +403,35 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
 
 
 def put_deleted_memory(
-    keys: UserKeys, memory: Memory, write_id: str, sources: Sources | None, *, by_a_person: bool = False
+    keys: UserKeys,
+    memory: Memory,
+    write_id: str,
+    sources: Sources | None,
+    *,
+    by_a_person: bool = False,
+    with_memory: str | None = None,
 ) -> Put:
     """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
     that deleted it (ADR 4), and ``sources``, which parts of logs it was made from: packs may hold it yet. Of a person's
     deletion also where a fact had been said, so that it is not stated of the same messages again; nothing of other
-    kinds."""
+    kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources)}
     if by_a_person:
         places = stated_ranges(memory) if memory.kind is Kind.FACT else []
         attributes["unsaid"] = [[session, *span] for session, span in places]
+    if with_memory is not None:
+        attributes["with_memory"] = with_memory
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
 
 
 def read_unsaid(left: Item) -> Sources | None:
     """Where a fact had been said that a person has deleted, nothing for another memory; None where nobody has."""
     return _sources(left.get("unsaid"))
+
+
+def was_deleted_with(left: Item, memory_id: str) -> bool:
+    """Whether that memory took it along."""
+    return left.get("with_memory") == memory_id
 
 
 def left_sources(sources: Sources | None) -> Item:

@@ -17,10 +17,12 @@ from neve.domain.records.memories import Memory, Status
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
 from neve.ports.errors import Conflict
-from neve.ports.table import Delete, WriteOp
+from neve.ports.table import Delete, Put, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.keys import DELETED_MEMORY, deleted_memory_id
 from neve.store.memories import deleted_ops
+from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.copies.derived_memories import derived_memories
@@ -73,8 +75,8 @@ def delete_memory(
     except NeveError as refusal:
         if refusal.code != "memory_not_found" or not purge_packs:
             raise
-        return _purged_later(scope, memory_id, refusal)
-    gone = sorted(delete.gone)
+        return _purged_later(scope, memory_id, refusal, cascade=cascade)
+    gone = sorted(delete.gone | _gone_with(scope, memory_id)) if cascade else []
     packs = _packs(scope, {memory_id, *gone}, purge_packs)
     derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
@@ -88,11 +90,12 @@ def delete_memory(
     )
 
 
-def _delete_derived(scope: UserScope, memory: Memory) -> set[str]:
-    """The ids, the youngest deleted first. Raises what stands in the way of deleting one of them."""
+def _delete_derived(scope: UserScope, memory: Memory, root: str) -> set[str]:
+    """The ids, the youngest deleted first. ``root``: see ``_Delete``. Raises what stands in the way of deleting one of
+    them."""
     gone: set[str] = set()
     for row in reversed(derived_memories(scope, memory)):
-        delete = _Delete(scope, row.id, None, scope.ports.ids.token(), cascade=True)
+        delete = _Delete(scope, row.id, None, scope.ports.ids.token(), cascade=True, root=root)
         try:
             transact(scope.ports, delete.attempt)
         except NeveError as refusal:
@@ -102,12 +105,20 @@ def _delete_derived(scope: UserScope, memory: Memory) -> set[str]:
     return gone
 
 
-def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError) -> Deleted:
-    """The memory is gone by now, its packs may not be. Raises ``refusal`` when they are."""
-    packs = _packs(scope, {memory_id}, purge=True)
+def _gone_with(scope: UserScope, memory_id: str) -> set[str]:
+    """What was made of a memory and deleted to go with it, by this call or by one that broke off."""
+    left = all_rows(scope.ports.table, scope.keys.partition, prefix=DELETED_MEMORY)
+    return {deleted_memory_id(key_of(item)) for item in left if rows.was_deleted_with(item, memory_id)}
+
+
+def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError, *, cascade: bool) -> Deleted:
+    """The memory is gone by now, its packs may not be, nor those of what went with it. Raises ``refusal`` when they
+    are."""
+    gone = sorted(_gone_with(scope, memory_id)) if cascade else []
+    packs = _packs(scope, {memory_id, *gone}, purge=True)
     if packs.complete and not packs.named:
         raise refusal
-    return Deleted(memory_id, [], [], purged_packs=packs.named, packs_complete=packs.complete)
+    return Deleted(memory_id, [], [], purged_packs=packs.named, deleted_derived=gone, packs_complete=packs.complete)
 
 
 class _Packs(NamedTuple):
@@ -146,13 +157,15 @@ def _purged(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
 @dataclass
 class _Delete:
     """``write_id`` names this call on what is left of the row (ADR 4). ``tried``: what its last attempt deleted.
-    ``gone``: ids of what was made of it, deleted by any attempt."""
+    ``gone``: ids of what was made of it, deleted by any attempt. ``root``: the memory with which it goes, where it was
+    made of one that takes it along: whoever repeats that finds it by this."""
 
     scope: UserScope
     memory_id: str
     if_match: Collection[int] | None
     write_id: str
     cascade: bool = False
+    root: str | None = None
     tried: Memory | None = None
     gone: set[str] = field(default_factory=set)
 
@@ -167,12 +180,12 @@ class _Delete:
             _end_replacement(scope, head)
             raise Conflict
         if self.cascade:  # what comes behind this look moves the row
-            self.gone |= _delete_derived(scope, memory)
+            self.gone |= _delete_derived(scope, memory, self.root or memory.id)
         now = scope.ports.clock.now()
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
             *deleted_ops(keys, memory, now, texts_of_memory(memory)),
-            rows.put_deleted_memory(keys, memory, self.write_id, sources_left(scope, memory), by_a_person=True),
+            self._left(memory),
             *leave_place(scope, memory),
         ]
         if not is_own_memory_id(memory.id):
@@ -186,6 +199,12 @@ class _Delete:
         self.tried = memory
         scope.ports.table.write(ops)
         return memory
+
+    def _left(self, memory: Memory) -> Put:
+        sources = sources_left(self.scope, memory)
+        return rows.put_deleted_memory(
+            self.scope.keys, memory, self.write_id, sources, by_a_person=True, with_memory=self.root
+        )
 
     def _is_done(self) -> bool:
         left = self.scope.ports.table.get(self.scope.keys.deleted_memory(self.memory_id))
