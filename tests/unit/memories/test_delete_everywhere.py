@@ -20,7 +20,7 @@ from neve.store.partitions import pages
 from neve.usecases.memories import delete_memory as deleting
 from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.delete_memory import Deleted, delete_memory
 from neve.usecases.pack import purge_versions
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
@@ -131,6 +131,19 @@ def with_packs(world: World) -> tuple[Memory, Memory]:
     return gone, made
 
 
+def repeated(world: World, memory: Memory) -> list[Deleted]:
+    """The answers, until one says that this was everything, or that there is nothing left."""
+    answers: list[Deleted] = []
+    while not answers or not answers[-1].packs_complete:
+        try:
+            answers.append(delete_memory(world.user("ann"), memory.id, None, purge_packs=True, cascade=True))
+        except NeveError as refusal:
+            assert refusal.code == "memory_not_found"
+            break
+        assert len(answers) < 20, "it does not end"
+    return answers
+
+
 def test_who_repeats_a_cascade_that_had_no_time_for_all_packs_ends_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,18 +151,24 @@ def test_who_repeats_a_cascade_that_had_no_time_for_all_packs_ends_it(
     gone, made = with_packs(world)
     monkeypatch.setattr(purge_versions, "pages", partial(pages, page=1))
     monkeypatch.setattr(deleting, "TIME_LIMIT_MS", 0)
-    purged: list[tuple[str, int]] = []
-    for _ in range(20):
-        try:
-            deleted = delete_memory(world.user("ann"), gone.id, None, purge_packs=True, cascade=True)
-        except NeveError as refusal:
-            assert refusal.code == "memory_not_found"
-            break
-        purged += deleted.purged_packs
-        assert deleted.deleted_derived == [made.id]
-        if deleted.packs_complete:
-            break
-    assert purged == [("s1", 1), ("s2", 1), ("s3", 1)]
+    answers = repeated(world, gone)
+    assert [one for answer in answers for one in answer.purged_packs] == [("s1", 1), ("s2", 1), ("s3", 1)]
+    assert {tuple(answer.deleted_derived) for answer in answers} == {(made.id,)}
+    assert "secret" not in packed(world)
+
+
+def test_who_repeats_a_purge_goes_on_behind_the_packs_that_hold_none_of_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which there may be more than one call can look through."""
+    for session in ("a1", "a2", "a3"):
+        world.open(session=session)
+        build_pack(world.user("ann").of_session(session), "initial")
+    gone, _ = with_packs(world)
+    monkeypatch.setattr(purge_versions, "pages", partial(pages, page=1))
+    monkeypatch.setattr(deleting, "TIME_LIMIT_MS", 0)
+    answers = repeated(world, gone)
+    assert [one for answer in answers for one in answer.purged_packs] == [("s1", 1), ("s2", 1), ("s3", 1)]
     assert "secret" not in packed(world)
 
 

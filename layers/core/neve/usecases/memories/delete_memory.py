@@ -3,11 +3,13 @@ that was asked for (docs/rules/memories.md#delete)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
@@ -17,7 +19,7 @@ from neve.domain.records.memories import Memory, Status
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
 from neve.ports.errors import Conflict
-from neve.ports.table import Delete, Put, WriteOp, key_of
+from neve.ports.table import Delete, Key, Put, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, deleted_memory_id
@@ -29,7 +31,7 @@ from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.copies.sources_left import sources_left
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
-from neve.usecases.pack.purge_versions import Holds, PackVersion, packs_with, purge_pages
+from neve.usecases.pack.purge_versions import BEGINNING, Holds, PackVersion, PurgePlace, packs_with, purge_pages
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
 
 TIME_LIMIT_MS = 15_000
@@ -77,7 +79,7 @@ def delete_memory(
             raise
         return _purged_later(scope, memory_id, refusal, cascade=cascade)
     gone = sorted(delete.gone | _gone_with(scope, memory_id)) if cascade else []
-    packs = _packs(scope, {memory_id, *gone}, purge_packs)
+    packs = _packs(scope, memory_id, gone, purge_packs)
     derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
         memory_id,
@@ -115,7 +117,7 @@ def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError, *, casca
     """The memory is gone by now, its packs may not be, nor those of what went with it. Raises ``refusal`` when they
     are."""
     gone = sorted(_gone_with(scope, memory_id)) if cascade else []
-    packs = _packs(scope, {memory_id, *gone}, purge=True)
+    packs = _packs(scope, memory_id, gone, purge=True)
     if packs.complete and not packs.named:
         raise refusal
     return Deleted(memory_id, [], [], purged_packs=packs.named, deleted_derived=gone, packs_complete=packs.complete)
@@ -126,14 +128,18 @@ class _Packs(NamedTuple):
     complete: bool
 
 
-def _packs(scope: UserScope, ids: Collection[str], purge: bool) -> _Packs:
-    """The versions that hold one of them, or held, as far as there is time."""
+def _packs(scope: UserScope, memory_id: str, gone: Collection[str], purge: bool) -> _Packs:
+    """The versions that hold it, or something of ``gone``, or held, as far as there is time."""
+    ids = frozenset((memory_id, *gone))
 
     def is_one(entry: PackEntry) -> bool:
         return entry.id in ids
 
     ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
-    return _purged(scope, is_one, ends_ms) if purge else _holding(scope, is_one, ends_ms)
+    if not purge:
+        return _holding(scope, is_one, ends_ms)
+    of = sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16]
+    return _purged(scope, is_one, ends_ms, scope.keys.deleted_memory(memory_id), of)
 
 
 def _holding(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
@@ -145,13 +151,27 @@ def _holding(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
     return _Packs(named, complete=True)
 
 
-def _purged(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
+def _purged(scope: UserScope, holds: Holds, ends_ms: float, row: Key, of: str) -> _Packs:
+    """``row``: what is left of the memory. It notes behind which page a call had no more time, for who repeats it:
+    there may be more packs than one call can look through. ``of``: names what they may hold."""
+    left = scope.ports.table.get(row) or {}
+    noted = left.get("purge", {})
+    place = PurgePlace(*noted["place"]) if noted.get("of") == of else BEGINNING
     purged: list[PackVersion] = []
-    for page in purge_pages(scope, holds):
+    for page in purge_pages(scope, holds, place):
         purged += page.versions
         if scope.ports.clock.monotonic_ms() >= ends_ms:
+            note = partial(_note, scope, row, left.get("write_id"), {"of": of, "place": list(page.place)})
+            transact(scope.ports, note)
             return _Packs(purged[:MAX_PACKS], complete=False)
     return _Packs(purged[:MAX_PACKS], complete=len(purged) <= MAX_PACKS)
+
+
+def _note(scope: UserScope, row: Key, write_id: str | None, purge: Mapping[str, Any]) -> None:
+    """Not where the memory came back meanwhile and was deleted once more: other packs hold it then. Raises Conflict."""
+    left = scope.ports.table.get(row)
+    if left is not None and left.get("write_id") == write_id:
+        scope.ports.table.write([Put(left | {"purge": purge}, Version(left["version"]))])
 
 
 @dataclass
