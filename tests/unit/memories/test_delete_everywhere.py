@@ -172,6 +172,16 @@ def test_who_repeats_a_purge_goes_on_behind_the_packs_that_hold_none_of_it(
     assert "secret" not in packed(world)
 
 
+def test_of_a_memory_that_never_was_no_pack_is_looked_through(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: whoever sends a wrong id is told so, and no build of a pack begins again for it."""
+    with_packs(world)
+    monkeypatch.setattr(deleting, "TIME_LIMIT_MS", 0)
+    head = world.table.get(world.user("ann").keys.head)
+    with pytest.raises(NeveError, match="memory_not_found"):
+        delete_memory(world.user("ann"), "mem_01KKBH9WE093HPHJ3BT90EDP4S", None, purge_packs=True)
+    assert world.table.get(world.user("ann").keys.head) == head
+
+
 def test_who_repeats_a_cascade_that_broke_off_purges_what_it_had_deleted(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,7 +115,9 @@ def _gone_with(scope: UserScope, memory_id: str) -> set[str]:
 
 def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError, *, cascade: bool) -> Deleted:
     """The memory is gone by now, its packs may not be, nor those of what went with it. Raises ``refusal`` when they
-    are."""
+    are, and where nothing is left of such a memory: there was none."""
+    if scope.ports.table.get(scope.keys.deleted_memory(memory_id)) is None:
+        raise refusal
     gone = sorted(_gone_with(scope, memory_id)) if cascade else []
     packs = _packs(scope, memory_id, gone, purge=True)
     if packs.complete and not packs.named:
