@@ -220,6 +220,22 @@ def test_exports_are_handed_on_too(world: World) -> None:
     assert world.objects.list(world.user().keys.exports_prefix) == []
 
 
+def test_an_export_that_begins_between_two_workers_stays(world: World) -> None:
+    """It reads nothing of what is deleted, which is gone by then."""
+    world.say("tea")
+    export_user(world.user(), request_export(world.user()).id)
+    message, keys = deletion(world), world.tenant.keys
+    removed: dict[str, int] = {}
+    while not removed.get("exports"):
+        run_retraction(world.user().of_session("s1"), message, partial(next, iter([60.0]), 5.0))
+        removed = rows.read_job(world.table.get(keys.job(message["job_id"])) or {}).state["removed"]
+    export_user(world.user(), new := request_export(world.user()).id)
+    left_off(world, message)
+    assert erased(world, message)["verified"]
+    assert rows.read_job(world.table.get(keys.job(new)) or {}).status == "done"
+    assert world.objects.list(world.user().keys.export_objects(new))
+
+
 def test_no_vector_is_left_where_another_worker_erases_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more than are looked for at once: what the other has left is behind those."""
     monkeypatch.setattr(erase_retracted, "LOOK", 2)

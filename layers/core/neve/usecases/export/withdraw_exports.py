@@ -22,14 +22,16 @@ from neve.usecases.jobs.queued_jobs import put_due_job
 REASON = "Messages of the user were deleted after it began: ask for another export."
 
 
-def withdraw_exports(scope: UserScope, incarnation: int) -> Iterator[str]:
+def withdraw_exports(scope: UserScope, incarnation: int, *, moved: bool = False) -> Iterator[str]:
     """The jobs of those there were, each when it is withdrawn, once the rows of what is deleted are gone: whoever
     begins from then on reads none of it.
 
     The user's row moves first, so that none under way ends, or writes another part that stays: its worker, or the one
-    behind it, removes what it has written. Jobs say so before their parts go. May be stopped behind any, and repeated.
-    Raises UserErased, StoreUnavailable, and 409 ``conflict``."""
-    transact(scope.ports, partial(_move_user, scope, incarnation))
+    behind it, removes what it has written. Jobs say so before their parts go. May be stopped behind any, and repeated:
+    with ``moved`` where that is known of whoever was stopped, so that exports which began since then stay. Raises
+    UserErased, StoreUnavailable, and 409 ``conflict``."""
+    if not moved:
+        transact(scope.ports, partial(_move_user, scope, incarnation))
     for job_id in overtaken_exports(scope):
         transact(scope.ports, partial(_withdraw, scope, job_id))
         remove_parts(scope, job_id)

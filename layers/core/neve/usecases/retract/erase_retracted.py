@@ -60,7 +60,8 @@ IMAGE_BATCH_SIZE = 50
 @dataclass
 class Receipt:
     """How many of each were removed, by all workers that ended in time; ``left``: what was found of them afterwards,
-    which is nothing."""
+    which is nothing. ``withdrawing``: whether the exports are on, behind all the others: who exports from then on reads
+    none of it."""
 
     events: int = 0
     images: int = 0
@@ -72,10 +73,11 @@ class Receipt:
     packs: int = 0
     exports: int = 0
     left: int = 0
+    withdrawing: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
-        return {name: value for name, value in vars(self).items() if name != "left"}
+        return {name: value for name, value in vars(self).items() if name not in ("left", "withdrawing")}
 
     def as_result(self) -> dict[str, object]:
         return {**self.counts, "rebuilt_packs": [], "verified": self.left == 0}
@@ -327,7 +329,8 @@ class _Erasing:
             self.receipt.packs += self.packs.versions
 
     def _withdraw_exports(self) -> None:
-        for _ in withdraw_exports(self.scope, self.incarnation):
+        for _ in withdraw_exports(self.scope, self.incarnation, moved=self.receipt.withdrawing):
+            self.receipt.withdrawing = True
             self.receipt.exports += 1
             self._need_time()
 

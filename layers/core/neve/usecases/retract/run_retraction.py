@@ -164,12 +164,12 @@ class _Retracting:
         gone = {i: rev for i, rev in deleted_before(self.scope, retraction).items() if i not in made.touched}
         made = replace(made, gone=gone)
         self._note_gone(made)
-        receipt = Receipt(**job.state.get("removed", {}))
+        receipt = Receipt(**job.state.get("removed", {}), withdrawing=job.state.get("withdrawing", False))
         packs = PacksPurge.noted(made, self._note_served, purging_so_far(job, ERASED))
         try:
             erase_retracted(self.scope, self.incarnation, retraction, receipt, packs, self.seconds_left)
         except OutOfTime:
-            self._note_purge(ERASED, packs, removed=receipt.counts)
+            self._note_purge(ERASED, packs, removed=receipt.counts, withdrawing=receipt.withdrawing)
             raise
         counted = job.state.get(COUNTED, {})
         receipt.revisions += counted.get("revisions", 0)
