@@ -6,7 +6,7 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -165,7 +165,13 @@ class _Retracting:
         made = replace(made, gone=gone)
         self._note_gone(made)
         receipt = Receipt(**job.state.get("removed", {}), withdrawing=job.state.get("withdrawing", False))
-        packs = PacksPurge.noted(made, self._note_served, purging_so_far(job, ERASED))
+
+        def going(sessions: Sequence[str]) -> None:
+            """All rows are gone by then: of a worker that dies behind this it is known how many."""
+            self._note_removed({**receipt.counts, "packs": receipt.packs + packs.versions})
+            self._note_served(sessions)
+
+        packs = PacksPurge.noted(made, going, purging_so_far(job, ERASED))
         try:
             erase_retracted(self.scope, self.incarnation, retraction, receipt, packs, self.seconds_left)
         except OutOfTime:
@@ -181,6 +187,9 @@ class _Retracting:
         if made.gone:
             gone = {GONE: sorted(map(list, made.gone.items()))}
             note(self.scope, self.job_id, lambda job: replace(job, status="running", state=job.state | gone))
+
+    def _note_removed(self, removed: Mapping[str, int]) -> None:
+        note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, "removed": dict(removed)}))
 
     def _note_served(self, sessions: Sequence[str]) -> None:
         """Those whose packs are about to be purged."""
