@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from neve.ports.table import Item, Key, Put, Version, WriteOp, key_of
+from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.store.rows import QUEUED_JOB
 
 OPEN = ("queued", "running")
+GONE = 2**63
+"""Behind every version: no row is written again under the id of a job that was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class LastWrite:
         self._counts: Counter[str] = Counter()
         self._moment: Moment | None = None
         self._jobs: dict[Key, tuple[int, str | None]] = {}
-        """The newest version of each job that this process has written, and its kind while it is unfinished."""
+        """The newest version of each job that this process has written, and its kind while it is unfinished; of rows
+        that it deletes, an erasure those of a user's jobs too, ``GONE`` and no kind."""
 
     def arm(self, moment: Moment) -> None:
         """Let that write, counted from now on, be the last thing that the process does."""
@@ -49,9 +52,10 @@ class LastWrite:
             return dict(self._counts)
 
     def writes(self, rows: Sequence[WriteOp]) -> None:
-        """A transaction begins. A job that it ends counts as ended from now on: another thread may be told of its own
-        write before this one is."""
+        """A transaction begins. A job that it ends or deletes counts as ended from now on: another thread may be told
+        of its own write before this one is."""
         with self._lock:
+            self._jobs |= {op.key: (GONE, None) for op in rows if isinstance(op, Delete)}
             for version, job in _jobs(rows):
                 if job["status"] not in OPEN:
                     self._jobs[key_of(job)] = (version, None)
