@@ -22,6 +22,12 @@ def ranges_of(memory: Memory, session: str) -> Spans:
     return own or tuple((first, last) for one, first, last in memory.written_over if one == session)
 
 
+def whole_range(memory: Memory, session: str | None) -> tuple[int | None, int | None]:
+    """First and last seq of the same, whatever was left out of it; None where it says neither."""
+    over = [(first, last) for one, first, last in memory.written_over if one == session]
+    return (over[0][0], over[-1][1]) if over else (memory.provenance.seq_from, memory.provenance.seq_to)
+
+
 def made_of(origin: Provenance, session: str) -> Spans:
     if origin.by == "import" or origin.session_id != session or origin.seq_from is None or origin.seq_to is None:
         return ()

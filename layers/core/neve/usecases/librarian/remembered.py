@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from neve.domain.librarian.filing import Remembered
+from neve.domain.memories.made_of import whole_range
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
@@ -41,6 +42,4 @@ def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, 
 def _remembered(scope: SessionScope, memory: Memory, made_as: Memory) -> Remembered:
     """``made_as``: which of them says where it comes from."""
     at = (memory.person_at or memory.created_at) if memory.provenance.by_hand else None
-    over = [span for session, *span in memory.written_over if session == scope.session]
-    first, last = (over[0][0], over[-1][1]) if over else (made_as.provenance.seq_from, made_as.provenance.seq_to)
-    return Remembered(memory.text, first, last, at)
+    return Remembered(memory.text, *whole_range(made_as, scope.session), at)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from neve.domain.memories.made_of import whole_range
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory
 from neve.ports.table import Table, WriteOp
@@ -133,9 +134,7 @@ def with_lists(scope: SessionScope, job: Job) -> Job:
 
 def place_to_read(observation: Memory, through: Sequence[str]) -> list[Any]:
     """``through``: reflections whose marks are to pass to what is read."""
-    origin, over = observation.provenance, [span for _, *span in observation.written_over]
-    first, last = (over[0][0], over[-1][1]) if over else (origin.seq_from, origin.seq_to)
-    place: list[Any] = [observation.id, first, last]
+    place = [observation.id, *whole_range(observation, observation.provenance.session_id)]
     return [*place, list(through)] if through else place
 
 
