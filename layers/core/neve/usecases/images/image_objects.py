@@ -22,6 +22,9 @@ from neve.usecases.images.shown_images import ShownImages
 
 HELD_BYTES = 32 * 1024 * 1024
 """Of images that are being removed, until the second look (*chosen*): the workers have 512 MB."""
+IMAGE_BATCH_SIZE = 50
+"""Of one ``remove_images`` of a worker that looks at its time (*chosen*): each takes six calls of the object store one
+after the other, some ten seconds together; an event may show hundreds."""
 UNKNOWN_TYPE = "application/octet-stream"
 """Of what another version took for an image."""
 

@@ -30,7 +30,7 @@ from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.export.withdraw_exports import overtaken_exports, withdraw_exports
-from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.retract.documents.erase_revisions import stored_revisions
@@ -53,8 +53,6 @@ READ_BATCH_SIZE = 100
 """Memories of one read: a worker looks again at all that those before have erased."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
-IMAGE_BATCH_SIZE = 50
-"""*Chosen*: each takes six calls of the object store one after the other, some ten seconds together."""
 
 
 @dataclass

@@ -29,7 +29,7 @@ from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
-from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.indexing.write_without import Versions, write_without
 
@@ -41,8 +41,6 @@ NEVER = ""
 EVENT_BATCH_SIZE = 30
 """Of one transaction: with an artifact and token vectors for each, the head, two rows of the session and four events
 beside them it stays below 100 actions."""
-IMAGE_BATCH_SIZE = 50
-"""*Chosen*: some ten seconds of calls; an event may show hundreds."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
