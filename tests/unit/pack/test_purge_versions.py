@@ -13,7 +13,7 @@ from local.engine import file_objects
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import Kind
 from neve.ports.errors import StoreUnavailable
-from neve.scope import SessionScope
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import pages
 from neve.usecases.memories import delete_memory as delete_memory_module
@@ -23,9 +23,10 @@ from neve.usecases.pack import purge_versions as purge_versions_module
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import (
     BEGINNING,
+    Holds,
+    PackVersion,
     PurgedPage,
     PurgePlace,
-    purge_packs_with,
     purge_pages,
     purge_versions,
 )
@@ -99,10 +100,15 @@ def test_again_it_is_nothing(world: World, session: SessionScope) -> None:
     purge_versions(session, "s9", [1])
 
 
+def purged(scope: UserScope, holds: Holds) -> list[PackVersion]:
+    """What went, by one worker."""
+    return [version for page in purge_pages(scope, holds) for version in page.versions]
+
+
 def test_what_a_crashed_build_left_goes_too(world: World, session: SessionScope) -> None:
     *_, cocoa = three_versions(world, session)
     session.ports.objects.put(session.keys.pack_object(4), b"{}", content_type="application/json")
-    assert purge_packs_with(session, lambda entry: entry.id == cocoa) == [("s1", 3)]
+    assert purged(session, lambda entry: entry.id == cocoa) == [("s1", 3)]
     assert stored(session) == ["00000001.json", "00000002.json"]
     remember(world, "likes milk")
     assert build_pack(session, "horizon").manifest.pack_version == 5
@@ -119,7 +125,7 @@ def test_a_build_that_has_read_before_cannot_point_to_what_was_purged(world: Wor
 
 
 def _purge(session: SessionScope, memory_id: str) -> None:
-    assert purge_packs_with(session, lambda entry: entry.id == memory_id) == [("s1", 3)]
+    assert purged(session, lambda entry: entry.id == memory_id) == [("s1", 3)]
 
 
 def test_one_that_breaks_off_is_taken_up_again(
@@ -337,7 +343,7 @@ def test_a_worker_stops_behind_any_page_and_the_next_one_goes_on(world: World, h
     assert [len(page.versions) for page in found] == [0, 2, 2, 2, 2, 0, 0]
     assert not any(page.left for page in found)
     assert all_stored(world) == ["s.s1/00000001.json", "s.s1/00000002.json"]
-    assert purge_packs_with(world.user("ann"), lambda entry: entry.id == held) == []
+    assert purged(world.user("ann"), lambda entry: entry.id == held) == []
     remember(world, "likes milk")
     for session, version in (("s1", 9), ("s2", 10)):
         built = build_pack(world.user("ann").of_session(session), "horizon")

@@ -29,7 +29,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
-from neve.usecases.pack.purge_versions import purge_packs_with
+from neve.usecases.pack.purge_versions import purge_pages
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from neve.usecases.reflect.reflect_session import NOTHING, OVERTAKEN, NoTimeToReflect, reflect_session
@@ -228,7 +228,7 @@ def test_a_replacement_goes_on_when_packs_are_taken_away_meanwhile(world: World,
     def meddle() -> None:
         if next(step) == nth:
             for _ in range(2):
-                purge_packs_with(world.user("ann"), lambda _: False)
+                list(purge_pages(world.user("ann"), lambda _: False))
             purged.append(nth)
         else:
             world.table.before_write = meddle

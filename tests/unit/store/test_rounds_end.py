@@ -26,7 +26,7 @@ from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack import gather_pack
 from neve.usecases.pack.build_pack import MAX_ATTEMPTS, build_pack
-from neve.usecases.pack.purge_versions import purge_packs_with
+from neve.usecases.pack.purge_versions import purge_pages
 from neve.usecases.pack.read_pack import preview_pack, read_pack
 from neve.usecases.reflect.replace_rows import (
     LEASE_S,
@@ -108,7 +108,7 @@ def test_a_replacement_on_whose_head_others_note_something(world: World, step: s
     new = replace(source, id=f"mem_{world.ids.ulid(world.clock.now())}", text="many bees", version=0)
     head = _begin(world.user(), 1, Replacement((new,), (source,), "test"))
     work = _Replacing(world.user(), head, str(head.replacement_job), (new.id,), (source.id,), None, ())
-    times = before_every_write(world, lambda: purge_packs_with(world.user(), lambda _: False))
+    times = before_every_write(world, lambda: list(purge_pages(world.user(), lambda _: False)))
     if step == "write":
         loses(lambda: work.write_new([new]))
     else:

@@ -45,11 +45,6 @@ class PurgedPage:
     place: PurgePlace
 
 
-def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
-    """What there was of them in any session of the user. Raises as ``purge_pages`` does."""
-    return [version for page in purge_pages(scope, holds) for version in page.versions]
-
-
 def purge_pages(
     scope: UserScope, holds: Holds, place: PurgePlace = BEGINNING, going: Going = lambda _: None
 ) -> Iterator[PurgedPage]:
