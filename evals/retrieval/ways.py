@@ -4,9 +4,11 @@ written down."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from evals.retrieval.chats import Chat, Message
 from neve.domain.words import QUERY_STOP_WORDS
@@ -66,13 +68,18 @@ def _a_session_a_turn(chat: Chat) -> Chat:
 
 def _in_sessions(chat: Chat, session_of: Callable[[int], str]) -> Chat:
     """``session_of`` the number of a message, from 0."""
-    lengths: dict[str, int] = {}
-    messages: list[Message] = []
-    for number, one in enumerate(chat.messages):
-        session = session_of(number)
-        lengths[session] = seq = lengths.get(session, 0) + 1
-        messages.append(replace(one, session=session, seq=seq))
-    return replace(chat, messages=tuple(messages))
+    said = (replace(one, session=session_of(number)) for number, one in enumerate(chat.messages))
+    return replace(chat, messages=_counted(said))
+
+
+def _counted(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """With their seqs, as the service will number them."""
+    lengths = Counter[str]()
+    counted: list[Message] = []
+    for one in messages:
+        lengths[one.session] += 1
+        counted.append(replace(one, seq=lengths[one.session]))
+    return tuple(counted)
 
 
 def _in_small_letters(chat: Chat) -> Chat:
@@ -90,16 +97,11 @@ def _in_bits(chat: Chat) -> Chat:
     """Sentences that people type are messages of their own, a thousandth of a second apart. Whichever of
     a message is found, its evidence is found."""
     bits = {one.id: _bits(one) if one.by_user or one.name else [one] for one in chat.messages}
-    lengths: dict[str, int] = {}
-    messages: list[Message] = []
-    for one in (bit for of_message in bits.values() for bit in of_message):
-        lengths[one.session] = seq = lengths.get(one.session, 0) + 1
-        messages.append(replace(one, seq=seq))
     questions = (
         replace(asked, evidence=frozenset(bit.id for whole in asked.evidence for bit in bits[whole]))
         for asked in chat.questions
     )
-    return replace(chat, messages=tuple(messages), questions=tuple(questions))
+    return replace(chat, messages=_counted(chain.from_iterable(bits.values())), questions=tuple(questions))
 
 
 def _bits(message: Message) -> list[Message]:
