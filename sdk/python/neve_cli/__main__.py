@@ -14,6 +14,7 @@ from neve_cli.checks import api_key, idempotency_key, in_utf8, service_url
 from neve_cli.context import Context
 from neve_cli.document import document
 from neve_cli.ids import NAME_ID
+from neve_cli.importing.command import import_
 from neve_cli.inbox import inbox
 from neve_cli.job import job
 from neve_cli.ledger import ledger
@@ -53,7 +54,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
     click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
 
 
-for command in (memory, document, inbox, pack, session, ledger, job, stats, export, erase, policy, key, usage):
+for command in (memory, document, inbox, pack, session, ledger, job, stats, import_, export, erase, policy, key, usage):
     cli.add_command(command)
 
 

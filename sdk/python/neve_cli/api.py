@@ -200,7 +200,7 @@ class Api:
         """DELETE ``/v1<path>``, which is answered without a body."""
         answer = self._call("DELETE", path, None, None, None)
         if answer.status_code != NO_CONTENT or "X-Request-Id" not in answer.headers:
-            raise self._not_neve(f"HTTP {answer.status_code}")
+            raise self.not_neve(f"HTTP {answer.status_code}")
 
     def pages(self, path: str, name: str, most: int, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
         """The members ``name`` of a list, page by page, at most ``most``."""
@@ -282,11 +282,11 @@ class Api:
         if isinstance(answer, httpx2.TransportError):
             raise Failed(f"nobody answers at {self.base_url}: {type(answer).__name__}")
         if isinstance(answer, httpx2.RequestError):
-            raise self._not_neve(type(answer).__name__)
+            raise self.not_neve(type(answer).__name__)
         if answer.is_success:
             return answer
         if answer.is_redirect:  # not followed: the key would go along
-            raise self._not_neve(f"HTTP {answer.status_code} to {answer.headers.get('Location', 'nowhere')}")
+            raise self.not_neve(f"HTTP {answer.status_code} to {answer.headers.get('Location', 'nowhere')}")
         raise Refused(answer.status_code, _problem(answer))
 
     def _of_user(self, path: str) -> str:
@@ -299,13 +299,14 @@ class Api:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, Answer):
-            raise self._not_neve("no JSON object")
+            raise self.not_neve("no JSON object")
         forms = answers_to(method, path)
         if not any(all(found.get(name) is not None for name in form) for form in forms):
-            raise self._not_neve(f"no {' or '.join(repr(form[0]) for form in forms)} as this call is answered with")
+            raise self.not_neve(f"no {' or '.join(repr(form[0]) for form in forms)} as this call is answered with")
         return found
 
-    def _not_neve(self, reason: str) -> Failed:
+    def not_neve(self, reason: str) -> Failed:
+        """Says that something else answers at the address."""
         return Failed(f"{self.base_url} does not answer as Neve does: {reason}")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import click
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
+NAME_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
 MEMORY = rf"{NAME}|[A-Za-z0-9_-]{{1,64}}"
 
 

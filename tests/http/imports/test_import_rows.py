@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from local.importers.sending import send_lines
+from neve_cli.importing.sending import send_lines
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, new_memory_id
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "document versions": ["/notes/a"],
     "erase": ["--yes", "--no-wait"],
     "export": ["--no-wait"],
+    "import": ["lines"],
     "inbox approve": ["mem_1"],
     "inbox edit": ["mem_1", "--text", "x"],
     "inbox list": [],
@@ -93,7 +94,7 @@ def test_what_is_not_neves_is_1_in_a_line(
 ) -> None:
     given = tmp_path / "given"
     given.write_text("{}")
-    more = [str(given)] if command in ("document put", "policy set") else []
+    more = [str(given)] if command in ("document put", "import", "policy set") else []
     who = ["--url", BASE_URL, "--key", "nv_x", "--user", "ann", *form]
     arguments = [*who, *command.split(), *COMMANDS[command], *more]
     monkeypatch.setattr("time.sleep", lambda _: None)

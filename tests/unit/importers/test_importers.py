@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from local.api_client import ApiClient, Reply
 from local.importers.__main__ import main
-from local.importers.observations import observation_line
-from local.importers.reading import Malformed, read_records, time_of
-from local.importers.sending import NO_ROOM, PIECE_BYTES, NotTaken, pieces, send_lines
 from neve.http.schemas.memories.imports import ImportText
+from neve_cli.importing.observations import observation_line
+from neve_cli.importing.reading import Malformed, read_records, time_of
+from neve_cli.importing.sending import NO_ROOM, PIECE_BYTES, pieces, send_lines
+from neve_cli.importing.service import NotTaken
 
 
 def observation(**more: Any) -> dict[str, Any]:
@@ -399,7 +400,7 @@ def test_a_page_of_another_server_is_said_in_a_line(
     code = main(["send", str(tmp_path / "lines"), "--user", "ada"])
     captured = capsys.readouterr()
     assert (code, captured.out, captured.err.count("\n")) == (1, "", 1)
-    assert captured.err.startswith("NotTaken: line")
+    assert captured.err.startswith("line")
     assert str(status) in captured.err
 
 

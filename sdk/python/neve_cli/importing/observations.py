@@ -6,10 +6,12 @@ Such a row has an id of its own, a kind, a priority, times in milliseconds, tags
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from local.importers.reading import Malformed, Record, first_of, tags_of, text_of, time_of
+from neve_cli.importing.holding import holds
+from neve_cli.importing.reading import LeftOut, Malformed, Record, first_of, tags_of, text_of, time_of
 
 KINDS = ("observation", "reflection", "note", "manual")
 PRIORITIES = ("high", "medium", "low")
@@ -34,7 +36,14 @@ class Group:
         return {"text": self.text} | ({"seq_from": self.first, "seq_to": self.last} if self.first else {})
 
 
-def observation_line(record: Record) -> dict[str, Any]:
+def observation_lines(record: Record, left_out: LeftOut) -> Iterator[Record]:
+    """Makes the line of a row; none for one that no longer holds, which is counted. Raises Malformed."""
+    line = observation_line(record)
+    if holds(record, left_out):
+        yield line
+
+
+def observation_line(record: Record) -> Record:
     """Raises Malformed."""
     content = text_of(first_of(record, "content", "text", "observation"), "content")
     groups = groups_of(content)

@@ -7,9 +7,13 @@ A memory there has ``id``, ``memory`` (the text), ``user_id``, ``agent_id``, ``a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from local.importers.reading import Malformed, Record, first_of, read_records, tags_of, text_of, time_of
+from neve_cli.importing.holding import holds
+from neve_cli.importing.reading import LeftOut, Malformed, Record, first_of, read_records, tags_of, text_of, time_of
+
+KEPT_METADATA = ("type", "category", "topic")
 
 
 def users_of(text: str) -> set[str]:
@@ -18,25 +22,29 @@ def users_of(text: str) -> set[str]:
     return {str(one["user_id"]) for one in records if isinstance(one, dict) and one.get("user_id") is not None}
 
 
-def mem0_line(record: Record, user: str | None = None) -> dict[str, Any] | None:
-    """None for a memory of another user than the one that is asked for; ``user_id`` may be a number. Raises
-    Malformed."""
+def mem0_lines(record: Record, left_out: LeftOut, user: str | None = None) -> Iterator[Record]:
+    """Makes the line of a memory; none for one of another user than the one that is asked for, whose ``user_id`` may
+    be a number, and none for one that no longer holds, which is counted. Raises Malformed."""
     if user is not None and record.get("user_id") is not None and str(record["user_id"]) != user:
-        return None
+        return
+    text = text_of(first_of(record, "memory", "text", "data"), "memory")
     metadata = record.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise Malformed("metadata must be an object")
+    if not holds(record, left_out):
+        return
     line: dict[str, Any] = {
         "id": record.get("id"),
-        "text": text_of(first_of(record, "memory", "text", "data"), "memory"),
+        "text": text,
         "kind": "note",
         "tags": tags_of(record.get("categories"), "categories"),
-        "label": _short(first_of(metadata, "type", "category", "topic")),
+        "label": _short(first_of(metadata, *KEPT_METADATA)),
         "group": _short(first_of(record, "app_id", "agent_id")),
         "created_at": time_of(record.get("created_at"), "created_at"),
         "observed_at": time_of(first_of(record, "updated_at", "created_at"), "updated_at"),
     }
-    return {name: value for name, value in line.items() if value not in (None, [])}
+    left_out.update(f"metadata of memories ({name})" for name in metadata if name not in KEPT_METADATA)
+    yield {name: value for name, value in line.items() if value not in (None, [])}
 
 
 def _short(value: Any) -> str | None:
