@@ -34,7 +34,8 @@ def time_of(context: Any) -> SecondsLeft:
 @dataclass(frozen=True, slots=True)
 class PriorMemory:
     """A row shown for deduplication; only these ids may be cited. ``span``: what of the session's log it was made
-    from, ``parts``: what of that was not taken back. ``observed_at``: when its words were said, in stored form."""
+    from, ``parts``: what of that was not taken back. ``observed_at``: when its words were said, in stored form.
+    ``of_tools``: what of its text a tool said."""
 
     id: str
     text: str
@@ -43,6 +44,7 @@ class PriorMemory:
     span: tuple[int, int] | None = field(default=None, compare=False)
     parts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     observed_at: str = field(default="", compare=False)
+    of_tools: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from neve.domain.librarian.looking import known_paths, search_words
 from neve.domain.librarian.paths import conversation_path, decision_path, librarian_path, person_path, slug
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.librarian.window import within_window
+from neve.domain.observe.trust import Said
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate
@@ -247,7 +248,7 @@ def test_what_a_user_says_plainly_is_stored_and_a_guess_waits() -> None:
         "low",
     ]
     printed = Action("create", "/profile/preferences", "Known: the user wants all invoices sent", seqs=(3,))
-    assert [trust_of_action(one, events) for one in (plain, assistants, printed)] == ["user", "assistant", "tool"]
+    assert [trust_of_action(one, Said(events)) for one in (plain, assistants, printed)] == ["user", "assistant", "tool"]
     assert place_for("high", "user", "interactive") == place_for("medium", "user", "auto") == "store"
     assert place_for("medium", "user", "interactive") == place_for("low", "user", "auto") == "inbox"
     assert place_for("high", "tool", "auto") == "inbox"

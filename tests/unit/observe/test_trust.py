@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.observe.trust import Said, lowest, trust_of_lines
 from neve.domain.records.memories import TRUST, Memory, MemoryPassage, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, Reflected, ReflectedRow
@@ -49,7 +49,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def trust_of(text: str, seq_from: int, seq_to: int) -> Trust:
-    [trust] = trust_of_lines([ObservedLine(text, seq_from, seq_to)], EVENTS)
+    [trust] = trust_of_lines([ObservedLine(text, seq_from, seq_to)], Said(EVENTS))
     return trust
 
 

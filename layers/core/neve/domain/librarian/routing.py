@@ -8,8 +8,7 @@ from typing import Literal
 
 from neve.domain.librarian.filing import Action
 from neve.domain.librarian.window import is_marked
-from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.observe.trust import Said, lowest, trust_of
 from neve.domain.records.memories import Route, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -36,9 +35,19 @@ def certainty_of(action: Action, events: Sequence[Event]) -> Route:
     return "low" if action.certainty == "low" or not messages else "medium"
 
 
-def trust_of_action(action: Action, events: Sequence[Event]) -> Trust:
-    """Whose word it is: the lowest of its events, and a tool's if it repeats one."""
-    return lowest(trust_of_lines([ObservedLine(action.text, seq, seq) for seq in action.seqs], events))
+def claims_of(action: Action, events: Sequence[Event], shown: str) -> list[tuple[str, Sequence[Event]]]:
+    """What it says that the document does not as it was ``shown``, line by line, each with the events that it rests on;
+    a blank line where it says nothing new."""
+    within = [event for event in events if event.seq in action.seqs]
+    known = {line.strip() for line in shown.splitlines()}
+    said = [action.title or "", *(line.strip() for line in action.text.splitlines())]
+    return [(line, within) for line in dict.fromkeys(("", *said)) if line not in known or not line]
+
+
+def trust_of_action(action: Action, said: Said, shown: str = "") -> Trust:
+    """Whose word it is: the lowest of its events, and a tool's if a tool said any of it. ``shown``: the document's text
+    as it was shown, which has a trust of its own."""
+    return lowest(trust_of(text, within, said) for text, within in claims_of(action, said.events, shown))
 
 
 def place_for(certainty: Route, trust: Trust, review_mode: ReviewMode) -> Place:

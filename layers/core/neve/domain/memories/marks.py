@@ -17,6 +17,13 @@ def marked(text: str, trust: Trust) -> str:
     return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text
 
 
+def words_of_tools(memory: Memory) -> str:
+    """What of a row's text a tool said."""
+    if memory.provenance.trusted != "tool":
+        return ""
+    return "\n".join(one.text for one in memory.passages if one.trust == "tool") or memory.text
+
+
 def text_with_marks(memory: Memory) -> str:
     """A row's text, each of its passages by its own trust."""
     if not any(passage.trust == "tool" for passage in memory.passages):

@@ -10,7 +10,7 @@ from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import asks_to_remember
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import trust_of_lines
+from neve.domain.observe.trust import Said, trust_of_lines
 from neve.domain.records.memories import By, Category, Relation, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -68,9 +68,10 @@ class FactRoom:
     left_out: int = 0
 
 
-def stated_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> list[StatedFact]:
+def stated_facts(proposed: Sequence[ProposedFact], said: Said) -> list[StatedFact]:
     """In the order of the log, each once; what was proposed as one and is two statements becomes two, of which the
-    first has the relation. ``events`` of a pass, not empty."""
+    first has the relation. ``said``: what they are held against; its events are those of a pass, not empty."""
+    events = said.events
     once: dict[str, ProposedFact] = {}
     for fact in (one for given in proposed for one in _split(given)):
         once.setdefault(fingerprint(fact.text), fact)
@@ -79,7 +80,7 @@ def stated_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> l
     lines = [ObservedLine(fact.text, *range_) for fact, range_ in zip(split, ranges, strict=True)]
     found = [
         _stated_fact(fact, range_, trust, events)
-        for fact, range_, trust in zip(split, ranges, trust_of_lines(lines, events), strict=True)
+        for fact, range_, trust in zip(split, ranges, trust_of_lines(lines, said), strict=True)
     ]
     return sorted(found, key=lambda fact: (fact.seq_from, fact.seq_to))
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from neve.domain.memories.marks import words_of_tools
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
-from neve.domain.observe.trust import runs_of
+from neve.domain.observe.trust import Said, is_of_a_tool, runs_of
 from neve.domain.records.memories import Memory
 
 V = TypeVar("V")
@@ -32,16 +33,29 @@ class Sources:
     def __init__(self, shown: Sequence[Memory]) -> None:
         self._shown = {memory.id: memory for memory in shown}
         self._runs = {memory.id: runs_of(memory.text) for memory in shown}
+        self._tools = {memory.id: words for memory in shown if (words := words_of_tools(memory))}
 
     def of(self, text: str, named: Sequence[str]) -> list[Memory]:
-        """Those that a row names, or all where it names none, and behind them those that it repeats: a model may leave
-        a source out, whose trust holds for its words, and with which they have to go."""
+        """Those that a row names, or all where it names none, and behind them those that it repeats, or takes a tool's
+        word from: a model may leave a source out, whose trust holds for its words, and with which they have to go."""
         chosen = [i for i in named if i in self._shown]
         if not chosen:
             return list(self._shown.values())
         own = runs_of(text)
-        repeated = [i for i, runs in self._runs.items() if i not in chosen and not own.isdisjoint(runs)]
+        repeated = [
+            i
+            for i, runs in self._runs.items()
+            if i not in chosen and (not own.isdisjoint(runs) or self._is_told_by(i, text, chosen))
+        ]
         return [self._shown[i] for i in (*chosen, *repeated)]
+
+    def _is_told_by(self, source: str, text: str, chosen: Sequence[str]) -> bool:
+        """Whether a tool's word in the source stands in the text, and in none that the row names or that no tool
+        said."""
+        if source not in self._tools:
+            return False
+        others = [self._shown[i].text for i in self._shown if i in chosen or i not in self._tools]
+        return is_of_a_tool(text, (), Said((), tools=(self._tools[source],), users=others))
 
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:

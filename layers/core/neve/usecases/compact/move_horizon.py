@@ -138,7 +138,7 @@ class HorizonMove:
         standing = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
         events = [event for event in standing if first <= event.seq <= covered.last]
         asked = request_of(events, before) if covered.inside else None
-        leaving = Leaving(events, before, asked, session.head.timezone)
+        leaving = Leaving(events, before, asked, session.head.timezone, session.epoch.retracted)
         return summarise(self.scope, self.incarnation, leaving, self.verbosity, self.seconds_left)
 
     def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:

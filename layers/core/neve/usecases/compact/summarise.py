@@ -11,8 +11,10 @@ from neve.domain.compact.fit import fitted, items_without_room
 from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
+from neve.domain.compact.whose import all_items, marked_items, with_marks
+from neve.domain.observe.trust import Said
 from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.rendered_blocks import strip_event, strip_rendered
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
@@ -21,8 +23,9 @@ from neve.observing import SecondsLeft, Summarised, SummaryInput
 from neve.ports.errors import ContentRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.usecases.lag.note_model import noting_the_model
+from neve.usecases.observe.said_in_session import with_session
 from neve.usecases.privacy.screen_answers import screen_summary
-from neve.usecases.tenants.paid_in_vain import counting_failures
+from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.tenants.usage import answer_cost
 
 MAX_REQUEST = 150_000
@@ -44,12 +47,14 @@ class NoTimeToSummarise(Exception):
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """What leaves the prompt. ``events``: those that are newly covered; ``before``: what stood for those before them.
-    ``asked``: the message of the turn that goes on behind them. ``timezone``: in which the days are told."""
+    ``asked``: the message of the turn that goes on behind them. ``timezone``: in which the days are told.
+    ``retracted``: what of the session's log is taken back."""
 
     events: Sequence[Event]
     before: Summary | None
     asked: str | None
     timezone: str
+    retracted: Spans = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ def summarise(
         answer, reason = _asked(scope, incarnation, given)
         if answer is not None:
             done = replace(answer, summary=screen_summary(scope, answer.summary))
+            with counting_if_lost(scope, incarnation, answer_cost(done.calls, done.usage)):
+                done = _with_marks(scope, done, readable, earlier, leaving.retracted)
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
     if done is None or done.summary == SummaryText():
         text = extract_summary(readable, target, before=earlier, timezone=leaving.timezone, count=scope.count)
@@ -142,6 +149,18 @@ def summarise(
         left_out=done.left_out + items_without_room(done.summary, within) if done and by_model else 0,
         cost=answer_cost(done.calls, done.usage) if done else {},
     )
+
+
+def _with_marks(
+    scope: SessionScope, done: Summarised, events: Sequence[Event], before: SummaryText | None, retracted: Spans
+) -> Summarised:
+    """What a model put in its own words, with the marks of what a tool said. An extract says who spoke. Raises
+    StoreUnavailable."""
+    if done.prompt_version is None:
+        return done
+    claims = [(item, ()) for item in all_items(done.summary)]
+    said = with_session(scope, Said(events, tools=marked_items(before)), claims, retracted)
+    return replace(done, summary=with_marks(done.summary, said))
 
 
 def _asked(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[Summarised | None, str | None]:

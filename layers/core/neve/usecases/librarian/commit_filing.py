@@ -13,6 +13,7 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
+from neve.domain.observe.trust import Said
 from neve.domain.records.documents import Document
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Provenance, Status, Trust
@@ -89,14 +90,16 @@ class _Room:
 
 @dataclass
 class FilingCommit:
-    """``write_id`` names it, and its answer where that was lost. ``insist``: what is stale by now waits for a decision
-    instead of being asked about again; ``insist_unseen``: of documents that were not shown, too. ``done``,
-    ``too_many``: what the last attempt wrote, and how many actions it had no room for."""
+    """``said``: what its texts are held against. ``write_id`` names it, and its answer where that was lost. ``insist``:
+    what is stale by now waits for a decision instead of being asked about again; ``insist_unseen``: of documents that
+    were not shown, too. ``done``, ``too_many``: what the last attempt wrote, and how many actions it had no room
+    for."""
 
     scope: SessionScope
     incarnation: int
     read: Gathered
     filed: Filed
+    said: Said
     account: Account
     write_id: str
     insist: bool = False
@@ -111,7 +114,7 @@ class FilingCommit:
 
     def _attempt(self) -> dict[str, Any]:
         keys, now = self.scope.keys, self.scope.ports.clock.now()
-        summary = SessionSummary(self.scope, self.read, self.account, self.filed.model)
+        summary = SessionSummary(self.scope, self.read, self.account, self.filed.model, self.said)
         found = self.scope.ports.table.get_many(self._rows_to_read(summary))
         user = rows.read_head(found.get(keys.head))
         still_there(user, self.incarnation)
@@ -286,7 +289,7 @@ class FilingCommit:
         )
 
     def _trust(self, action: Action) -> Trust:
-        return trust_of_action(action, self._events)
+        return trust_of_action(action, self.said, self.read.text_of(action.path))
 
     @property
     def _events(self) -> Sequence[Event]:

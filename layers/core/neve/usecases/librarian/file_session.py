@@ -12,9 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from neve.domain.compact.whose import all_items, marked_items, with_marks
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account, Filed, Filing
+from neve.domain.librarian.routing import claims_of
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
+from neve.domain.observe.trust import Said
 from neve.domain.records.sessions import SessionHead
 from neve.observing import FilingInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused
@@ -37,6 +40,7 @@ from neve.usecases.librarian.commit_filing import (
 )
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
+from neve.usecases.observe.said_in_session import with_session
 from neve.usecases.privacy.screen_answers import screen_filed
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
@@ -144,12 +148,15 @@ class _Librarian:
                 self.report.left_off = True
                 return {}
             filed = self._ask(read, remark)
+            said = self._said(read, filed)
+            account = filed.account or _account(read)
             commit = FilingCommit(
                 scope=self.scope,
                 incarnation=self.incarnation,
                 read=read,
                 filed=filed,
-                account=filed.account or _account(read),
+                said=said,
+                account=replace(account, text=with_marks(account.text, said)),
                 write_id=self.scope.ports.ids.token(),
                 insist=faster_persons + 1 >= MAX_ATTEMPTS,
                 # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
@@ -210,6 +217,15 @@ class _Librarian:
         screened, found = screen_filed(self.scope, filed)
         self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
         return _with_outcome(screened, read.head)
+
+    def _said(self, read: Gathered, filed: Filed) -> Said:
+        """What the answer is held against. Raises StoreUnavailable."""
+        said = Said(read.cut.events, tools=marked_items(read.filing.account.text if read.filing.account else None))
+        actions = (*filed.actions, *filed.illegal)
+        claims = [claim for one in actions for claim in claims_of(one, said.events, read.text_of(one.path))]
+        claims += [(item, ()) for item in all_items(filed.account.text)] if filed.account else []
+        with counting_if_lost(self.scope, self.incarnation, answer_cost(filed.calls, filed.usage)):
+            return with_session(self.scope, said, claims, read.marker.retracted)
 
     def _nothing_new(self) -> dict[str, Any]:
         """A session that is closed is extracted all the same, and says how it ended."""

@@ -75,6 +75,10 @@ class Gathered:
         """Something that is filed has been taken back: the job of that moves the cursor back, and asks again."""
         return self.filing.holds_any(self.retracted)
 
+    def text_of(self, path: str) -> str:
+        """Of a document as it was shown."""
+        return next((document.text for document in self.documents if document.path == path), "")
+
     @property
     def nothing_is_left(self) -> bool:
         """To give an account of: everything that was said is taken back."""

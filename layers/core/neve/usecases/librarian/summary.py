@@ -14,11 +14,11 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, changed_by_people, in_short, judged
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
+from neve.domain.memories.marks import OF_A_TOOL
 from neve.domain.memories.passages import passages_of
 from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, observed_date, time_of_day
-from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.observe.trust import Said, is_of_a_tool
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
 from neve.domain.retract.marks import with_marks_of_summary
@@ -53,6 +53,7 @@ class SessionSummary:
     read: Gathered
     account: Account
     model: str
+    said: Said
 
     def rows_to_read(self) -> list[Key]:
         keys, filing = self.scope.keys, self.read.filing
@@ -232,6 +233,6 @@ class SessionSummary:
         )
 
     def _trust(self, text: str) -> Trust:
-        """An account is nobody's word but the assistant's; a tool's, where it repeats what one printed."""
-        lines = [ObservedLine(line, 0, 0) for line in text.splitlines() if line.strip()]
-        return lowest(["assistant", *trust_of_lines(lines, self.read.cut.events)])
+        """An account is nobody's word but the assistant's; a tool's, where any of it is marked as that, or its title
+        is."""
+        return "tool" if OF_A_TOOL in text or is_of_a_tool(self.account.title, (), self.said) else "assistant"

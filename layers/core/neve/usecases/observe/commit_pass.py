@@ -11,7 +11,7 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import StatedFact
-from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.observe.trust import Said, lowest, trust_of_lines
 from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Event, EventType, Span
@@ -45,7 +45,7 @@ class PassRead:
     It did justice to them up to ``covered_to``. ``advance``: the marker moves there even when it found nothing.
     ``refused``: events among them that it would not read. ``facts``: what it proposed of them, for which there is
     room. ``held``: parts of the log that its answer may hold words of, those that the memories shown with them were
-    made from included."""
+    made from included. ``said``: what the lines are held against; None = the events alone."""
 
     first: int
     covered_to: int
@@ -55,6 +55,7 @@ class PassRead:
     refused: tuple[RefusedEvent, ...] = ()
     facts: tuple[StatedFact, ...] = ()
     held: tuple[Span, ...] = ()
+    said: Said | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class PassCommit:
             return None
         now, events = iso(self.scope.ports.clock.now()), self.read.events
         text = "\n".join(line.text for line in observed.lines)
-        trusts = trust_of_lines(observed.lines, events)
+        trusts = trust_of_lines(observed.lines, self.read.said or Said(events))
         at = iso(parse(events[-1].created_at))
         by_user = any(event.event_type is EventType.USER_MESSAGE for event in events)
         return Memory(

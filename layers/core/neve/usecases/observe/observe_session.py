@@ -43,6 +43,7 @@ from neve.usecases.observe.refusals import (
     write_marker,
 )
 from neve.usecases.observe.report import ObservationReport, fact_result
+from neve.usecases.observe.said_in_session import said_in_pass
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.tenants.usage import answer_cost
@@ -170,10 +171,12 @@ class _Pass:
             self._narrow(marker, plan.events, failure)
             return True
         observed, found = screen_observed(self.scope, answer)
-        room = facts_with_room(stated_facts(observed.facts, plan.events), plan.events[0].seq)
+        with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
+            said = said_in_pass(self.scope, plan.events, given.prior, observed, marker.retracted)
+        room = facts_with_room(stated_facts(observed.facts, said), plan.events[0].seq)
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
-        read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
+        read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given), said=said)
         observed, read = done_justice(observed, read, room)
         with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(observed, read)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.live_rows import live_row
+from neve.domain.memories.marks import words_of_tools
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Scope
 from neve.domain.records.packs import PackEntry
@@ -126,6 +127,7 @@ def _shown(scope: SessionScope, memory: Memory, retracted: Spans, *, local: bool
         _range_here(scope, memory),
         left_of(memory, scope.session, retracted),
         memory.observed_at,
+        words_of_tools(memory),
     )
 
 

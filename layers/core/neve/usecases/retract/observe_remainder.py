@@ -40,6 +40,7 @@ from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.observe.said_in_session import said_in_pass
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.retract.find_derived import by_ids, made_since
 from neve.usecases.retract.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
@@ -234,8 +235,10 @@ class _Again:
         given = self._input(shown)
         with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
             observed, new = self._ask(given)
-        read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
-        facts = self._unsettled(shown, stated_facts(observed.facts, shown.events))
+        with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
+            said = said_in_pass(self.scope, shown.events, given.prior, observed, shown.marker.retracted)
+        read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given), said=said)
+        facts = self._unsettled(shown, stated_facts(observed.facts, said))
         room = facts_with_room(facts, shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)

@@ -80,7 +80,7 @@ class _Rewriting:
         covered = [event for event in meant if event.seq <= last]
         asked = request_of(covered, before) if _goes_on(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
-        leaving = Leaving(covered, before, asked, timezone)
+        leaving = Leaving(covered, before, asked, timezone, epoch.retracted)
         return summarise(self.scope, self.incarnation, leaving, verbosity, self.seconds_left)
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
