@@ -10,15 +10,26 @@ NAME_CHARACTERS = 64
 _APART = "> "
 _BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
 _BLANK = rf"[^\S{_BREAK}]*"
-_LIKE_OURS = (
-    rf"(?={_BLANK}(?:---[^{_BREAK}]{{0,9}}\d{{4}}[^{_BREAK}]{{0,40}}---"
-    rf"|(?:[^{_BREAK}]{{1,{NAME_CHARACTERS}}} \()?(?:user|assistant|tool|task)\)?{_BLANK}#{_BLANK}\d+{_BLANK}:"
-    r"|\[(?:memory|group) id:|\[document:"
-    rf"|\#{{1,6}}{_BLANK}(?:memories already kept|new events|put right|account so far|summary so far"
-    r"|end of the (?:new )?(?:events|notes|memories))))"
+_END = rf"(?=[{_BREAK}]|\Z)"
+_HEADINGS = (
+    rf"\#{{1,6}}{_BLANK}(?:memories already kept|new events|put right|account so far|summary so far"
+    r"|end of the (?:new )?(?:events|notes|memories)"
+    rf"|(?:documents|events|notes|memories){_BLANK}:?{_BLANK}{_END})"
+    rf"|(?:decisions|action[_ ]items|insights|preferences){_BLANK}:{_BLANK}{_END}"
 )
+_MARKS = (
+    rf"---[^{_BREAK}]{{0,9}}\d{{4}}[^{_BREAK}]{{0,40}}---|\[\d{{4}}-\d\d-\d\d\]{_BLANK}{_END}"
+    rf"|(?:[^{_BREAK}]{{1,{NAME_CHARACTERS}}} \()?(?:user|assistant|tool|task)\)?{_BLANK}#{_BLANK}\d+{_BLANK}:"
+    r"|\[(?:memory|group) id:|\[document:|\[(?:tool_call|tool_result|task_boundary)\b"
+)
+_SENTENCES = (
+    r"call (?:record_|file_)\w+|there is room for \d+ observations|at most \d+ tokens are allowed"
+    r"|the user's time zone is|your previous answer to this|while you read, a person changed|you had not been shown"
+    r"|\(\d+ (?:events in between|older ones) are not shown"
+)
+"""What the prompts say around the material, whichever of them it is."""
+_LIKE_OURS = rf"(?={_BLANK}(?:{_HEADINGS}|{_MARKS}|{_SENTENCES}))"
 _LINE = re.compile(rf"(?<![^{_BREAK}]){_LIKE_OURS}", re.IGNORECASE)
-_FURTHER_LINE = re.compile(rf"(?<=[{_BREAK}]){_LIKE_OURS}", re.IGNORECASE)
 _SET_APART = re.compile(rf"(?<![^{_BREAK}]){_APART}{_LIKE_OURS}", re.IGNORECASE)
 _NUMBERED = re.compile(r"#(?=\s*\d+\s*:)")
 
@@ -26,11 +37,6 @@ _NUMBERED = re.compile(r"#(?=\s*\d+\s*:)")
 def set_apart(text: str) -> str:
     """Each line that looks like one of a prompt stands behind ``> ``."""
     return _LINE.sub(_APART, text)
-
-
-def set_apart_further(text: str) -> str:
-    """The same of what stands behind a speaker: its first line begins no line of the prompt."""
-    return _FURTHER_LINE.sub(_APART, text)
 
 
 def as_written(text: str) -> str:

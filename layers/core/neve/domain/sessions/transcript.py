@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.sessions.frames import set_apart_further, shown_name
+from neve.domain.sessions.frames import set_apart, shown_name
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
 from neve.domain.zones import local_day
 
@@ -87,21 +87,17 @@ def _speaker(event: Event) -> str:
 
 
 def _body(event: Event) -> str:
-    """What was said, and called. A line of it that looks like one of a transcript stands behind ``> ``."""
-    return set_apart_further(_said(event))
-
-
-def _said(event: Event) -> str:
+    """What was said, and called."""
     text = event_text(event)
     if event.event_type is EventType.TOOL_CALL:
-        call = f"[tool_call {_tool(event)}({_cut(_arguments(event))})]"
-        return f"{_cut(text)}\n{call}" if text.strip() else call
+        call = f"[tool_call {_tool(event)}({_shown(_arguments(event))})]"
+        return f"{_shown(text)}\n{call}" if text.strip() else call
     if event.event_type is EventType.TOOL_RESULT:
         head = f"[tool_result {_tool(event)}{' (error)' if event.event_data.get('is_error') else ''}]"
-        return f"{head} {_cut(text)}" if text.strip() else head
+        return f"{head} {_shown(text)}" if text.strip() else head
     if event.event_type is EventType.TASK_BOUNDARY:
-        return f"[task_boundary] {text}" if text.strip() else "[task_boundary]"
-    return text
+        return f"[task_boundary] {set_apart(text)}" if text.strip() else "[task_boundary]"
+    return set_apart(text)
 
 
 def _tool(event: Event) -> str:
@@ -115,8 +111,9 @@ def _arguments(event: Event) -> str:
     return given if isinstance(given, str) else compact_json(given)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= TOOL_CHARACTERS else text[: TOOL_CHARACTERS - 1] + "…"
+def _shown(text: str) -> str:
+    """Of a tool's arguments or result."""
+    return set_apart(text if len(text) <= TOOL_CHARACTERS else text[: TOOL_CHARACTERS - 1] + "…")
 
 
 # --- passes -------------------------------------------------------------------------------------
