@@ -90,3 +90,26 @@ def test_a_nights_row_that_repeats_a_source_is_made_from_it(world: NightWorld) -
     world.work()
     [made] = world.reflections()
     assert made.supersedes == tuple(sources)
+
+
+def test_a_reflection_that_says_a_tools_word_otherwise_is_no_persons_word(world: NightWorld) -> None:
+    pilot = "The harbour pilot is called Marlene Obersdorf"
+    boat, _ = observe(world, (EventType.USER_MESSAGE, BOAT), (EventType.TOOL_RESULT, pilot))
+    page, own = reflected(
+        world,
+        ReflectedRow("🔴 Marlene brought the boat in for the user", (boat,)),
+        ReflectedRow("🔴 User's red boat is from Oslo", (boat,)),
+    )
+    assert (page.provenance.trust, own.provenance.trust) == ("tool", "user")
+
+
+def test_a_word_that_no_tool_has_said_alone_is_nobodys_less(world: NightWorld) -> None:
+    boat, page, sister = observe(
+        world,
+        (EventType.USER_MESSAGE, BOAT),
+        (EventType.TOOL_RESULT, "Marlene Obersdorf"),
+        (EventType.USER_MESSAGE, "My sister is Marlene"),
+    )
+    [own] = reflected(world, ReflectedRow("🔴 User sails with Marlene", (boat,)))
+    assert (own.supersedes, own.provenance.trust) == ((boat,), "user")
+    assert {page, sister}.isdisjoint(own.supersedes)
