@@ -121,7 +121,7 @@ def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Sta
         def stage_of(stack: StackName) -> Stage:
             data = tmp_path_factory.mktemp("server") / "data"
             server = started.enter_context(running_server(data, stack))
-            controls = Controls(started.enter_context(closing(ApiClient(server.base_url))))
+            controls = Controls(started.enter_context(closing(ApiClient(server.base_url))), data / "server.log")
             started.callback(_no_alarm_went_off, controls)
             return Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
 

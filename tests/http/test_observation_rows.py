@@ -750,6 +750,7 @@ def test_e09_the_next_pass_begins_where_the_model_stopped_and_says_nothing_twice
 def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Controls) -> None:
     user.open("s1")
     controls.fault("llm", "status:400", match="something unspeakable")
+    before = len(controls.logged("event unobservable"))
     facts = [*FACTS[:2], "This is something unspeakable.", *FACTS[2:5]]
     user.append("s1", *(user_message(fact) for fact in facts))
     job = user.observe("s1")
@@ -759,6 +760,8 @@ def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Control
     assert "400" in refused["reason"]
     marked = {event["seq"]: event["unobservable"]["reason"] for event in user.events("s1") if "unobservable" in event}
     assert marked == {3: refused["reason"]}
+    [warning] = controls.logged("event unobservable")[before:]
+    assert (warning["level"], warning["seq"]) == ("WARNING", 3)
     assert user.session("s1")["observed_seq"] == 6
     stated = "\n".join(statements(user))
     assert [word for word in ("penicillin", "Mary", "nurse", "cats", "herring") if word not in stated] == []

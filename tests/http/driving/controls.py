@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from local.api_client import ApiClient
@@ -29,10 +31,11 @@ def drain(client: ApiClient) -> Json:
 
 
 class Controls:
-    """``client`` talks to the server without a key."""
+    """``client`` talks to the server without a key. ``log``: the server's, one JSON object a line."""
 
-    def __init__(self, client: ApiClient) -> None:
+    def __init__(self, client: ApiClient, log: Path | None = None) -> None:
         self._client = client
+        self._log = log
 
     # --- time ------------------------------------------------------------------------------------
 
@@ -68,6 +71,12 @@ class Controls:
         """Requests to ``model`` or ``embed`` since the test began, those with these fields."""
         calls = self._get("calls", kind=kind)["calls"]
         return [call for call in calls if all(call.get(name) == value for name, value in fields.items())]
+
+    def logged(self, message: str) -> list[Json]:
+        """The entries of the server's log with this message, oldest first."""
+        assert self._log is not None, "nobody said where this server logs to"
+        entries = map(json.loads, self._log.read_text("utf-8").splitlines())
+        return [entry for entry in entries if entry["message"] == message]
 
     def alarms(self) -> dict[str, Json]:
         """Of a deployment, by name: ``went_off``, and the minutes above the threshold."""

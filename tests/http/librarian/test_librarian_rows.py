@@ -172,7 +172,7 @@ def test_d38_a_document_says_where_it_comes_from(user: Person) -> None:
     talk(user, "I prefer the window seat.")
     end(user)
     made = document(user, PREFERENCES)
-    assert made["name"] == "Preferences"
+    assert (made["name"], made["tags"]) == ("Preferences", ["profile"])
     assert made["source_type"] and made["source_id"] and made["extracted_at"] and made["created_at"]
     assert made["provenance"]["session_id"] == "s1" and 1 <= made["importance"] <= 5
     [conversation] = listed(user, "/conversations/")

@@ -174,23 +174,26 @@ def test_a17_an_answer_without_rows_keeps_its_batch(
 @pytest.mark.controls
 def test_a18_what_is_written_meanwhile_survives(user: Person, controls: Controls) -> None:
     ids = user.bring_in(*[old(f"statement {n}", 9) for n in range(4)])
+    young = user.bring_in(old("too young", 1))[0]
     controls.drain()
+    used_before = {one: user.memory(one)["last_used_at"] for one in (ids[1], young)}
     controls.script(condensed("🔴 four statements"))
     controls.hold("reflect")
     job = reflect_job(user.api, user.id)
     with controls.draining():
         controls.wait_until_held("reflect")
         written = user.remember("typed meanwhile")["id"]
-        user.expect(200, "POST", "/memories/used", {"ids": [ids[1], written]})
+        assert user.expect(200, "POST", "/memories/used", {"ids": [ids[1], young]})["used"] == [ids[1], young]
         controls.resume("reflect")
     controls.drain()
     ended = user.api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")
     assert (ended["status"], ended["result"]["replaced"]) == ("done", 4)
-    [made] = [one for one in active(user) if one != written]
+    assert {written, young} < set(active(user))
+    assert user.memory(written)["text"] == "typed meanwhile"
+    [made] = set(active(user)) - {written, young}
     assert user.memory(made)["text"] == "🔴 four statements"
-    bumped = user.memory(ids[1])
-    assert bumped["status"] == "superseded"
-    assert bumped["last_used_at"] > bumped["created_at"]
+    assert [user.memory(one)["status"] for one in (ids[1], young)] == ["superseded", "active"]
+    assert all(user.memory(one)["last_used_at"] > before for one, before in used_before.items())
 
 
 @pytest.mark.controls

@@ -44,7 +44,8 @@ def test_a38_hit_rate_and_money_of_session_user_tenant_and_day(user: Person, api
     assert of_session["tokens"] == {"input": 2_000, "cache_read": 9_000, "cache_write": 9_000, "output": 200}
     stats = user.expect(200, "GET", "/stats")
     assert sums(stats)[:2] == (3, round(9_000 / 21_000, 6))
-    assert stats["prompt_cache"]["money"]["cost_usd"] == 0.0628
+    of_user = {"cost_usd": 0.0628, "saved_usd_no_cache": 0.0252, "saved_usd_rebuilt_pack": 0.0252}
+    assert stats["prompt_cache"]["money"] == of_user
     days = stats["prompt_cache_days"]
     assert 1 <= len(days) <= 2, "midnight may have passed"
     assert sum(day["prompt_cache"]["reports"] for day in days) == 3
@@ -52,6 +53,26 @@ def test_a38_hit_rate_and_money_of_session_user_tenant_and_day(user: Person, api
     after = api.expect(200, "GET", "/v1/usage", query={"days": 2})
     assert after["prompt_cache"]["reports"] - before["reports"] >= 3
     assert after["prompt_cache_days"][-1]["prompt_cache"]["tokens"]["cache_read"] >= 9_000
+
+
+@pytest.mark.controls
+def test_a38_the_hit_rate_and_the_money_of_a_tenant_are_those_of_its_users(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]
+) -> None:
+    client = tenant_with()
+    first, second = person(client), person(client)
+    for one in (first, second):
+        one.open("s1")
+    first.report("s1", pack_version=1, input=1_000, read=0, write=9_000, output=100)
+    second.report("s1", pack_version=1, input=1_000, read=9_000, write=0, output=100)
+    first.settle()
+    of_tenant = client.expect(200, "GET", "/v1/usage")["prompt_cache"]
+    assert sums(of_tenant)[:2] == (2, 0.45)
+    assert (of_tenant["money"]["cost_usd"], of_tenant["money"]["saved_usd_no_cache"]) == (0.0588, 0.0252)
+    of_users = [one.expect(200, "GET", "/stats")["prompt_cache"] for one in (first, second)]
+    assert [one["hit_rate"] for one in of_users] == [0, 0.9]
+    for name, usd in of_tenant["money"].items():
+        assert round(sum(one["money"][name] for one in of_users), 6) == usd
 
 
 @pytest.mark.live

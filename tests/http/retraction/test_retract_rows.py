@@ -65,9 +65,12 @@ def test_e01_what_is_taken_back_takes_along_what_was_made_of_it(user: Person) ->
 
     answer = retract(user, "s1", 4, 6)
     for where in ({}, {"session_id": "s1"}):
-        assert "Quillon" not in words(user.recall("Quillon", sources=["event"], **where))
+        for sources in ({}, {"sources": ["event"]}, {"sources": ["memory"]}):
+            assert "Quillon" not in words(user.recall("Quillon", **sources, **where))
     done(user, answer)
     assert user.memory(second["id"])["status"] == "superseded"
+    assert second["id"] not in [one["id"] for one in user.memories(status="active")]
+    assert second["id"] not in user.recalled("Quillon window seats")
     remaining, again = user.memories(status="active", kind="observation")
     assert (remaining["id"], ranges([again])) == (first["id"], [(3, 3)])
     assert "window seats" in again["text"] and "Quillon" not in again["text"]

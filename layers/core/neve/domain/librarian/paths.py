@@ -40,6 +40,11 @@ def slug(text: str, otherwise: str = "untitled") -> str:
     return cut.strip("-") or otherwise
 
 
+def folder_of(path: str) -> str:
+    """``/projects/alpha/plan`` -> ``projects``."""
+    return path.split("/")[1]
+
+
 def person_path(name: str) -> str:
     return f"{PEOPLE}{slug(name)}"
 

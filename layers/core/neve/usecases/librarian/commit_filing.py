@@ -12,6 +12,7 @@ from neve.domain.documents.change import DocumentChange, changed_document
 from neve.domain.errors import NeveError
 from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
+from neve.domain.librarian.paths import folder_of
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.observe.trust import Said
 from neve.domain.records.documents import Document
@@ -233,7 +234,7 @@ class FilingCommit:
         change = DocumentChange(
             text=text,
             name=action.title if before is None else None,
-            tags=action.tags if before is None else None,
+            tags=(action.tags or (folder_of(action.path),)) if before is None else None,
             importance=action.importance if before is None else None,
             source_type=SOURCE_TYPE if source else None,
             source_id=f"{self.scope.session}:{action.path}" if source else None,
