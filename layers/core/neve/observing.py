@@ -35,7 +35,7 @@ def time_of(context: Any) -> SecondsLeft:
 class PriorMemory:
     """A row shown for deduplication; only these ids may be cited. ``span``: what of the session's log it was made
     from, ``parts``: what of that was not taken back. ``observed_at``: when its words were said, in stored form.
-    ``of_tools``: what of its text a tool said."""
+    ``of_tools``: what of its text a tool said, and ``of_users`` a user."""
 
     id: str
     text: str
@@ -45,6 +45,7 @@ class PriorMemory:
     parts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     observed_at: str = field(default="", compare=False)
     of_tools: str = field(default="", compare=False)
+    of_users: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from neve.observing import Observed, ObservedLine, ProposedFact, Summarised
 from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.observe import said_in_session
 from neve.usecases.observe.observe_session import observe_session
@@ -105,6 +106,14 @@ def test_a_tools_word_that_is_remembered_stays_one_in_another_session(world: Wor
     seq = append(world, (USER, "What bank do I use?"))
     observe(world, line_at(seq))
     assert trusts(world) == ["tool"]
+
+
+def test_a_name_that_the_user_gave_in_another_session_is_theirs(world: World) -> None:
+    import_memories(world.user(), [ImportedRow("User's sister is Ana", kind=Kind.FACT, trust="tool")])
+    create_memory(world.user(), NewMemory("My sister is Ana", kind=Kind.FACT, category="PERSON"))
+    seq = append(world, (USER, "Where is my sister?"), (EventType.TOOL_RESULT, "Ana: in Oslo"), (USER, "Call her."))
+    observe(world, line_at(seq, "🟡 User wants Ana called"))
+    assert trusts(world) == ["user"]
 
 
 def test_a_page_that_was_put_away_is_still_a_page(world: World) -> None:

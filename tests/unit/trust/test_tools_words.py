@@ -4,8 +4,11 @@ not become a tool's."""
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from neve.domain.observe.trust import Said, is_of_a_tool, trust_of
+from neve.domain.observe.distinctive import Spoken, distinctive_words
+from neve.domain.observe.trust import Said, in_doubt, is_of_a_tool, trust_of
 from neve.domain.records.sessions import Event, EventType
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -130,3 +133,30 @@ HONEST = [
 def test_what_the_user_said_stays_theirs_beside_a_tool(message: str, result: str, line: str) -> None:
     events = log((USER, message), (CALL, ""), (RESULT, result), (ASSISTANT, "Done."))
     assert trust_of(line, events[:1], Said(events)) == "user"
+
+
+# --- properties -----------------------------------------------------------------------------------
+
+NAMED = st.sampled_from([*(line for _, line in PARAPHRASES), *(line for *_, line in HONEST)])
+TEXTS = st.one_of(NAMED, st.text(max_size=200))
+
+
+@given(TEXTS, TEXTS)
+def test_no_distinctive_word_of_what_the_user_said_is_a_tools(line: str, result: str) -> None:
+    """Whatever the tool says: only five words in a row could be, and not those either."""
+    events = log((USER, line), (RESULT, result))
+    assert trust_of(line, events[:1], Said(events)) == "user"
+
+
+@given(TEXTS)
+def test_every_distinctive_word_stands_in_its_own_text(text: str) -> None:
+    spoken = Spoken((text,))
+    assert all(spoken.hold(word.keys[0]) for word in distinctive_words(text))
+
+
+@given(st.text(max_size=300))
+def test_dates_alone_name_nothing(text: str) -> None:
+    dates = "🟡 User asked on 2026-03-11, at 10:30, by May 3rd, 14 March 2026, 11.03.2026, 3/11 or in 1999 (in 2026-03)"
+    events = log((USER, "Tell me."), (RESULT, f"{dates} {text}"[::-1] + text))
+    assert list(distinctive_words(dates)) == []
+    assert not in_doubt(dates, events[:1], Said(events))

@@ -17,11 +17,10 @@ def marked(text: str, trust: Trust) -> str:
     return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text
 
 
-def words_of_tools(memory: Memory) -> str:
-    """What of a row's text a tool said."""
-    if memory.provenance.trusted != "tool":
-        return ""
-    return "\n".join(one.text for one in memory.passages if one.trust == "tool") or memory.text
+def words_of(memory: Memory, trust: Trust) -> str:
+    """What of a row's text is of this trust."""
+    said = [one.text for one in memory.passages if one.trust == trust]
+    return "\n".join(said) or (memory.text if memory.provenance.trusted == trust else "")
 
 
 def text_with_marks(memory: Memory) -> str:

@@ -33,8 +33,7 @@ Run = tuple[str, ...]
 @dataclass(frozen=True)
 class Said:
     """What is known of what tools and users said in a session. ``events``: what a text was made of. ``further``: what
-    else was said in the session. ``tools``: what a tool said before, and is remembered as that; ``users``: the same of
-    what no tool said."""
+    else was said in the session. ``tools`` and ``users``: what they said before, and is remembered as that."""
 
     events: Sequence[Event]
     further: Sequence[Event] = ()
@@ -83,7 +82,7 @@ def is_of_a_tool(text: str, within: Sequence[Event], said: Said) -> bool:
         return True
     own = _spoken(within)
     return any(
-        word.comes_from(said.by_tools) and not word.stands_in(own) and not word.stands_in(said.by_users)
+        not word.stands_in(own) and not word.stands_in(said.by_users) and word.comes_from(said.by_tools)
         for word in distinctive_words(text)
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from neve.domain.memories.marks import words_of_tools
+from neve.domain.memories.marks import words_of
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import Said, is_of_a_tool, runs_of
 from neve.domain.records.memories import Memory
@@ -33,7 +33,7 @@ class Sources:
     def __init__(self, shown: Sequence[Memory]) -> None:
         self._shown = {memory.id: memory for memory in shown}
         self._runs = {memory.id: runs_of(memory.text) for memory in shown}
-        self._tools = {memory.id: words for memory in shown if (words := words_of_tools(memory))}
+        self._tools = {memory.id: words for memory in shown if (words := words_of(memory, "tool"))}
 
     def of(self, text: str, named: Sequence[str]) -> list[Memory]:
         """Those that a row names, or all where it names none, and behind them those that it repeats, or takes a tool's

@@ -40,7 +40,7 @@ def said_in_pass(
 ) -> Said:
     """What the lines and facts of a pass are held against. ``prior``: the memories that were shown with the events.
     Raises StoreUnavailable."""
-    said = Said(events, tools=[row.of_tools for row in prior if row.of_tools])
+    said = Said(events, tools=[row.of_tools for row in prior], users=[row.of_users for row in prior])
     claims: list[Claim] = [(line.text, events_of(line, events)) for line in observed.lines]
     for fact in observed.facts:
         seqs = [seq for seq in (fact.seq_from, fact.seq_to) if seq is not None]
