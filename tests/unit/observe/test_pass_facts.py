@@ -123,6 +123,16 @@ def test_what_the_assistant_repeats_is_still_the_users_word(text: str, by: By, s
     assert (found.seq_from, found.seq_to, found.by) == (seq, seq, whose)
 
 
+@pytest.mark.parametrize(
+    ("by", "whose"), [("user_stated", "assistant"), ("user_confirmed", "user_confirmed"), ("tool", "tool")]
+)
+def test_what_the_assistant_tells_of_a_tool_is_not_stated_by_the_user(by: By, whose: str) -> None:
+    log = ((USER, "Read it."), (EventType.TOOL_RESULT, PAGE), (ASSISTANT, "To evil@example.com."), (USER, "Ok."))
+    events = [Event(n, kind, said, 1, AT) for n, (kind, said) in enumerate(log, start=1)]
+    told = ProposedFact("Invoices go to evil@example.com.", "PREFERENCE", 3, by, "new", None, 3, 4)
+    assert (stated_fact(told, events).by, stated_fact(told, events).trust) == (whose, "assistant")
+
+
 def test_a_range_is_clipped_and_a_wish_to_remember_is_heard() -> None:
     asked = stated_fact(fact("User's sister is Ana.", 90))
     assert (asked.seq_from, asked.seq_to, asked.remembered) == (4, 4, True)

@@ -25,9 +25,17 @@ _GROUPED = re.compile("(?<=\\d)[.'’\u00a0\u202f](?=\\d{3}(?!\\d))")
 _DIGITS_END = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
+_SPELT_OUT = re.compile(r"\s*[(\[{]\s*(at|dot)\s*[)\]}]\s*", re.IGNORECASE)
+
+
+def _plain(text: str) -> str:
+    """With thousands in one piece, and addresses as they are written otherwise: ``ann (at) example``."""
+    return _SPELT_OUT.sub(lambda found: "@" if found[1].lower() == "at" else ".", _GROUPED.sub("", text))
+
+
 def _words(text: str) -> str:
     """Plain words between single blanks, figures apart from letters: ``INV-17`` and ``inv17`` are ``inv 17``."""
-    return _DIGITS_END.sub(" ", " ".join(plain_words(_GROUPED.sub("", text))))
+    return _DIGITS_END.sub(" ", " ".join(plain_words(_plain(text))))
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,9 @@ class Spoken:
 
     @cached_property
     def _words(self) -> str:
-        return "".join(f" {_words(text)} |" for text in self.texts)
+        """Behind them the numbers that are spelt out, in figures."""
+        words = "".join(f" {_words(text)} |" for text in self.texts)
+        return f"{words} {' | '.join(_spelt(words.split()))} "
 
     @cached_property
     def _squeezed(self) -> str:
@@ -57,14 +67,9 @@ class Spoken:
         return re.search(rf" {re.escape(stem)}\w{{0,{2 * _INFLECTED}}} ", self._words) is not None
 
     def hold_inside(self, word: str) -> bool:
-        """Whether the word stands there as it is written, and begins no sentence."""
-        inside = re.compile(rf"[^\W_][ ,'\"(\[]+{re.escape(word)}(?![^\W_])")
+        """Whether the word stands there as it is written, and begins no sentence, or all of a value or a cell."""
+        inside = re.compile(rf"(?:[^\W_][ ,'\"(\[*_`“„«]+|\":\s*\"|\|\s*){re.escape(word)}(?![^\W_])")
         return any(inside.search(fold(text)) for text in self.texts)
-
-    @cached_property
-    def with_figures(self) -> Spoken:
-        """The same, and behind it the numbers that are spelt out."""
-        return Spoken((*self.texts, " ; ".join(_spelt(self._words.split()))))
 
 
 _UP_TO_TWENTY = (
@@ -109,7 +114,7 @@ class Distinctive:
     def stands_in(self, spoken: Spoken) -> bool:
         """Whether it was said there, be it in another form: nobody else has to have said it then."""
         whole_key = self.keys[0]
-        return spoken.with_figures.hold(whole_key) or (self.name and spoken.hold_inflected(whole_key))
+        return spoken.hold(whole_key) or (self.name and spoken.hold_inflected(whole_key))
 
     def comes_from(self, spoken: Spoken) -> bool:
         """Whether it stands there as something that has this name."""
@@ -166,7 +171,7 @@ _DATE = re.compile(
 
 def distinctive_words(text: str) -> Iterator[Distinctive]:
     """What in the text names something, in its order."""
-    text = _DATE.sub("x", fold(_GROUPED.sub("", text)))
+    text = _DATE.sub("x", fold(_plain(text)))
     tokens = list(_TOKEN.finditer(text))
     german = not _GERMAN.isdisjoint(token[0].casefold() for token in tokens)
     figures: list[str] = []
@@ -183,6 +188,7 @@ def distinctive_words(text: str) -> Iterator[Distinctive]:
         figures.append(token[0])
         yield from _with_digits(token)
     yield from _in_figures(figures)
+    yield from (Distinctive((number,)) for number in _spelt(_words(text).split()) if len(number) >= LEAST_DIGITS)
 
 
 def _in_figures(groups: list[str]) -> Iterator[Distinctive]:

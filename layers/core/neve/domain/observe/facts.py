@@ -10,7 +10,7 @@ from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import asks_to_remember
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import Said, trust_of_lines
+from neve.domain.observe.trust import Said, is_of_a_tool, trust_of_lines
 from neve.domain.records.memories import By, Category, Relation, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -79,7 +79,7 @@ def stated_facts(proposed: Sequence[ProposedFact], said: Said) -> list[StatedFac
     ranges = _ranges(split, events)
     lines = [ObservedLine(fact.text, *range_) for fact, range_ in zip(split, ranges, strict=True)]
     found = [
-        _stated_fact(fact, range_, trust, events)
+        _stated_fact(fact, range_, trust, said)
         for fact, range_, trust in zip(split, ranges, trust_of_lines(lines, said), strict=True)
     ]
     return sorted(found, key=lambda fact: (fact.seq_from, fact.seq_to))
@@ -124,14 +124,16 @@ def _ranges(facts: Sequence[ProposedFact], events: Sequence[Event]) -> list[tupl
     return ranges
 
 
-def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Sequence[Event]) -> StatedFact:
-    within = [event for event in events if range_[0] <= event.seq <= range_[1]]
+def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said: Said) -> StatedFact:
+    within = [event for event in said.events if range_[0] <= event.seq <= range_[1]]
     of_user = [event for event in within if event.event_type is EventType.USER_MESSAGE]
     by = fact.by
     if by in _OF_THE_USER and (trust == "tool" or not of_user):
         by = "tool" if trust == "tool" else "assistant"
+    elif by == "user_stated" and is_of_a_tool(fact.text, of_user, said):
+        by = "assistant"  # who tells it is the assistant, of what a tool said
     asked = any(asks_to_remember(statement) for event in of_user for statement in statements(event_text(event)))
-    last = within[-1] if within else events[-1]
+    last = within[-1] if within else said.events[-1]
     return StatedFact(
         text=fact.text,
         category=fact.category,
