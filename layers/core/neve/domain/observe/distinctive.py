@@ -25,7 +25,7 @@ _GROUPED = re.compile("(?<=\\d)[.'’\u00a0\u202f](?=\\d{3}(?!\\d))")
 _DIGITS_END = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
-_SPELT_OUT = re.compile(r"\s*[(\[{]\s*(at|dot)\s*[)\]}]\s*", re.IGNORECASE)
+_SPELT_OUT = re.compile(r" ?[(\[{] ?(at|dot) ?[)\]}] ?", re.IGNORECASE)
 
 
 def _plain(text: str) -> str:

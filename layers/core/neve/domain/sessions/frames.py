@@ -9,12 +9,13 @@ NAME_CHARACTERS = 64
 """What is shown of a speaker's or a tool's name."""
 _APART = "> "
 _BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
-_BLANK = rf"[^\S{_BREAK}]*"
+_BLANK = rf"[^\S{_BREAK}]*+"
+"""Never given back: a line of blanks would be read as often as it is long."""
 _END = rf"(?=[{_BREAK}]|\Z)"
 _HEADINGS = (
     rf"\#{{1,6}}{_BLANK}(?:memories already kept|new events|put right|account so far|summary so far"
     r"|end of the (?:new )?(?:events|notes|memories)"
-    rf"|(?:documents|events|notes|memories){_BLANK}:?{_BLANK}{_END})"
+    rf"|(?:documents|events|notes|memories){_BLANK}(?::{_BLANK})?{_END})"
     rf"|(?:decisions|action[_ ]items|insights|preferences){_BLANK}:{_BLANK}{_END}"
 )
 _MARKS = (
