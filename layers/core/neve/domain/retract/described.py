@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from neve.domain.documents.description import UNTITLED, summary_of, title_of
 from neve.domain.librarian.account import SUMMARY_TAG
 from neve.domain.librarian.looking import ALWAYS
-from neve.domain.librarian.paths import PEOPLE, slug
+from neve.domain.librarian.paths import PEOPLE, ROOTS, folder_of, slug
 from neve.domain.records.documents import Document
 
 Given = tuple[str, str]
 """A field, and what it was given: a name, a summary, one of the tags, a path."""
-_CONSTANT = frozenset({("name", UNTITLED), ("tags", SUMMARY_TAG), *(("path", path) for path in ALWAYS)})
+_TAGS = (SUMMARY_TAG, *map(folder_of, ROOTS))
+_CONSTANT = frozenset({("name", UNTITLED), *(("tags", tag) for tag in _TAGS), *(("path", path) for path in ALWAYS)})
 """What librarians say whatever was said."""
 
 
