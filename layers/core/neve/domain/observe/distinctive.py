@@ -22,6 +22,8 @@ _INFLECTED = 2
 # --- what is looked through -----------------------------------------------------------------------
 
 _GROUPED = re.compile("(?<=\\d)[.'’\u00a0\u202f](?=\\d{3}(?!\\d))")
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
+_THOUSANDS = re.compile(r"(?<![\w.,])(\d{1,6})k\b", re.IGNORECASE)
 _DIGITS_END = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
@@ -30,7 +32,9 @@ _SPELT_OUT = re.compile(r" ?[(\[{] ?(at|dot) ?[)\]}] ?", re.IGNORECASE)
 
 def _plain(text: str) -> str:
     """With thousands in one piece, and addresses as they are written otherwise: ``ann (at) example``."""
-    return _SPELT_OUT.sub(lambda found: "@" if found[1].lower() == "at" else ".", _GROUPED.sub("", text))
+    text = _SPACED.sub(lambda found: found[0].replace(" ", ""), _GROUPED.sub("", text))
+    text = _THOUSANDS.sub(r"\g<1>000", text)
+    return _SPELT_OUT.sub(lambda found: "@" if found[1].lower() == "at" else ".", text)
 
 
 def _words(text: str) -> str:
