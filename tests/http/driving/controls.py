@@ -31,7 +31,7 @@ def drain(client: ApiClient) -> Json:
 
 
 class Controls:
-    """``client`` talks to the server without a key. ``log``: the server's, one JSON object a line."""
+    """``client`` talks to the server without a key. ``log``: the server's, whose entries are JSON, one a line."""
 
     def __init__(self, client: ApiClient, log: Path | None = None) -> None:
         self._client = client
@@ -75,7 +75,8 @@ class Controls:
     def logged(self, message: str) -> list[Json]:
         """The entries of the server's log with this message, oldest first."""
         assert self._log is not None, "nobody said where this server logs to"
-        entries = map(json.loads, self._log.read_text("utf-8").splitlines())
+        lines = (line for line in self._log.read_text("utf-8").splitlines() if line.startswith("{"))
+        entries = map(json.loads, lines)
         return [entry for entry in entries if entry["message"] == message]
 
     def alarms(self) -> dict[str, Json]:

@@ -12,7 +12,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.indexing.passage import Source
-from neve.domain.records.memories import Kind, Scope, Status, Tier
+from neve.domain.records.memories import Kind, Provenance, Scope, Status, Tier
 from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
@@ -289,6 +289,35 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
 
     world.rows.get_many = taken_back_behind_what_is_read_ahead  # type: ignore[method-assign]
     assert world.found("sister Mary") == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "last", "changed", "found"),
+    [
+        ("edited", 2, {}, False),
+        ("edited", 3, {}, False),
+        ("edited", 3, {"kind": Kind.FACT}, True),
+        ("edited", 2, {"kind": Kind.FACT}, False),
+        ("deleted", 3, {"kind": Kind.FACT}, False),
+        ("edited", 3, {"person_at": "2026-03-10T10:00:00.000Z", "by": "human_edit"}, True),
+        ("edited", 2, {"first": 3}, True),
+    ],
+)
+def test_what_was_made_of_a_message_leaves_recall_with_it(
+    world: RecallWorld, reason: Any, last: int, changed: dict[str, Any], found: bool
+) -> None:
+    """Before anybody has come to the job: what may outlive it waits for the flip (docs/rules/retract.md#seen)."""
+    world.open()
+    world.say("one", "two", "three")
+    more = dict(changed)
+    by, first = more.pop("by", "user_stated"), more.pop("first", 1)
+    made = world.remember(TEXT)
+    origin = Provenance(by, "s1", first, last if first == 1 else 3, trust="user")
+    world.change(made, **{"kind": Kind.OBSERVATION, "person_at": None, **more}, provenance=origin)
+    world.pump()
+    assert world.found("sister Mary") == [made]
+    retract_events(world.user().of_session("s1"), Retract(2, 2, reason) if last == 3 else Retract(1, 2, reason))
+    assert world.found("sister Mary") == ([made] if found else [])
 
 
 def test_what_could_not_be_read_ahead_is_read_with_the_rest(world: RecallWorld) -> None:

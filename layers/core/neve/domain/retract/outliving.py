@@ -10,7 +10,7 @@ from neve.domain.memories.text import priority_of
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Status
 from neve.domain.records.sessions import Span, Spans
-from neve.domain.sessions.spans import joined, meets
+from neve.domain.sessions.spans import joined, meets, without
 
 
 def in_their_words(memory: Memory) -> bool:
@@ -27,6 +27,17 @@ def may_outlive(memory: Memory, session: str, retracted: Spans) -> bool:
     if memory.kind is Kind.OBSERVATION:
         return _marked(memory) and not _says_any(memory, session, retracted)
     return memory.kind is Kind.FACT and memory.provenance.by == "user_stated"
+
+
+def leaves_for_sure(memory: Memory, session: str, retracted: Spans, erased: Spans) -> bool:
+    """Whether it will be gone with what is taken back, as far as that can be told without the log: nothing is left of
+    its range, some of it is ``erased``, or nobody has said anything of it. What was said elsewhere, too, may stay."""
+    ranges = ranges_of(memory, session)
+    if memory.restatements or not any(meets(retracted, part) for part in ranges):
+        return False
+    nothing_left = not any(True for own in ranges for _ in without(own, retracted))
+    of_erased = any(meets(erased, part) for part in ranges)
+    return nothing_left or of_erased or not may_outlive(memory, session, retracted)
 
 
 def _marked(observation: Memory) -> bool:

@@ -3,12 +3,13 @@ the others in one read together with the user's head (docs/rules/recall.md#hydra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import event_place, is_document_id, is_event_id
-from neve.domain.records.sessions import Spans
+from neve.domain.records.sessions import SessionHead
 from neve.domain.records.users import UserHead
+from neve.domain.retract.outliving import leaves_for_sure
 from neve.domain.sessions.spans import holds
 from neve.ports.errors import StoreUnavailable
 from neve.ports.runtime import Task
@@ -111,9 +112,12 @@ class Hydration:
             hydrated |= {i: row for i, row in ahead.rows.items() if i in read_ahead}
             lacking = read_ahead - ahead.rows.keys()
             hydrated |= self._read_again([i for i in wanted if i in lacking], now)
-        retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
-        if any(retracted.values()):
-            hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
+        if more := _sessions_of_memories(self.scope, hydrated, sessions) if self.seen.takes_back else {}:
+            others = self.scope.ports.tasks.start_read(lambda: table.get_many(list(more.values())))
+            sessions, found = sessions | more, found | others.result(self.ends_ms)
+        logs = {s: rows.read_session(found[key]) for s, key in sessions.items() if key in found}
+        if any(log.retracted for log in logs.values()):
+            hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, row, logs) else row for i, row in hydrated.items()}
         return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
 
     def _still_good(self, under_way: UnderWay | None) -> frozenset[str]:
@@ -171,9 +175,20 @@ def _sessions(scope: UserScope, ids: Iterable[str]) -> dict[str, Key]:
     return {session: scope.keys.of_session(session).session_head for session in dict.fromkeys(named)}
 
 
-def _taken_back(identifier: str, retracted: Mapping[str, Spans]) -> bool:
-    place = event_place(identifier)
-    return place is not None and holds(retracted.get(place[0], ()), place[1])
+def _sessions_of_memories(scope: UserScope, hydrated: Hydrated, known: Collection[str]) -> dict[str, Key]:
+    """Those that memories were made from, and that are not known yet."""
+    origins = (row.memory.provenance for row in hydrated.values() if isinstance(row, RecallRow) and row.memory)
+    named = (origin.session_id for origin in origins if origin.session_id and origin.seq_from is not None)
+    return {session: scope.keys.of_session(session).session_head for session in named if session not in known}
+
+
+def _taken_back(identifier: str, row: RecallRow | Hidden, logs: Mapping[str, SessionHead]) -> bool:
+    """What was said then, and what was made of it and leaves for sure: readers do not wait for the flip."""
+    if place := event_place(identifier):
+        return place[0] in logs and holds(logs[place[0]].retracted, place[1])
+    memory = row.memory if isinstance(row, RecallRow) else None
+    log = logs.get(memory.provenance.session_id or "") if memory else None
+    return memory is not None and log is not None and leaves_for_sure(memory, log.session_id, log.retracted, log.erased)
 
 
 def shown(rows_by_id: Hydrated, out: LeftOut) -> Hydrated:
