@@ -8,16 +8,16 @@ from neve.domain.observe.trust import Said, with_mark
 
 
 def with_marks(summary: FourHeadings, said: Said) -> SummaryText:
-    """Each item that a tool said, or that was marked already, behind the mark."""
+    """Put each item that a tool said, or that was marked already, behind the mark."""
     return summary_text({of: [with_mark(item, said) for item in items] for of, items in items_of(summary).items()})
 
 
 def marked_items(summary: FourHeadings | None) -> list[str]:
-    """Those that are marked, without the mark."""
+    """Give the items that are marked, without the mark."""
     items = all_items(summary) if summary else []
     return [item.removeprefix(OF_A_TOOL).strip() for item in items if item.startswith(OF_A_TOOL)]
 
 
 def all_items(summary: FourHeadings) -> list[str]:
-    """Under whatever heading."""
+    """Give the items under all headings."""
     return [item for items in items_of(summary).values() for item in items]

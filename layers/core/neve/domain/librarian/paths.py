@@ -41,7 +41,7 @@ def slug(text: str, otherwise: str = "untitled") -> str:
 
 
 def folder_of(path: str) -> str:
-    """``/projects/alpha/plan`` -> ``projects``."""
+    """Name the first folder: ``/projects/alpha/plan`` -> ``projects``."""
     return path.split("/")[1]
 
 

@@ -36,8 +36,8 @@ def certainty_of(action: Action, events: Sequence[Event]) -> Route:
 
 
 def claims_of(action: Action, events: Sequence[Event], shown: str) -> list[tuple[str, Sequence[Event]]]:
-    """What it says that the document does not as it was ``shown``, line by line, each with the events that it rests on;
-    a blank line where it says nothing new."""
+    """Give what it says that the document does not as it was ``shown``, line by line, each with the events that it
+    rests on; a blank line where it says nothing new."""
     within = [event for event in events if event.seq in action.seqs]
     known = {line.strip() for line in shown.splitlines()}
     said = [action.title or "", *(line.strip() for line in action.text.splitlines())]

@@ -18,7 +18,7 @@ def marked(text: str, trust: Trust) -> str:
 
 
 def words_of(memory: Memory, trust: Trust) -> str:
-    """What of a row's text is of this trust."""
+    """Give what of a row's text is of this trust."""
     said = [one.text for one in memory.passages if one.trust == trust]
     return "\n".join(said) or (memory.text if memory.provenance.trusted == trust else "")
 

@@ -25,32 +25,31 @@ _GROUPED = re.compile("(?<=\\d)[.'’\u00a0\u202f](?=\\d{3}(?!\\d))")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
 _THOUSANDS = re.compile(r"(?<![\w.,])(\d{1,6})k\b", re.IGNORECASE)
 _DIGITS_END = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
-
-
 _SPELT_OUT = re.compile(r" ?[(\[{] ?(at|dot) ?[)\]}] ?", re.IGNORECASE)
 
 
 def _plain(text: str) -> str:
-    """With thousands in one piece, and addresses as they are written otherwise: ``ann (at) example``."""
+    """Write thousands in one piece, and ``ann (at) example`` as the address that it is."""
     text = _SPACED.sub(lambda found: found[0].replace(" ", ""), _GROUPED.sub("", text))
     text = _THOUSANDS.sub(r"\g<1>000", text)
     return _SPELT_OUT.sub(lambda found: "@" if found[1].lower() == "at" else ".", text)
 
 
 def _words(text: str) -> str:
-    """Plain words between single blanks, figures apart from letters: ``INV-17`` and ``inv17`` are ``inv 17``."""
+    """Give the plain words between single blanks, figures apart from letters: ``INV-17`` and ``inv17`` are ``inv
+    17``."""
     return _DIGITS_END.sub(" ", " ".join(plain_words(_plain(text))))
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """Texts in which words are looked for."""
+    """Holds the texts in which words are looked for."""
 
     texts: tuple[str, ...]
 
     @cached_property
     def _words(self) -> str:
-        """Behind them the numbers that are spelt out, in figures."""
+        """Give the words, and behind them in figures the numbers that are spelt out."""
         words = "".join(f" {_words(text)} |" for text in self.texts)
         return f"{words} {' | '.join(_spelt(words.split()))} "
 
@@ -59,19 +58,20 @@ class Spoken:
         return self._words.replace(" ", "")
 
     def hold(self, key: str) -> bool:
-        """Whether the words of the key stand there in a row."""
+        """Tell whether the words of the key stand there in a row."""
         if f" {key} " in self._words:
             return True
         squeezed = key.replace(" ", "")
         return len(squeezed) >= SQUEEZED and any(map(str.isdigit, squeezed)) and squeezed in self._squeezed
 
     def hold_inflected(self, key: str) -> bool:
-        """The same of a word, whatever ending either has."""
+        """Tell the same of one word, whatever ending either has."""
         stem = key[:-_INFLECTED] if len(key) >= 3 * _INFLECTED else key
         return re.search(rf" {re.escape(stem)}\w{{0,{2 * _INFLECTED}}} ", self._words) is not None
 
     def hold_inside(self, word: str) -> bool:
-        """Whether the word stands there as it is written, and begins no sentence, or all of a value or a cell."""
+        """Tell whether the word stands there as it is written, inside a sentence or at the start of a value or a
+        cell."""
         inside = re.compile(rf"(?:[^\W_][ ,'\"(\[*_`“„«]+|\":\s*\"|\|\s*){re.escape(word)}(?![^\W_])")
         return any(inside.search(fold(text)) for text in self.texts)
 
@@ -88,7 +88,7 @@ _SCALES = {"thousand": 1_000, "million": 1_000_000}
 
 
 def _spelt(words: Iterable[str]) -> Iterator[str]:
-    """The English numbers among the words, in figures."""
+    """Give the English numbers among the words, in figures."""
     total = part = 0
     for word in (*words, ""):
         if word in _NUMBERS:
@@ -108,20 +108,21 @@ def _spelt(words: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Distinctive:
-    """``keys``: the whole of it first, then what alone would tell where it comes from. ``unsure``: as it is written,
-    where it begins a sentence and may be any word. ``name``: it may be inflected."""
+    """Says by what a word is known again. ``keys``: the whole of it first, then what alone would tell where it comes
+    from. ``unsure``: as it is written, where it begins a sentence and may be any word. ``name``: it may be
+    inflected."""
 
     keys: tuple[str, ...]
     unsure: str | None = None
     name: bool = False
 
     def stands_in(self, spoken: Spoken) -> bool:
-        """Whether it was said there, be it in another form: nobody else has to have said it then."""
+        """Tell whether it was said there, be it in another form: nobody else has to have said it then."""
         whole_key = self.keys[0]
         return spoken.hold(whole_key) or (self.name and spoken.hold_inflected(whole_key))
 
     def comes_from(self, spoken: Spoken) -> bool:
-        """Whether it stands there as something that has this name."""
+        """Tell whether it stands there as the name of something."""
         if not any(map(spoken.hold, self.keys)):
             return False
         return self.unsure is None or spoken.hold_inside(self.unsure)
@@ -174,7 +175,7 @@ _DATE = re.compile(
 
 
 def distinctive_words(text: str) -> Iterator[Distinctive]:
-    """What in the text names something, in its order."""
+    """Find what in the text names something, in its order."""
     text = _DATE.sub("x", fold(_plain(text)))
     tokens = list(_TOKEN.finditer(text))
     german = not _GERMAN.isdisjoint(token[0].casefold() for token in tokens)
@@ -196,7 +197,7 @@ def distinctive_words(text: str) -> Iterator[Distinctive]:
 
 
 def _in_figures(groups: list[str]) -> Iterator[Distinctive]:
-    """Several groups of one number."""
+    """Take several groups for one number."""
     if len(groups) > 1:
         yield Distinctive((_words(" ".join(groups)),))
 
@@ -244,20 +245,20 @@ def _may_be_name(said: str) -> bool:
 
 
 def _begins(gap: str, before: str) -> bool:
-    """Whether a word behind this gap begins a sentence."""
+    """Tell whether a word behind this gap begins a sentence."""
     title = before.casefold() in _TITLES or (len(before) == 1 and before.isupper())
     return _ENDS.search(gap) is not None and not (title and gap.strip() == ".")
 
 
 def _beside_another(text: str, tokens: list[re.Match[str]], n: int) -> bool:
-    """Whether two words with capitals stand side by side, as a name's do: ``Keller GmbH``, ``Frau Keller``."""
+    """Tell whether two words with capitals stand side by side, as a name's do: ``Keller GmbH``, ``Frau Keller``."""
     return (n > 0 and _are_one_name(text, tokens, n - 1, other=n - 1)) or (
         n + 1 < len(tokens) and _are_one_name(text, tokens, n, other=n + 1)
     )
 
 
 def _are_one_name(text: str, tokens: list[re.Match[str]], first: int, *, other: int) -> bool:
-    """Whether the word and the one behind it are. What begins a sentence is no part of one, but for a title."""
+    """Tell whether the word and the one behind it are. What begins a sentence is no part of one, but for a title."""
     if text[tokens[first].end() : tokens[first + 1].start()] not in (" ", ". "):
         return False
     before, beside = tokens[first][0], tokens[other][0]

@@ -32,8 +32,8 @@ Run = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Said:
-    """What is known of what tools and users said in a session. ``events``: what a text was made of. ``further``: what
-    else was said in the session. ``tools`` and ``users``: what they said before, and is remembered as that."""
+    """Holds what is known of what tools and users said in a session. ``events``: what a text was made of. ``further``:
+    what else was said in the session. ``tools`` and ``users``: what they said before, and is remembered as that."""
 
     events: Sequence[Event]
     further: Sequence[Event] = ()
@@ -52,7 +52,7 @@ class Said:
 
     @cached_property
     def runs(self) -> frozenset[Run]:
-        """Those of what tools said that no user said."""
+        """Give the runs of what tools said that no user said."""
         of = {kind: [event_text(one) for one in self.events if one.event_type is kind] for kind in EventType}
         users = frozenset().union(*map(runs_of, of[EventType.USER_MESSAGE]))
         return frozenset().union(*map(runs_of, (*of[EventType.TOOL_RESULT], *self.tools))) - users
@@ -64,20 +64,20 @@ def lowest(levels: Iterable[Trust]) -> Trust:
 
 
 def trust_of_lines(lines: Sequence[ObservedLine], said: Said) -> list[Trust]:
-    """Of each line of a pass over the events of ``said``: the lowest of the events in its range, and ``tool`` if a tool
-    said it."""
+    """Give for each line of a pass over the events of ``said`` the lowest of the events in its range, and ``tool`` if a
+    tool said it."""
     return [trust_of(line.text, events_of(line, said.events), said) for line in lines]
 
 
 def trust_of(text: str, within: Sequence[Event], said: Said) -> Trust:
-    """The lowest of the events ``within`` its range, and ``tool`` if a tool said it."""
+    """Give the lowest of the events ``within`` its range, and ``tool`` if a tool said it."""
     of_range = lowest(_OF_EVENT[event.event_type] for event in within if event.event_type in _OF_EVENT)
     return "tool" if of_range == "tool" or is_of_a_tool(text, within, said) else of_range
 
 
 def is_of_a_tool(text: str, within: Sequence[Event], said: Said) -> bool:
-    """Whether the text repeats what a tool said in the same words, or holds a word that names something, that a tool
-    said and neither an event ``within`` its range nor a user. ``within``: none where a text has no range."""
+    """Tell whether the text repeats what a tool said in the same words, or holds a word that names something, that a
+    tool said and neither an event ``within`` its range nor a user. ``within``: none where a text has no range."""
     if said.runs and not said.runs.isdisjoint(runs_of(text)):
         return True
     own = _spoken(within)
@@ -88,7 +88,7 @@ def is_of_a_tool(text: str, within: Sequence[Event], said: Said) -> bool:
 
 
 def in_doubt(text: str, within: Sequence[Event], said: Said) -> bool:
-    """Whether what else was said in the session may change whose word the text is."""
+    """Tell whether what else was said in the session may change whose word the text is."""
     if any(event.event_type is EventType.TOOL_RESULT for event in within):
         return False
     own = _spoken(within)
@@ -96,14 +96,14 @@ def in_doubt(text: str, within: Sequence[Event], said: Said) -> bool:
 
 
 def with_mark(text: str, said: Said) -> str:
-    """A text without a range of its own, behind the mark of what a tool said if one said it, or if it stood there
+    """Put a text without a range of its own behind the mark of what a tool said, if one said it or if it stood there
     already."""
     bare = text.removeprefix(OF_A_TOOL).lstrip()
     return marked(bare, "tool" if bare != text or is_of_a_tool(bare, (), said) else "assistant")
 
 
 def events_of(line: ObservedLine, events: Sequence[Event]) -> list[Event]:
-    """Those in its range."""
+    """Give those in its range."""
     return [event for event in events if line.seq_from <= event.seq <= line.seq_to]
 
 
@@ -114,7 +114,7 @@ def runs_of(text: str) -> frozenset[Run]:
 
 
 def _spoken(events: Iterable[Event]) -> Spoken:
-    """With the names of who spoke, and what tools were called with."""
+    """Take the names of who spoke and what tools were called with for words, too."""
     return Spoken(tuple(f"{event.name or ''} ; {event_text(event)} ; {_called_with(event)}" for event in events))
 
 

@@ -50,7 +50,7 @@ class Sources:
         return [self._shown[i] for i in (*chosen, *repeated)]
 
     def _is_told_by(self, source: str, text: str, chosen: Sequence[str]) -> bool:
-        """Whether a tool's word in the source stands in the text, and in none that the row names or that no tool
+        """Tell whether a tool's word in the source stands in the text, and in none that the row names or that no tool
         said."""
         if source not in self._tools:
             return False

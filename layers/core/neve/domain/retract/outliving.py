@@ -30,8 +30,9 @@ def may_outlive(memory: Memory, session: str, retracted: Spans) -> bool:
 
 
 def leaves_for_sure(memory: Memory, session: str, retracted: Spans, erased: Spans) -> bool:
-    """Whether it will be gone with what is taken back, as far as that can be told without the log: nothing is left of
-    its range, some of it is ``erased``, or nobody has said anything of it. What was said elsewhere, too, may stay."""
+    """Tell whether it will be gone with what is taken back, as far as that can be told without the log: nothing is left
+    of its range, some of it is ``erased``, or nobody has said anything of it. What was said elsewhere, too, may
+    stay."""
     ranges = ranges_of(memory, session)
     if memory.restatements or not any(meets(retracted, part) for part in ranges):
         return False

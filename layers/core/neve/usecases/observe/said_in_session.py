@@ -28,7 +28,7 @@ Claim = tuple[str, Sequence[Event]]
 
 
 def with_session(scope: SessionScope, said: Said, claims: Iterable[Claim], retracted: Spans) -> Said:
-    """``said`` with the rest of the session, where one of the claims is in doubt without it: most are not, and cost
+    """Add the rest of the session to ``said`` where one of the claims is in doubt without it: most are not, and cost
     nothing. Else two reads or a few more: of the log, and of what was put away. Raises StoreUnavailable."""
     if not any(in_doubt(text, within, said) for text, within in claims):
         return said
@@ -38,8 +38,8 @@ def with_session(scope: SessionScope, said: Said, claims: Iterable[Claim], retra
 def said_in_pass(
     scope: SessionScope, events: Sequence[Event], prior: Sequence[PriorMemory], observed: Observed, retracted: Spans
 ) -> Said:
-    """What the lines and facts of a pass are held against. ``prior``: the memories that were shown with the events.
-    Raises StoreUnavailable."""
+    """Give what the lines and facts of a pass are held against. ``prior``: the memories that were shown with the
+    events. Raises StoreUnavailable."""
     said = Said(events, tools=[row.of_tools for row in prior], users=[row.of_users for row in prior])
     claims: list[Claim] = [(line.text, events_of(line, events)) for line in observed.lines]
     for fact in observed.facts:
@@ -50,7 +50,7 @@ def said_in_pass(
 
 
 def _session(scope: SessionScope, retracted: Spans) -> list[Event]:
-    """Without what is taken back, and what Neve renders."""
+    """Read it without what is taken back, and what Neve renders."""
     table, keys = scope.ports.table, scope.keys
     found: list[Event] = []
     tokens = 0
@@ -65,7 +65,7 @@ def _session(scope: SessionScope, retracted: Spans) -> list[Event]:
 
 
 def _as_printed(scope: SessionScope, events: Sequence[Event]) -> list[Event]:
-    """With the texts of results that were put away."""
+    """Put back the texts of results that were put away."""
     paths = [event.artifact_path for event in events if event.artifact_path is not None][:PUT_AWAY]
     places = {path: scope.keys.document(path) for path in paths}
     found = scope.ports.table.get_many(list(places.values())) if places else {}

@@ -176,14 +176,14 @@ def _sessions(scope: UserScope, ids: Iterable[str]) -> dict[str, Key]:
 
 
 def _sessions_of_memories(scope: UserScope, hydrated: Hydrated, known: Collection[str]) -> dict[str, Key]:
-    """Those that memories were made from, and that are not known yet."""
+    """Name the sessions that memories were made from, and that are not known yet."""
     origins = (row.memory.provenance for row in hydrated.values() if isinstance(row, RecallRow) and row.memory)
     named = (origin.session_id for origin in origins if origin.session_id and origin.seq_from is not None)
     return {session: scope.keys.of_session(session).session_head for session in named if session not in known}
 
 
 def _taken_back(identifier: str, row: RecallRow | Hidden, logs: Mapping[str, SessionHead]) -> bool:
-    """What was said then, and what was made of it and leaves for sure: readers do not wait for the flip."""
+    """Tell it of what was said then, and of what was made of it and leaves for sure: no reader waits for the flip."""
     if place := event_place(identifier):
         return place[0] in logs and holds(logs[place[0]].retracted, place[1])
     memory = row.memory if isinstance(row, RecallRow) else None
