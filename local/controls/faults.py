@@ -184,6 +184,10 @@ class FaultyObjects:
         self._faults.strike_store("objects", "objects")
         return self._inner.peek(key, length)
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        self._faults.strike_store("objects", "objects")
+        return self._inner.tail(key, length)
+
     def copy(self, source: str, target: str) -> bool:
         self._faults.strike_store("objects", "objects")
         copied = self._inner.copy(source, target)

@@ -92,6 +92,17 @@ class FileObjects:
                 self._must_be_there()
                 return None
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        with self._reading():
+            try:
+                with self._path(key).open("rb") as file:
+                    starts = len(file.readline())
+                    file.seek(max(starts, os.fstat(file.fileno()).st_size - length))
+                    return file.read()
+            except (FileNotFoundError, NotADirectoryError):
+                self._must_be_there()
+                return None
+
     def copy(self, source: str, target: str) -> bool:
         found = self._read(source)
         if found:

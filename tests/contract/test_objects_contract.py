@@ -173,6 +173,13 @@ def test_a_peek_is_at_one_key_and_not_at_what_begins_so(objects: ObjectsHarness)
     assert [objects.store.peek(key, 1) for key in ("a", "a/b", "a/bcd")] == [None] * 3
 
 
+@pytest.mark.parametrize(("body", "end"), [(b"", b""), (b"abc", b"abc"), (b"\n0123456789", b"123456789")])
+def test_a_tail_is_the_end(objects: ObjectsHarness, body: bytes, end: bytes) -> None:
+    objects.store.put("a/b c", body, content_type="image/png")
+    assert objects.store.tail("a/b c", 9) == end
+    assert objects.store.tail("a/b", 9) is None
+
+
 def test_a_copy_has_the_bytes_and_the_type(objects: ObjectsHarness) -> None:
     objects.store.put("a/b%c d+é", b"\x00\n\xff", content_type="image/png")
     objects.store.put("t", b"before", content_type=TEXT)

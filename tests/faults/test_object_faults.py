@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -15,6 +15,7 @@ from neve.http.schemas.sessions.sessions import SESSIONS
 from neve.ports.errors import StoreUnavailable
 from neve.usecases.pack.build_pack import build_pack
 from tests.faults.calls import Caller, is_degraded, is_refused_for_now
+from tests.pictures import TINY_PNG
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, s3_error
 from tests.unit.recall_world import RecallWorld
 
@@ -24,7 +25,7 @@ FAILURES = {
     "skewed clock": s3_error(403, "RequestTimeTooSkewed"),
     "no answer": Reply(lost=True),
 }
-IMAGE = {"type": "image", "media_type": "image/png", "data": "iVBORw0KGgo="}
+IMAGE = {"type": "image", "media_type": "image/png", "data": b64encode(TINY_PNG).decode()}
 
 
 @pytest.fixture(params=list(FAILURES.values()), ids=list(FAILURES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, used, user_message
+from tests.pictures import TINY_PNG
 
 pytestmark = pytest.mark.live
 
@@ -222,7 +224,7 @@ def test_b41_no_answer_names_a_key_of_a_store(owner: Person, owned: dict[str, st
     owner.expect(200, "GET", f"/jobs/{owned['job']}")
     owner.expect(200, "GET", "/stats")
     owner.expect(200, "GET", "/pack/diff", query={"session_id": "private-session", "from": 1, "to": 1})
-    image = {"type": "image", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    image = {"type": "image", "media_type": "image/png", "data": b64encode(TINY_PNG).decode()}
     owner.append("private-session", user_message([image]), user_message(filler(100)))
     owner.events("private-session")
     owner.call("GET", f"/memories/{new_memory_id()}")

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from local.api_client import ApiClient
 from tests.http.driving.people import Json, Person
+from tests.pictures import png
 
-PNG: Final = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()
+PNG: Final = base64.b64encode(png(noise=random.Random(7).randbytes(900))).decode()
 IMAGE: Final[Json] = {"type": "image", "media_type": "image/png", "data": PNG}
 
 

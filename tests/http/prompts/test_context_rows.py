@@ -18,9 +18,10 @@ from tests.http.driving.controls import Controls
 from tests.http.driving.images import upload
 from tests.http.driving.people import Json, Person, answered, filler, new_word, tokens, user_message
 from tests.patience import PATIENCE_S
+from tests.pictures import png
 
 WORD = "Understood."
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(9).randbytes(300)).decode()
+PNG = base64.b64encode(png(noise=random.Random(9).randbytes(300))).decode()
 
 
 def custom(input_tokens: int, **sections: int) -> Json:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
 from neve.usecases.images.create_upload import EXPIRES_S
+from tests.pictures import TINY_PNG
 
 PNG = "image/png"
-START = b"\x89PNG\r\n\x1a\n"
+START = TINY_PNG
 NO_IMAGE = b"GIF89a is of another type than it says"
 TOO_LARGE = START + bytes(MAX_IMAGE_BYTES)
 RETENTION_S = 1.1 * EXPIRES_S

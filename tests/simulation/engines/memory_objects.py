@@ -57,6 +57,10 @@ class MemoryObjects:
         found = self.objects.get(key)
         return ObjectStart(len(found.body), found.content_type, found.body[:length]) if found else None
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        found = self.get(key)
+        return found if found is None else found[max(0, len(found) - length) :]
+
     def copy(self, source: str, target: str) -> bool:
         check_key(source)
         check_key(target)

@@ -109,6 +109,9 @@ class SimObjects:
     def peek(self, key: str, length: int) -> ObjectStart | None:
         return self._process.call("objects", f"peek {key}", lambda: self._objects.peek(key, length))
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        return self._process.call("objects", f"tail {key}", lambda: self._objects.tail(key, length))
+
     def copy(self, source: str, target: str) -> bool:
         return bool(self._write(f"copy {source} {target}", lambda: self._objects.copy(source, target)))
 

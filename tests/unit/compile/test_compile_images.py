@@ -23,11 +23,12 @@ from neve.usecases.compile.images import IMAGE_BYTES, MISFITS, load_images
 from neve.usecases.pack import build_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.pictures import TINY_PNG
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, talk
 from tests.unit.compile.logs import event
 from tests.unit.recall_world import RecallWorld
 
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG = TINY_PNG
 HALF = IMAGE_BYTES // 2
 GONE = "[an image (image/png) that is not shown]"
 

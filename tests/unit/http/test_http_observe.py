@@ -17,10 +17,11 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.observe.observe_session import observe_session
+from tests.pictures import TINY_PNG
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n not really").decode()
+PNG = base64.b64encode(TINY_PNG).decode()
 
 
 @pytest.fixture

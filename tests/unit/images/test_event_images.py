@@ -20,14 +20,10 @@ from neve.usecases.images.create_upload import create_upload
 from neve.usecases.images.event_images import name_images, store_images
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
+from tests.pictures import PICTURES
 from tests.unit.world import World
 
-PIXELS = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff\xe0",
-    "image/gif": b"GIF89a",
-    "image/webp": b"RIFF\x24\x00\x00\x00WEBPVP8 ",
-}
+PIXELS = PICTURES
 FIELD = "events[1].content[1]"
 
 
@@ -80,8 +76,14 @@ def test_bytes_that_are_no_image_are_refused(world: World, body: bytes) -> None:
 
 def test_an_image_of_another_type_than_declared_is_refused(world: World) -> None:
     jpeg = PIXELS["image/jpeg"]
-    assert refusal(world, data=base64.b64encode(jpeg).decode())[2] == "is image/jpeg, not image/png"
-    assert refusal(world, upload_id=uploaded(world, jpeg))[2] == "is image/jpeg, not image/png"
+    assert (
+        refusal(world, data=base64.b64encode(jpeg).decode())[2]
+        == "is image/jpeg, not image/png: declare the type that it is"
+    )
+    assert (
+        refusal(world, upload_id=uploaded(world, jpeg))[2]
+        == "is image/jpeg, not image/png: declare the type that it is"
+    )
 
 
 def test_an_image_above_the_limit_is_refused_with_the_limit(world: World) -> None:

@@ -25,9 +25,10 @@ from neve.usecases.retract import erase_retracted
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.pictures import TINY_PNG
 from tests.unit.world import World
 
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG = TINY_PNG
 BLOCK = {"type": "image", "media_type": "image/png"}
 
 

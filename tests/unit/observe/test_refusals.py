@@ -40,10 +40,11 @@ from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
+from tests.pictures import TINY_PNG
 from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
+PNG = base64.b64encode(TINY_PNG).decode()
 REASON = "status 400 (invalid_request_error)"
 
 
@@ -438,9 +439,9 @@ def test_a_note_on_an_event_asks_for_no_other_work(world: World) -> None:
 
 
 def pictures(world: World, *counts: int) -> None:
-    """A message for each number, with so many images of 92 characters in base64."""
+    """A message for each number, with so many images of one length in base64."""
     for message, count in enumerate(counts):
-        drawn = [base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes([message, n] * 30)).decode() for n in range(count)]
+        drawn = [base64.b64encode(TINY_PNG + bytes([message, n] * 30)).decode() for n in range(count)]
         images = [{"type": "image", "media_type": "image/png", "data": one} for one in drawn]
         content = [{"type": "text", "text": f"message {message}"}, *images]
         append_events(world.user().of_session("s1"), [NewEvent(USER, content)])
@@ -455,7 +456,7 @@ def test_images_that_one_request_has_no_room_for_are_the_next_passs(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the provider refused the whole request for its size, and all of them were left out."""
-    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
     pictures(world, 1, 1, 0, 1, 2)
     report = observe(world)
     assert asked(world) == ["1i 2i 3", "4i", "5i"]
@@ -465,7 +466,7 @@ def test_images_that_one_request_has_no_room_for_are_the_next_passs(
 def test_an_image_that_no_request_has_room_for_beside_its_events_others_is_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
     world.observer = ScriptedObserver()
     pictures(world, 3, 1)
     report = observe(world)
@@ -503,7 +504,7 @@ def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.
     tell(world, "the last")
     world.observer = ScriptedObserver()
     observe(world)
-    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
     scope = world.user().of_session("s1")
     job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
     report = run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)

@@ -35,9 +35,10 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.pictures import TINY_PNG
 from tests.unit.world import World, observed_line
 
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG = TINY_PNG
 looks: Counter[str] = Counter()
 
 

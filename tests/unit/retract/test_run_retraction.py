@@ -34,9 +34,10 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import JobEnded, after, note
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.pictures import TINY_PNG
 from tests.unit.world import NOTHING, World, observed_line, time_for
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
+PNG = base64.b64encode(TINY_PNG).decode()
 REASON = "status 400 (invalid_request_error)"
 
 
@@ -416,7 +417,7 @@ def test_a_worker_that_dies_behind_the_purge_is_followed_to_the_packs(world: Wor
 
 def test_a_deleted_image_is_gone_where_it_was_uploaded_to(world: World) -> None:
     """Of the images that were sent, too, that of another message stays."""
-    keys, png = world.user().keys, b"\x89PNG\r\n\x1a\n"
+    keys, png = world.user().keys, TINY_PNG
     for name in ("upl_1", "upl_2"):
         world.objects.put(keys.upload_object(name), png, content_type="image/png")
         block = {"type": "image", "media_type": "image/png", "upload_id": name}

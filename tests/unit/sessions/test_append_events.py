@@ -16,6 +16,7 @@ from neve.domain.records.sessions import EventType
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
+from tests.pictures import TINY_PNG
 from tests.unit.world import World
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -139,14 +140,14 @@ def test_concurrent_appends_all_succeed_with_disjoint_seqs(world: World) -> None
 
 
 def test_image_bytes_become_objects(world: World) -> None:
-    pixels = base64.b64encode(b"\x89PNG\r\n\x1a\n pretend").decode()
+    pixels = base64.b64encode(TINY_PNG).decode()
     block = {"type": "image", "media_type": "image/png", "data": pixels}
     append_events(world.user("ann").of_session("s1"), [NewEvent(USER, [{"type": "text", "text": "look"}, block])])
     [event] = list_events(world.user("ann").of_session("s1"), 1, 10).events
     stored = event.content[1]
     assert isinstance(stored, dict)
-    assert set(stored) == {"type", "media_type", "object"}
-    assert world.objects.get(stored["object"]) == b"\x89PNG\r\n\x1a\n pretend"
+    assert set(stored) == {"type", "media_type", "object", "bytes", "width", "height"}
+    assert world.objects.get(stored["object"]) == TINY_PNG
     assert event.original_tokens == 1600 + 2
 
 

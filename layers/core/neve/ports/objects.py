@@ -32,6 +32,9 @@ class ObjectStore(Protocol):
     def peek(self, key: str, length: int) -> ObjectStart | None:
         """The first ``length`` bytes, at most; None when there is no such object."""
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        """The last ``length`` bytes, at most; None when there is no such object."""
+
     def copy(self, source: str, target: str) -> bool:
         """With its content type, in place of what was there. False when there is no ``source``."""
 

@@ -97,6 +97,20 @@ class S3Objects:
             with closing(found["Body"]) as body:
                 return ObjectStart(int(found["ContentRange"].rpartition("/")[2]), found["ContentType"], body.read())
 
+    def tail(self, key: str, length: int) -> bytes | None:
+        check_key(key)
+        with translated("objects"):
+            try:
+                found = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes=-{length}")
+            except self._client.exceptions.NoSuchKey:
+                return None
+            except ClientError as error:
+                if http_status(error) != 416:  # an empty object has no range
+                    raise
+                return b""
+            with closing(found["Body"]) as body:
+                return bytes(body.read())
+
     def copy(self, source: str, target: str) -> bool:
         check_key(source)
         check_key(target)

@@ -30,10 +30,11 @@ Spans = tuple[Span, ...]
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of a session's log. ``content`` is text or a list of blocks ``text | image``; image blocks hold
-    ``{"type": "image", "media_type", "object" | "url"}``, never bytes. ``unobservable``: ``{"reason"}`` why no observer
-    would read it. ``taken_back``: its passages have left the search index, or are about to; whether it is retracted,
-    its session says. ``erased``: what it said is gone for good. ``rev``: of its passages; moves when the words beside
-    it change, which is when a neighbour is taken back."""
+    ``{"type": "image", "media_type", "object" | "url"}``, never bytes, stored ones also ``bytes``, ``width`` and
+    ``height``. ``unobservable``: ``{"reason"}`` why no observer would read it. ``taken_back``: its passages have
+    left the search index, or are about to; whether it is retracted, its session says. ``erased``: what it said is
+    gone for good. ``rev``: of its passages; moves when the words beside it change, which is when a neighbour is
+    taken back."""
 
     seq: int
     event_type: EventType

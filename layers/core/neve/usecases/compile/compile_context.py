@@ -324,8 +324,13 @@ def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
     if isinstance(named, str):
         return True
     there = images_of(event)
-    missing = [block for block in named if block["type"] == "image" and block not in there]
+    known = [_source(block) for block in there]
+    missing = [block for block in named if block["type"] == "image" and _source(block) not in known]
     return len(missing) <= sum(_is_upload(block) for block in there)
+
+
+def _source(block: Mapping[str, Any]) -> tuple[Any, ...]:
+    return block["media_type"], block.get("object"), block.get("url")
 
 
 def _is_upload(block: Mapping[str, Any]) -> bool:

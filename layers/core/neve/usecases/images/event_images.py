@@ -8,13 +8,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_type
+from neve.domain.images.whole_picture import HEAD_BYTES, MAX_SIDE, TAIL_BYTES, Bytes, sides_of
 from neve.ports.errors import StoreUnavailable
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.scope import UserScope
@@ -25,9 +26,18 @@ Content = str | list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """``bytes``: how many there are; sides in pixels."""
+
+    bytes: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class NewImage:
-    """``name``: of the object that it becomes. Either the ``data`` was sent, or it was uploaded as ``uploaded``.
-    ``field``: where it stands."""
+    """``name``: of the object that it becomes. Either the ``data`` was sent, with a known ``shape``, or it was uploaded
+    as ``uploaded``. ``field``: where it stands."""
 
     name: str
     media_type: str
@@ -35,16 +45,29 @@ class NewImage:
     data: bytes | None = None
     upload_id: str = ""
     uploaded: str = ""
+    shape: Shape | None = None
 
-    def check(self, objects: ObjectStore) -> None:
+    def check(self, objects: ObjectStore) -> Shape:
         """Of an upload: what was sent was checked when it was named. One that an event has named before is where it
-        stays, and may have expired where it was sent to."""
-        if self.data is not None:
-            return
-        found = objects.peek(self.uploaded, START_BYTES) or objects.peek(self.name, START_BYTES)
-        if found is None:
-            raise not_found("upload", self.upload_id)
-        _check(found, self.media_type, self.field)
+        stays, and may have expired where it was sent to. One read of a small one, two of most others; what head and
+        tail say nothing good of is read whole before it is refused."""
+        if self.shape is not None:
+            return self.shape
+        for name in (self.uploaded, self.name):
+            found = objects.peek(name, HEAD_BYTES)
+            if found is not None:
+                return self._look(objects, name, found)
+        raise not_found("upload", self.upload_id)
+
+    def _look(self, objects: ObjectStore, name: str, found: ObjectStart) -> Shape:
+        if found.size > MAX_IMAGE_BYTES:
+            raise too_large(self.field, found.size)
+        ends = Bytes(found.start, found.start, found.size)
+        if found.size > HEAD_BYTES:
+            ends = replace(ends, tail=objects.tail(name, TAIL_BYTES) or b"")
+            if sides_of(_type_of(ends, self.media_type, self.field), ends) is None:
+                ends = Bytes.all_of(objects.get(name) or b"")
+        return _shape(ends, self.media_type, self.field)
 
     def store(self, objects: ObjectStore) -> bool:
         """Whether it was not there before."""
@@ -81,11 +104,12 @@ def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content
 @dataclass(frozen=True, slots=True)
 class StoredImages:
     """What an append has stored. ``brought``: what was not there before; ``borrowed``: what was, and what is somebody
-    else's to keep."""
+    else's to keep. ``shapes``: of all of them, by name."""
 
     scope: UserScope
     brought: Sequence[NewImage]
     borrowed: Sequence[NewImage]
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
 
     def keep(self) -> None:
         """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
@@ -123,8 +147,7 @@ def _missing(scope: UserScope, images: Sequence[NewImage]) -> list[NewImage]:
 def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
     """All of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
     StoreUnavailable."""
-    for image in images:
-        image.check(scope.ports.objects)
+    shapes = {image.name: image.check(scope.ports.objects) for image in images}
     brought: list[NewImage] = []
     borrowed: list[NewImage] = []
     try:
@@ -133,7 +156,15 @@ def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
     except (NeveError, StoreUnavailable):
         StoredImages(scope, brought, []).take_away()
         raise
-    return StoredImages(scope, brought, borrowed)
+    return StoredImages(scope, brought, borrowed, shapes)
+
+
+def shaped(content: Content, shapes: Mapping[str, Shape]) -> Content:
+    """Stored images with their ``bytes``, ``width`` and ``height``, as the log keeps them: a prompt knows what they
+    take without reading them."""
+    if isinstance(content, str):
+        return content
+    return [block | asdict(shapes[block["object"]]) if block.get("object") in shapes else block for block in content]
 
 
 def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
@@ -147,18 +178,34 @@ def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
         data = base64.b64decode(block["data"], validate=True)
     except (binascii.Error, ValueError):
         raise invalid(field, "is not base64") from None
-    _check(ObjectStart(len(data), media_type, data[:START_BYTES]), media_type, field)
-    return NewImage(keys.image_object(hashlib.sha256(data).hexdigest()), media_type, field, data)
+    name, shape = keys.image_object(hashlib.sha256(data).hexdigest()), _shape(Bytes.all_of(data), media_type, field)
+    return NewImage(name, media_type, field, data, shape=shape)
 
 
-def _check(found: ObjectStart, declared: str, field: str) -> None:
-    if found.size > MAX_IMAGE_BYTES:
-        raise too_large(field, found.size)
-    kind = image_type(found.start)
+def _shape(given: Bytes, declared: str, field: str) -> Shape:
+    """Raises 422 for what no model's API would take, and 413."""
+    if given.size > MAX_IMAGE_BYTES:
+        raise too_large(field, given.size)
+    kind = _type_of(given, declared, field)
+    sides = sides_of(kind, given)
+    if sides is None:
+        raise invalid(
+            field, f"is no whole {kind}: it is cut off, or something else behind its first bytes; send all of it"
+        )
+    if max(sides) > MAX_SIDE:
+        raise invalid(
+            field, f"has {sides[0]} x {sides[1]} pixels; at most {MAX_SIDE} a side are accepted: scale it down"
+        )
+    return Shape(given.size, *sides)
+
+
+def _type_of(given: Bytes, declared: str, field: str) -> str:
+    kind = image_type(given.head)
     if kind is None:
-        raise invalid(field, f"is not an image of the type {declared}")
+        raise invalid(field, f"is not an image of the type {declared}: send a PNG, JPEG, GIF or WebP")
     if kind != declared:
-        raise invalid(field, f"is {kind}, not {declared}")
+        raise invalid(field, f"is {kind}, not {declared}: declare the type that it is")
+    return kind
 
 
 def too_large(field: str, size: int) -> NeveError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -28,7 +28,7 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import seq_of
 from neve.store.transact import transact
-from neve.usecases.images.event_images import NewImage, StoredImages, name_images, store_images
+from neve.usecases.images.event_images import NewImage, Shape, StoredImages, name_images, shaped, store_images
 from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.sessions.note_open import REOPENS
@@ -82,6 +82,7 @@ def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appen
     if isinstance(looked, Appended):
         return looked
     stored = store_images(append.scope, [image for n in looked for image in images[n]])
+    append.shapes = stored.shapes
     try:
         answer = transact(append.scope.ports, append.attempt)
     except NeveError:
@@ -94,7 +95,8 @@ def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appen
 @dataclass
 class _Append:
     """``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it writes, ``job_id``
-    the compaction that it may queue. ``tried``: the first event's row of its last attempt."""
+    the compaction that it may queue. ``tried``: the first event's row of its last attempt. ``shapes``: of stored
+    images, which are no part of what makes two events the same: of an upload they are known when it was looked at."""
 
     scope: SessionScope
     events: list[NewEvent]
@@ -103,6 +105,7 @@ class _Append:
     write_id: str
     job_id: str
     tried: Key | None = None
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
 
     def look(self) -> Appended | list[int]:
         """The answer of an earlier call with this idempotency key, or the positions of the events that are new. One
@@ -222,7 +225,7 @@ class _Append:
         return Event(
             seq=seq,
             event_type=event.event_type,
-            content=event.content,
+            content=shaped(event.content, self.shapes),
             original_tokens=event_tokens(event.content, event.event_data, count=self.scope.count),
             created_at=_said_at(event.created_at, now),
             client_id=event.client_id,

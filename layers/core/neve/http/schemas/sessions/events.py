@@ -290,10 +290,10 @@ class EventOut(View):
 
 
 def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
-    """No answer names a key of the object store; the last part of it is the upload's id."""
+    """As a new event may have it. No answer names a key of the object store; the last part of it is the upload's id."""
     if "object" not in block:
         return block
-    shown = {name: value for name, value in block.items() if name != "object"}
+    shown = {name: block[name] for name in ("type", "media_type")}
     return shown | {"upload_id": image_name(block["object"])}
 
 
