@@ -230,7 +230,7 @@ def test_d23_images_of_the_history_are_shown_in_both_formats(user: Person) -> No
     user.append("s1", user_message([text, stored | {"upload_id": largest}]))
     made = user.context("s1", None)
     assert len(blocks(made)[-1]["source"]["data"]) == 5_242_880, "the answer has room for it"
-    assert (made["degraded"], made["report"]["images"]) == ([], {"shown": 1, "left_out": 1})
+    assert (made["degraded"], made["report"]["images"]) == ([], {"shown": 2, "left_out": 1})
     assert made["report"]["history"]["epoch_changed"]
 
 

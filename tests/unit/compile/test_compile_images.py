@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,32 +11,49 @@ from pydantic import ValidationError
 from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.conversation import Image, Text
+from neve.domain.compile.shown_images import IMAGE_BYTES, LEFT_OUT
 from neve.domain.errors import NeveError
+from neve.domain.images.room import Taken
+from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.transcript import images_of
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.compile.context import CompileBody, ContextOut
+from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
 from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.compile.images import IMAGE_BYTES, MISFITS, load_images
+from neve.usecases.compile.images import Images, Wanted, load_images
 from neve.usecases.pack import build_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from tests.pictures import TINY_PNG
+from tests.pictures import TINY_PNG, png
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, talk
 from tests.unit.compile.logs import event
 from tests.unit.recall_world import RecallWorld
 
 PNG = TINY_PNG
 HALF = IMAGE_BYTES // 2
+LINK = {"type": "image", "media_type": "image/jpeg", "url": "https://images.example/a.jpg"}
+PROMPTED = SessionEpoch("s1", prefix="static:1")
 GONE = "[an image (image/png) that is not shown]"
 
 
-def picture(world: RecallWorld, seq: int, size: int) -> Event:
+def picture(world: RecallWorld, seq: int, size: int, side: int = 1) -> Event:
     """A message with an image of so many bytes."""
     name = session(world).keys.image_object(f"{seq}")
     world.objects.put(name, PNG.ljust(size, b"x"), content_type="image/png")
-    return event(seq, EventType.USER_MESSAGE, [{"type": "image", "media_type": "image/png", "object": name}])
+    block = {"type": "image", "media_type": "image/png", "object": name, "bytes": size, "width": side, "height": 1}
+    return event(seq, EventType.USER_MESSAGE, [block])
+
+
+def answer(seq: int) -> Event:
+    return event(seq, EventType.ASSISTANT_RESPONSE, "I see.")
+
+
+def shown(images: Images) -> list[int]:
+    """Seqs of the events whose images are shown."""
+    return [event.seq for event in images.events if any(LEFT_OUT not in block for block in images_of(event))]
 
 
 def send(world: RecallWorld, **sizes: int) -> None:
@@ -53,24 +69,29 @@ def reply(world: RecallWorld) -> None:
     append_events(session(world), [NewEvent(EventType.ASSISTANT_RESPONSE, "I see.")])
 
 
-def names(found: Mapping[str, str]) -> list[str]:
-    return sorted(name.rpartition("/")[2] for name in found)
+def load(world: RecallWorld, log: list[Event], asked: SessionEpoch | None = None, **more: Any) -> Images:
+    """Of a session that had a prompt before."""
+    return load_images(session(world), log, None, asked or PROMPTED, **more)
 
 
-def test_stored_images_are_shown_up_to_a_limit_and_stay(world: RecallWorld) -> None:
-    """Which are shown follows from those before: a later one never takes the place of an earlier one."""
-    log = [picture(world, 1, HALF), picture(world, 2, HALF + 1), picture(world, 3, 100)]
-    answer = event(9, EventType.ASSISTANT_RESPONSE, "I see.")
-    found = [load_images(session(world), [*log[:n], answer], None) for n in (1, 2, 3)]
-    assert [names(images.history) for images in found] == [["1"], ["1"], ["1", "3"]]
-    counted = [(images.history_shown, images.history_left_out, images.dropped_to) for images in found]
-    assert counted == [(1, 0, None), (1, 1, None), (2, 1, None)]
+def test_the_newest_images_have_room_and_the_others_stay_away(world: RecallWorld) -> None:
+    """Which are shown follows from the log until they have no room together; then half of it is left to the next."""
+    log = [event for n in (1, 3, 5) for event in (picture(world, n, HALF // 2), answer(n + 1))]
+    now = picture(world, 7, HALF // 2)
+    assert (shown(load(world, [*log, now])), load(world, [*log, now]).changes_history) == ([1, 3, 5, 7], False)
+    log += [now, answer(8)]
+    full = load(world, [*log, picture(world, 9, HALF // 2)])
+    assert (shown(full), full.left_out, full.changes_history, full.last_left_out) == ([7, 9], ((1, 5),), True, False)
+    then = load(
+        world, [*log, picture(world, 9, HALF // 2), answer(10)], replace(PROMPTED, images_left_out=full.left_out)
+    )
+    assert (shown(then), then.left_out, then.changes_history) == ([7, 9], ((1, 5),), False)
 
 
-def test_images_behind_many_without_room_are_not_read(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is a read of an object, one after the other: a conversation about photos has dozens."""
+def test_only_what_is_shown_is_read(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is a read of an object: a conversation about photos has dozens."""
     log = [picture(world, n, IMAGE_BYTES // 4 + 1) for n in range(1, 40)]
-    log += [event(40, EventType.ASSISTANT_RESPONSE, "I see."), picture(world, 41, 100)]
+    log += [answer(40), picture(world, 41, 100)]
     get, read = world.objects.get, list[str]()
 
     def counted(name: str) -> bytes | None:
@@ -78,31 +99,97 @@ def test_images_behind_many_without_room_are_not_read(world: RecallWorld, monkey
         return get(name)
 
     monkeypatch.setattr(world.objects, "get", counted)
-    found = load_images(session(world), log, None)
-    assert (names(found.history), names(found.last), found.history_left_out) == (["1", "2", "3"], ["41"], 36)
-    assert len(read) == 3 + MISFITS + 1
+    assert shown(load(world, log)) == [39, 41]
+    assert len(read) == 2
 
 
 def test_the_message_has_room_before_the_history(world: RecallWorld) -> None:
-    """The history's images stay where both fit; else all of them go, and stay away."""
-    log = [picture(world, 1, HALF), event(2, EventType.ASSISTANT_RESPONSE, "I see."), picture(world, 3, HALF)]
-    beside = load_images(session(world), log, None)
-    assert (names(beside.history), names(beside.last), beside.dropped_to) == (["1"], ["3"], None)
+    log = [picture(world, 1, HALF), answer(2), picture(world, 3, HALF)]
+    assert shown(load(world, log)) == [1, 3]
     log[2] = picture(world, 3, IMAGE_BYTES)
-    alone = load_images(session(world), log, None)
-    assert (names(alone.history), names(alone.last), alone.dropped_to) == ([], ["3"], 2)
-    assert (alone.history_left_out, alone.last_left_out) == (1, 0)
-    then = load_images(session(world), [*log, event(4, EventType.ASSISTANT_RESPONSE, "Nice.")], None, after=2)
-    assert (names(then.history), then.history_left_out, then.dropped_to) == (["3"], 1, None)
+    alone = load(world, log)
+    assert (shown(alone), alone.left_out, alone.changes_history) == ([3], ((1, 1),), True)
+
+
+def test_before_the_first_prompt_all_the_room_is_used_and_no_epoch_begins(world: RecallWorld) -> None:
+    log = [event for n in range(1, 43, 2) for event in (picture(world, n, 100, side=2_532), answer(n + 1))]
+    first, later = load(world, log, SessionEpoch("s1")), load(world, log)
+    assert (shown(first), first.left_out, first.changes_history) == ([*range(3, 43, 2)], ((1, 1),), False)
+    assert (shown(later), later.left_out, later.changes_history) == ([*range(23, 43, 2)], ((1, 21),), True)
+
+
+def test_an_older_large_image_gives_way_to_many_small_ones(world: RecallWorld) -> None:
+    log = [picture(world, 1, 100, side=2_001), *(picture(world, n, 100) for n in range(2, 62)), answer(62)]
+    assert shown(load(world, log, SessionEpoch("s1"))) == [*range(2, 62)]
+    log[-2] = picture(world, 61, 100, side=2_001)
+    assert shown(load(world, log, SessionEpoch("s1"))) == [*range(42, 62)]
+
+
+def test_images_by_an_address_count_and_take_no_bytes(world: RecallWorld) -> None:
+    links = [event(n, EventType.USER_MESSAGE, [LINK]) for n in range(1, 111)]
+    assert shown(load(world, [*links, answer(111)], SessionEpoch("s1"))) == [*range(11, 111)]
+    beside = load(world, [*links[:10], answer(11), picture(world, 12, IMAGE_BYTES)])
+    assert (shown(beside), beside.changes_history) == ([*range(1, 11), 12], False)
+
+
+def test_the_images_of_the_message_count(world: RecallWorld) -> None:
+    log = [*(picture(world, n, 100) for n in range(1, 20)), answer(20)]
+    beside = Wanted(beside=lambda _: Taken(2, 0, large=True))
+    assert shown(load(world, log, SessionEpoch("s1"), wanted=beside)) == [*range(2, 20)]
+
+
+def test_an_image_that_is_gone_is_told_from_then_on(world: RecallWorld) -> None:
+    log = [picture(world, 1, 100), answer(2), picture(world, 3, 100), answer(4)]
+    world.objects.delete(session(world).keys.image_object("1"))
+    found = load(world, log)
+    assert (shown(found), found.unusable, found.changes_history, found.missing) == ([3], ((1, 1),), True, False)
+    again = load(world, log, replace(PROMPTED, images_unusable=found.unusable))
+    assert (shown(again), again.unusable, again.changes_history) == ([3], ((1, 1),), False)
+
+
+def test_an_image_that_the_observer_was_refused_is_told(world: RecallWorld) -> None:
+    log = [replace(picture(world, 1, 100), images_refused=True), answer(2), picture(world, 3, 100)]
+    found = load(world, log)
+    assert (shown(found), found.unusable, found.changes_history) == ([3], ((1, 1),), True)
+
+
+def test_while_nobody_can_read_them_stored_images_are_told_and_nothing_is_kept(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(name: str) -> bytes:
+        raise StoreUnavailable("objects", "GetObject: down")
+
+    log = [picture(world, 1, 100), event(2, EventType.USER_MESSAGE, [LINK]), answer(3)]
+    monkeypatch.setattr(world.objects, "get", down)
+    found = load(world, log)
+    assert (shown(found), found.missing, found.unusable, found.changes_history) == ([2], True, (), False)
+
+
+def test_an_image_of_the_message_is_counted_once_where_the_log_has_it(world: RecallWorld) -> None:
+    for n in range(20):
+        append_events(session(world), [NewEvent(EventType.USER_MESSAGE, [large(n)])])
+        reply(world) if n < 19 else None
+    made = compiled(world, [large(19)])
+    assert (made.images.shown, made.images.left_out) == (20, {})
+    reply(world)
+    then = compiled(world, [large(20)])
+    assert (then.images.shown, then.material.images.changes_history) == (10, True)
+
+
+def test_what_a_call_wants_of_images_is_not_kept(world: RecallWorld) -> None:
+    log = [picture(world, 1, 100), answer(2), picture(world, 3, 100)]
+    recent, none = (load(world, log, wanted=Wanted(which)) for which in ("recent", "none"))
+    assert (shown(recent), shown(none)) == ([3], [])
+    assert [(one.left_out, one.unusable, one.changes_history) for one in (recent, none)] == [((), (), False)] * 2
 
 
 def test_long_texts_take_the_room_of_images(world: RecallWorld) -> None:
     """The answer of a function holds both."""
     largest = picture(world, 2, IMAGE_BYTES)
     short, long = (event(1, EventType.USER_MESSAGE, text) for text in ("\U0001f6b2", "\U0001f6b2" * 200_000))
-    assert load_images(session(world), [short, largest], None).last_left_out == 0
-    assert load_images(session(world), [long, largest], None).last_left_out == 1
-    assert load_images(session(world), [short, largest], None, beside=800_000).last_left_out == 1
+    assert not load(world, [short, largest]).last_left_out
+    assert load(world, [long, largest]).last_left_out
+    assert load(world, [short, largest], beside=800_000).last_left_out
 
 
 def test_a_pack_of_a_wide_script_takes_the_room_of_images(world: RecallWorld) -> None:
@@ -198,6 +285,11 @@ def test_an_image_of_the_log_is_in_the_prompt(world: RecallWorld) -> None:
     shown_ = made.request["messages"][-1]["content"]
     assert shown_[-1] == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png}}
     assert [b["text"] for b in shown_ if b["type"] == "text"][-1] == "Look:"
+
+
+def large(n: int) -> dict[str, str]:
+    data = base64.b64encode(png(1, 2_001, noise=bytes([n]))).decode()
+    return {"type": "image", "media_type": "image/png", "data": data}
 
 
 def image(letter: str) -> dict[str, str]:

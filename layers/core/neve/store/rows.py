@@ -244,7 +244,7 @@ def read_epoch(item: Item) -> SessionEpoch:
 def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
     attributes = _unless_nothing(
-        _epoch.dump_python(epoch, mode="json", exclude_none=True), retracted=[], images_dropped_to=0
+        _epoch.dump_python(epoch, mode="json", exclude_none=True), retracted=[], images_left_out=[], images_unusable=[]
     )
     item = _item(keys.of_session(epoch.session_id).epoch, "epoch", attributes)
     if epoch.rebuild_due:
@@ -276,7 +276,7 @@ def read_event(item: Item) -> Event:
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, taken_back=False, erased=False, rev=1)
+    attributes = _unless_nothing(attributes, images_refused=False, taken_back=False, erased=False, rev=1)
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from neve.domain.compile.arguments import arguments
+from neve.domain.compile.shown_images import LEFT_OUT
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.tokens import estimate, event_tokens
@@ -84,7 +85,8 @@ def shown_tokens(event: Event) -> int:
 
 
 def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> list[Text | Image]:
-    """``images``: base64 by object key of those that are shown; another stored one becomes a line of text. Blank texts
+    """``images``: base64 by object key of those that are shown; another stored one becomes a line of text, and so does
+    one that says why it is left out. Blank texts
     are left out: no provider takes them."""
     if isinstance(content, str):
         return [Text(content)] if content.strip() else []
@@ -106,6 +108,8 @@ def says_nothing(event: Event) -> bool:
 
 
 def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
+    if LEFT_OUT in block:
+        return not_shown(block["media_type"])
     if "url" in block:
         return Image(block["media_type"], url=block["url"])
     data = block.get("data") or images.get(block.get("object", ""))

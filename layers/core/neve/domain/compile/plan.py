@@ -38,8 +38,8 @@ _BEHIND_THE_HIDDEN = 1_000_000
 class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
     answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
-    retrieved text has room for, whatever the budget. ``images`` of the history, and ``last_images`` of what waits for
-    an answer: base64 by object key. ``timezone``: in which a summary tells the days."""
+    retrieved text has room for, whatever the budget. ``images``: base64 by object key of those that are shown.
+    ``timezone``: in which a summary tells the days."""
 
     static: str = ""
     boundaries: str = ""
@@ -59,7 +59,6 @@ class PromptInput:
     too_long: Sequence[str] = ()
     task: TaskState | None = None
     images: Mapping[str, str] = field(default_factory=dict)
-    last_images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +329,6 @@ class _Fitted:
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
         conversation = self.history.conversation(prompt_input.images)
-        conversation.images = prompt_input.last_images
         for event in self.now:
             conversation.add(event)
         history, last = conversation.parts()

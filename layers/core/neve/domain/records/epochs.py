@@ -27,7 +27,8 @@ class SessionEpoch:
     here the covered tool results are documents of their own. ``cut``: what this epoch's prompts do not show beyond
     that. ``prefix``: what stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack
     versions up to here are not given out again. ``removed_to``: the covered events up to here are gone for good, their
-    time being over. ``images_dropped_to``: the histories of prompts show no image of the events up to here."""
+    time being over. Prompts show no image of the events in ``images_left_out``, which had no room, and in
+    ``images_unusable``, which were refused or are gone."""
 
     session_id: str
     epoch: int = 0
@@ -43,7 +44,8 @@ class SessionEpoch:
     prefix: str | None = None
     purged_to: int = 0
     removed_to: int = 0
-    images_dropped_to: int = 0
+    images_left_out: Spans = ()
+    images_unusable: Spans = ()
     retracted: Spans = ()
     version: int = 0
 

@@ -12,13 +12,16 @@ from neve.domain.tenants.policy import Profile
 
 Retrieval = Literal["auto", "tools", "both", "none"]
 Format = Literal["anthropic", "openai"]
+ImagesShown = Literal["all", "recent", "none"]
+"""``recent``: of what waits for an answer."""
 Content = str | list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class CompileCommand:
     """``message``: text or blocks; None where the log ends with what the model has to answer. ``profile`` None: the
-    policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written."""
+    policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written. ``images_refused``: seqs of
+    events whose images a provider has refused."""
 
     message: Content | None = None
     task: TaskState | None = None
@@ -28,6 +31,8 @@ class CompileCommand:
     profile: Profile | None = None
     history_window: int | None = None
     dry_run: bool = False
+    images: ImagesShown = "all"
+    images_refused: frozenset[int] = frozenset()
 
     @property
     def recalls(self) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from neve.domain.compact.headings import summary_target
@@ -17,9 +18,12 @@ from neve.domain.compile.answer_size import beyond_its_room, room_for_the_log
 from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.history import is_hidden
 from neve.domain.compile.last_turn import session_text
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.shown_images import ImageCount, count_images, marked
 from neve.domain.errors import FieldError, NeveError, invalid
+from neve.domain.images.room import Taken, taken_by
 from neve.domain.pack.render import escape
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType
@@ -33,10 +37,11 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
+from neve.usecases.compile.images import Wanted
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
 from neve.usecases.compile.recalls import Recalls
-from neve.usecases.images.event_images import name_images
+from neve.usecases.images.event_images import name_images, shaped
 from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
@@ -53,7 +58,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``: what stands before
-    the pack is not what it was in the prompt before. ``elapsed_ms`` of all of it."""
+    the pack is not what it was in the prompt before. ``images``: of the prompt. ``elapsed_ms`` of all of it."""
 
     command: CompileCommand
     budget: Budget
@@ -66,6 +71,7 @@ class Compiled:
     degraded: Sequence[str]
     elapsed_ms: float
     prefix_sha: Mapping[str, str]
+    images: ImageCount = field(default_factory=ImageCount)
 
     @property
     def transparency(self) -> list[str]:
@@ -104,7 +110,8 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
 
 def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) -> Compiled:
     began = scope.ports.clock.monotonic_ms()
-    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes)
+    wanted = _wanted(scope, command)
+    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes, wanted=wanted)
     if command.text.strip():
         recalls.ask(command.text)
     material = reads.collect()
@@ -119,7 +126,7 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(shas))
         except Conflict:
             if attempt + 1 < READINGS:
-                material = start_reads(scope, beside=command.bytes).collect()
+                material = start_reads(scope, beside=command.bytes, wanted=wanted).collect()
                 continue
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
@@ -158,7 +165,10 @@ class _Compilation:
         cls, scope: SessionScope, command: CompileCommand, material: Material, recalled: RecallAnswer | None
     ) -> _Compilation:
         log = material.log.events if material.log else []
-        events, asked = _parted(scope, log, command.message)
+        message = command.message
+        if command.images == "none" and message is not None:
+            message = marked(message, "not_wanted")
+        events, asked = _parted(scope, log, message)
         if asked is None and material.log is None:
             raise _unread()
         if asked is None and not _goes_on(events):
@@ -245,8 +255,7 @@ class _Compilation:
             hits=[hit.id for hit in hits],
             too_long=[hit.id for hit in recalled if hit.id not in shown],
             task=self.command.task,
-            images=material.images.history,
-            last_images=material.images.last,
+            images=material.images.bodies,
         )
 
     def _session(self) -> str:
@@ -259,6 +268,14 @@ class _Compilation:
         """None of a dry run."""
         render = for_anthropic if self.command.format == "anthropic" else for_openai
         return None if self.command.dry_run else render(plan.prompt)
+
+    def _images(self, plan: Plan) -> ImageCount:
+        log = self.material.log.events if self.material.log else ()
+        shown = [event for event in log if not is_hidden(event.seq, plan.cut)]
+        beside: list[Mapping[str, Any]] = []
+        if len(log) == len(self.events) and isinstance(self.asked, list):
+            beside = [block for block in self.asked if block["type"] == "image"]
+        return count_images(shown, beside, self.command.format)
 
     def compiled(
         self,
@@ -283,6 +300,7 @@ class _Compilation:
             degraded=list(dict.fromkeys((*self.material.degraded, *recall_flags, *self.flags))),
             elapsed_ms=round(self.scope.ports.clock.monotonic_ms() - began_ms, 3),
             prefix_sha=shas,
+            images=self._images(plan),
         )
 
 
@@ -294,6 +312,19 @@ def _static(scope: SessionScope) -> str:
 def _prefix(shas: Mapping[str, str]) -> str:
     """As the epoch keeps it."""
     return " ".join(f"{name}:{sha[:16]}" for name, sha in shas.items())
+
+
+def _wanted(scope: SessionScope, command: CompileCommand) -> Wanted:
+    return Wanted(command.images, command.images_refused, partial(_beside_the_log, scope, command.message))
+
+
+def _beside_the_log(scope: SessionScope, message: Content | None, events: Sequence[Event]) -> Taken:
+    """What the images of the message take that is not in the log."""
+    if isinstance(message, str) or message is None or _parted(scope, events, message)[1] is not message:
+        return Taken()
+    named, sent = name_images(scope, message, "message")
+    blocks = shaped(named, {one.name: one.shape for one in sent if one.shape is not None})
+    return sum((taken_by(block) for block in blocks if isinstance(block, dict) and block["type"] == "image"), Taken())
 
 
 # --- the message ------------------------------------------------------------------------------------
@@ -350,11 +381,10 @@ def _goes_on(events: Sequence[Event]) -> bool:
 
 
 def _message(asked: Content | None, material: Material) -> list[Any] | None:
-    """Nothing in it can open or close an element of Neve's. A message that stands before the hidden part is asked again
-    where all behind it was taken back: its images are the history's."""
+    """Nothing in it can open or close an element of Neve's."""
     if asked is None:
         return None
-    blocks = content_blocks(asked, {**material.images.history, **material.images.last})
+    blocks = content_blocks(asked, material.images.bodies)
     return [Text(escape(block.text)) if isinstance(block, Text) else block for block in blocks]
 
 

@@ -14,6 +14,7 @@ from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compile.answer_size import beyond_its_room
 from neve.domain.compile.history import hidden
+from neve.domain.compile.shown_images import all_marked
 from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
 from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary
@@ -29,7 +30,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.session_state import read_state
-from neve.usecases.compile.images import Images, load_images
+from neve.usecases.compile.images import Images, Wanted, load_images
 from neve.usecases.compile.updates import updates_since
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.observe.model_down import queued
@@ -77,7 +78,7 @@ class Log:
     """``events``: those that are shown, in the order of their seqs. ``summary``: of the hidden ones; ``stands_in``: it
     was made now, because none is stored. ``compacted``: the one that the last compaction has written."""
 
-    events: list[Event]
+    events: Sequence[Event]
     summary: FourHeadings | None = None
     stands_in: bool = False
     compacted: Summary | None = None
@@ -124,7 +125,8 @@ class Reads:
             events = [event for part in (aside.events, *parts) for event in part or ()]
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
         updates = collected.of(self.updates, start_by, UPDATES_ERROR) or []
-        images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or Images()
+        images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or _no_images(session_state, log)
+        log = replace(log, events=images.events) if log else None
         if images.missing:
             collected.degraded.append(IMAGES_ERROR)
         elif images.last_left_out:
@@ -134,9 +136,11 @@ class Reads:
         return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
 
 
-def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0) -> Reads:
+def start_reads(
+    scope: SessionScope, *, read_only: bool = False, beside: int = 0, wanted: Wanted | None = None
+) -> Reads:
     """``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself brings into the
-    answer."""
+    answer. ``wanted``: what it says of images."""
     start = scope.ports.tasks.start
     began = scope.ports.clock.monotonic_ms()
     state = start(lambda: read_state(scope.ports.table, scope.keys))
@@ -147,7 +151,7 @@ def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0
     aside = start(lambda: _aside(scope, session_state.result()))
     updates = start(lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack))
     taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
-    images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), taken))
+    images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
     return Reads(scope, began, session_state, pack, parts, aside, updates, images)
 
 
@@ -180,10 +184,22 @@ def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> 
     return pack_of(scope, session_state.epoch)
 
 
-def _images(scope: SessionScope, session_state: SessionState, events: list[Event], beside: Callable[[], int]) -> Images:
+def _no_images(session_state: SessionState, log: Log | None) -> Images:
+    """None of them could be read in time: each is a line of text, so that the prompt is one that can be sent."""
+    events = all_marked(log.events, "unread") if log else ()
+    return Images(events, {}, session_state.epoch.images_left_out, session_state.epoch.images_unusable)
+
+
+def _images(
+    scope: SessionScope,
+    session_state: SessionState,
+    events: list[Event],
+    wanted: Wanted | None,
+    beside: Callable[[], int],
+) -> Images:
     """``beside``: as ``load_images`` takes it; of a log without images nobody asks for it."""
     taken = beside() if any(map(images_of, events)) else 0
-    return load_images(scope, events, session_state.hidden, session_state.epoch.images_dropped_to, taken)
+    return load_images(scope, events, session_state.hidden, session_state.epoch, wanted, taken)
 
 
 def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:

@@ -9,14 +9,15 @@ from pydantic import Field, JsonValue, field_validator
 
 from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
 from neve.domain.compile.last_turn import TaskState, ToolOutput
+from neve.domain.compile.shown_images import Why
 from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackManifest
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.fields import Filled, Identifier, Name
+from neve.http.schemas.fields import Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import ImageBlock, MessageContent
-from neve.usecases.compile.command import CompileCommand, Content
+from neve.usecases.compile.command import CompileCommand, Content, ImagesShown
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import SessionState
 
@@ -67,6 +68,16 @@ class CompileBody(Body):
         default=None, ge=1, le=1_000, description="Turns: at least so many are shown, and at most twice as many."
     )
     dry_run: bool = Field(default=False, description="The report only. Nothing is written.")
+    images: ImagesShown = Field(
+        default="all",
+        description="Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line"
+        " of text.",
+    )
+    images_refused: Annotated[list[Seq], Field(max_length=1_000)] = Field(
+        default_factory=list,
+        description="Events whose images the provider has refused: `image_events` of the prompt that it would not take."
+        " This prompt and all later ones show a line of text in their place.",
+    )
 
     @field_validator("message")
     @classmethod
@@ -95,6 +106,8 @@ class CompileBody(Body):
             profile=self.budget_profile,
             history_window=self.history_window,
             dry_run=self.dry_run,
+            images=self.images,
+            images_refused=frozenset(self.images_refused),
         )
 
     def _content(self) -> Content | None:
@@ -160,10 +173,13 @@ class TiersOut(View):
 
 
 class ImagesOut(View):
-    """Stored images of the log; those by `url` are always shown."""
+    """Of the prompt, those by `url` included."""
 
     shown: int
-    left_out: int = Field(description="A line of text stands in their place. Of the message: `images:left_out`.")
+    left_out: int = Field(
+        description="A line of text stands in their place; `pruned` says of which events and why. Of what waits for an"
+        " answer: `images:left_out`."
+    )
 
 
 class ReportOut(View):
@@ -181,6 +197,7 @@ class ReportOut(View):
     prefix_changed: bool = Field(description="Those are others than in the session's prompt before.")
     history: HistoryOut | None
     images: ImagesOut
+    image_events: list[int] = Field(description="The events whose images are shown: what `images_refused` takes.")
     tiers: TiersOut
     pack_version: int | None
     pack_layers: dict[str, int] | None = Field(
@@ -251,7 +268,10 @@ def _report(made: Compiled, policy: Policy) -> ReportOut:
             SectionOut(section=s.name, priority=s.priority, need=s.need, granted=s.granted, used=s.used)
             for s in plan.sections
         ],
-        pruned=[PrunedOut(section=one.section, items=list(one.items), why=one.why) for one in plan.pruned],
+        pruned=[
+            *(PrunedOut(section=one.section, items=list(one.items), why=one.why) for one in plan.pruned),
+            *_images_left_out(made),
+        ],
         used=plan.used,
         limit=limit,
         pct=round(share, 4),
@@ -261,7 +281,8 @@ def _report(made: Compiled, policy: Policy) -> ReportOut:
         prefix_sha256=dict(made.prefix_sha),
         prefix_changed=made.prefix_changed,
         history=_history(made),
-        images=_images(made),
+        images=ImagesOut(shown=made.images.shown, left_out=sum(map(len, made.images.left_out.values()))),
+        image_events=list(made.images.events),
         tiers=_tiers(made),
         pack_version=pack.manifest.pack_version if pack and pack.manifest else None,
         pack_layers=_pack_layers(pack.manifest) if pack and pack.manifest else None,
@@ -270,11 +291,24 @@ def _report(made: Compiled, policy: Policy) -> ReportOut:
     )
 
 
-def _images(made: Compiled) -> ImagesOut:
-    loaded = made.material.images
-    return ImagesOut(
-        shown=loaded.history_shown + loaded.last_shown, left_out=loaded.history_left_out + loaded.last_left_out
-    )
+_WHY_NO_IMAGE: Mapping[Why, str] = {
+    "no_room": "more images, pixels or bytes than a prompt has room for",
+    "unusable": "refused by a provider, or gone",
+    "not_wanted": "the call wants none of them",
+    "not_taken": "the provider takes none there",
+    "unread": "could not be read",
+}
+
+
+def _images_left_out(made: Compiled) -> list[PrunedOut]:
+    return [
+        PrunedOut(section="images", items=list(dict.fromkeys(map(_place, seqs))), why=_WHY_NO_IMAGE[why])
+        for why, seqs in made.images.left_out.items()
+    ]
+
+
+def _place(seq: int | None) -> str:
+    return "message" if seq is None else f"event {seq}"
 
 
 def _pack_layers(manifest: PackManifest) -> dict[str, int]:
@@ -328,7 +362,7 @@ def _history(made: Compiled) -> HistoryOut | None:
         epoch=made.epoch.epoch,
         turns=made.plan.turns,
         hidden={"from": hidden.seq_from, "to": hidden.seq_to} if hidden else None,
-        epoch_changed=cut is not None or made.material.images.dropped_to is not None,
+        epoch_changed=cut is not None or made.material.images.changes_history,
         compaction="queued" if cut is not None and made.epoch is not session_state.epoch else "none",
     )
 

@@ -1,0 +1,121 @@
+"""Which images of a log a prompt shows (docs/rules/compile.md#images). Pure: what they take stands in the log."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
+from neve.domain.images.room import Taken, taken_by
+from neve.domain.records.sessions import Event, EventType, Span, Spans
+from neve.domain.sessions.transcript import images_of
+
+IMAGE_BYTES = MAX_IMAGE_BYTES
+"""Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
+MAKES_ROOM = 2
+"""A history that has to make room keeps one part in so many of the limits (*chosen*): else the next image would change
+the beginning of the prompt again."""
+
+Why = Literal["no_room", "unusable", "not_wanted", "not_taken", "unread"]
+"""Why an image is a line of text: the limits; it was refused or is gone; the call wants none; the provider takes none
+there; nobody could read it now."""
+LEFT_OUT = "left_out"
+"""Of an image block of a compile: why it is not shown. No block of the log has it."""
+
+
+def may_show(event: Event) -> bool:
+    """No provider takes an image that an assistant is to have said, nor Anthropic one of a tool that failed."""
+    if event.event_type is EventType.TOOL_RESULT:
+        return not event.event_data.get("is_error")
+    return event.event_type is EventType.USER_MESSAGE
+
+
+def choose(past: Sequence[Event], now: Sequence[Event], *, beside: Taken, room: int, share: int) -> dict[int, set[int]]:
+    """Places of the image blocks that are shown, by seq. ``now``: what waits for an answer has room first, the newest
+    event before the others, of an event the first images that fit. ``past``: all of it where both have room together;
+    else of the newest events as many as stay within one part in ``share`` of the limits. Of an event of the past the
+    same images are shown whatever stands beside it. ``beside``: what the message of the call takes. ``room``: bytes."""
+    shown: dict[int, set[int]] = {}
+    taken = beside
+    for event in reversed(now):
+        shown[event.seq], more = _fitting(event, taken, room)
+        taken += more
+    whole = {event.seq: _fitting(event, Taken(), IMAGE_BYTES) for event in past}
+    if taken.has_room_for(sum((more for _, more in whole.values()), Taken()), room):
+        share = 1
+    for event in reversed(past):
+        places, more = whole[event.seq]
+        if taken.has_room_for(more, room, share):
+            shown[event.seq] = places
+            taken += more
+    return shown
+
+
+def _fitting(event: Event, taken: Taken, room: int) -> tuple[set[int], Taken]:
+    places, more = set[int](), Taken()
+    for place, block in enumerate(event.content):
+        if isinstance(block, dict) and block["type"] == "image" and (taken + more).has_room_for(taken_by(block), room):
+            places.add(place)
+            more += taken_by(block)
+    return places, more
+
+
+def spans_of(seqs: Iterable[int], before: Spans, shown: Iterable[int]) -> Spans:
+    """``before`` and ``seqs``; what no event of ``shown`` stands between is one span, so that there are never many."""
+    bounds, spans = sorted(shown), list[Span]()
+    for first, last in sorted({*before, *((seq, seq) for seq in seqs)}):
+        if spans and bisect_right(bounds, spans[-1][1]) == bisect_right(bounds, first):
+            spans[-1] = (spans[-1][0], max(spans[-1][1], last))
+        else:
+            spans.append((first, last))
+    return tuple(spans)
+
+
+def marked(content: str | list[dict[str, Any]], why: Why, shown: Iterable[int] = ()) -> str | list[dict[str, Any]]:
+    """``shown``: places of the image blocks that are shown; each other one says why it is not."""
+    if isinstance(content, str):
+        return content
+    return [
+        block | {LEFT_OUT: why} if block["type"] == "image" and place not in shown else block
+        for place, block in enumerate(content)
+    ]
+
+
+def all_marked(events: Iterable[Event], why: Why) -> list[Event]:
+    return [replace(event, content=marked(event.content, why)) if may_show(event) else event for event in events]
+
+
+# --- what a report says of them ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCount:
+    """``events``: seqs of those whose images are shown, ``left_out``: of the others, by reason, once for each image;
+    None for the message of the call."""
+
+    shown: int = 0
+    events: tuple[int, ...] = ()
+    left_out: Mapping[Why, Sequence[int | None]] = field(default_factory=dict)
+
+
+def count_images(events: Iterable[Event], message: Sequence[Mapping[str, Any]], form: str) -> ImageCount:
+    """``events``: of the prompt, marked. ``message``: image blocks of the call that the log has not. ``form``: whose
+    arguments are made."""
+    shown: list[int | None] = []
+    left_out: dict[Why, list[int | None]] = {}
+    said = [(event.seq, block, _takes(event, form)) for event in events for block in images_of(event)]
+    for seq, block, takes in [*said, *((None, block, True) for block in message)]:
+        why: Why | None = block.get(LEFT_OUT)
+        if not takes or (form == "anthropic" and not block.get("url", "https:").startswith("https:")):
+            why = "not_taken"
+        if why is None:
+            shown.append(seq)
+        else:
+            left_out.setdefault(why, []).append(seq)
+    return ImageCount(len(shown), tuple(dict.fromkeys(seq for seq in shown if seq is not None)), left_out)
+
+
+def _takes(event: Event, form: str) -> bool:
+    return may_show(event) and not (form == "openai" and event.event_type is EventType.TOOL_RESULT)
