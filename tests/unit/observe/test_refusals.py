@@ -40,7 +40,7 @@ from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
-from tests.pictures import TINY_PNG
+from tests.pictures import TINY_PNG, png
 from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE
@@ -438,11 +438,14 @@ def test_a_note_on_an_event_asks_for_no_other_work(world: World) -> None:
 # --- what one request has room for --------------------------------------------------------------------
 
 
+def drawn(message: int, n: int) -> str:
+    return base64.b64encode(TINY_PNG + bytes([message, n] * 30)).decode()
+
+
 def pictures(world: World, *counts: int) -> None:
-    """A message for each number, with so many images of one length in base64."""
+    """A message for each number, with so many images of one length."""
     for message, count in enumerate(counts):
-        drawn = [base64.b64encode(TINY_PNG + bytes([message, n] * 30)).decode() for n in range(count)]
-        images = [{"type": "image", "media_type": "image/png", "data": one} for one in drawn]
+        images = [{"type": "image", "media_type": "image/png", "data": drawn(message, n)} for n in range(count)]
         content = [{"type": "text", "text": f"message {message}"}, *images]
         append_events(world.user().of_session("s1"), [NewEvent(USER, content)])
 
@@ -456,17 +459,40 @@ def test_images_that_one_request_has_no_room_for_are_the_next_passs(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the provider refused the whole request for its size, and all of them were left out."""
-    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 2 * len(drawn(0, 0)) + 20)
     pictures(world, 1, 1, 0, 1, 2)
     report = observe(world)
     assert asked(world) == ["1i 2i 3", "4i", "5i"]
     assert (lines_of(world), report.images_left_out, marker(world)) == (["1", "2", "3", "4", "5"], [], 5)
 
 
+def test_large_screenshots_of_a_long_tail_are_two_requests(world: World) -> None:
+    """A provider refuses more than 20 images where one has a side over 2,000 pixels."""
+    world.observer = ScriptedObserver()
+    shot = {"type": "image", "media_type": "image/png", "data": base64.b64encode(png(1_170, 2_532)).decode()}
+    for _ in range(21):
+        append_events(world.user().of_session("s1"), [NewEvent(USER, [shot])])
+    report = observe(world)
+    assert [len(one.events) for one in world.observer.passes] == [20, 1]
+    assert (report.images_left_out, marker(world)) == ([], 21)
+
+
+def test_an_image_that_was_refused_is_noted_on_its_event_and_not_sent_again(world: World) -> None:
+    world.observer = Fastidious(has_image)
+    pictures(world, 0, 1)
+    observe(world)
+    scope = world.user().of_session("s1")
+    assert [row.images_refused for row in list_events(scope, 1, 10).events] == [False, True]
+    world.observer = ScriptedObserver()
+    job_id = retract_events(scope, Retract(1, 1, "edited")).job_id
+    run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)
+    assert not any(has_image(event) for one in world.observer.passes for event in one.events)
+
+
 def test_an_image_that_no_request_has_room_for_beside_its_events_others_is_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 2 * len(drawn(0, 0)) + 20)
     world.observer = ScriptedObserver()
     pictures(world, 3, 1)
     report = observe(world)
@@ -504,7 +530,7 @@ def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.
     tell(world, "the last")
     world.observer = ScriptedObserver()
     observe(world)
-    monkeypatch.setattr(images, "REQUEST_BYTES", 400)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 2 * len(drawn(0, 0)) + 20)
     scope = world.user().of_session("s1")
     job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
     report = run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)

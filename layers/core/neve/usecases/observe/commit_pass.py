@@ -23,7 +23,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
-from neve.store.transact import transact
+from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders, with_successors
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.observe.lease import check_lease
@@ -43,7 +43,8 @@ class InputRetracted(Exception):
 class PassRead:
     """What the observer was shown: the seqs ``first`` to ``shown_to`` (``events`` are those of them that it can read).
     It did justice to them up to ``covered_to``. ``advance``: the marker moves there even when it found nothing.
-    ``refused``: events among them that it would not read. ``facts``: what it proposed of them, for which there is
+    ``refused``: events among them that it would not read; ``unseen``: those that it read without their images only.
+    ``facts``: what it proposed of them, for which there is
     room. ``held``: parts of the log that its answer may hold words of, those that the memories shown with them were
     made from included. ``said``: what the lines are held against; None = the events alone."""
 
@@ -53,6 +54,7 @@ class PassRead:
     events: Sequence[Event]
     advance: bool
     refused: tuple[RefusedEvent, ...] = ()
+    unseen: tuple[int, ...] = ()
     facts: tuple[StatedFact, ...] = ()
     held: tuple[Span, ...] = ()
     said: Said | None = None
@@ -126,6 +128,7 @@ class PassCommit:
             ops.append(rows.put_memory(keys, replace(memory, born_gen=head.gen)))
         if observed and observed.usage:
             ops.append(usage_put(keys, found.get(keys.usage), model_usage(observed.calls, observed.usage)))
+        ops += self._notes_of_images(found, MAX_WRITE_OPS - len(ops))
         bumps = [bump for bump in bumps if bump.item["id"] not in facts.changed][: MAX_WRITE_OPS - len(ops)]
         self.scope.ports.table.write([*ops, *bumps])
         return Committed(memory.id if memory else None, _ids(bumps), moved, list(self.decided), self._without_room)
@@ -153,9 +156,9 @@ class PassCommit:
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
         """Two batch reads where facts are known already, more where something has taken their place, else one."""
         keys = self.scope.keys
-        refused = [keys.event(one.seq) for one in self.read.refused]
+        noted = [keys.event(seq) for seq in (*(one.seq for one in self.read.refused), *self.read.unseen)]
         about = rows_of_facts(keys, [self._candidate(fact, "UTC") for fact in self.read.facts])
-        wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused, *about]
+        wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *noted, *about]
         found = with_holders(self.scope, self.scope.ports.table.get_many(list(dict.fromkeys(wanted))))
         return with_successors(self.scope, found) if about else found
 
@@ -245,6 +248,13 @@ class PassCommit:
             if row:
                 notes.append(Put(row | {"unobservable": {"reason": one.reason}}, Version(row["version"])))
         return notes
+
+    def _notes_of_images(self, found: dict[Key, Item], most: int) -> list[Put]:
+        """The rows of the events whose images alone were refused: as many as the transaction has room for. Of the
+        others a prompt shows the images until somebody says that a provider refuses them."""
+        read = [found[key] for seq in self.read.unseen if (key := self.scope.keys.event(seq)) in found]
+        puts = (Put(row | {"images_refused": True}, Version(row["version"])) for row in read)
+        return next(batches(puts, lambda put: item_bytes(put.item), most=most), [])
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
         marker = self._read_to(marker, found=memory is not None or bool(facts.changed or self._without_room))

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from neve.domain.images.room import Taken, taken_by
 from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports.objects import ObjectStore
 from neve.usecases.images.image_objects import read_image
-from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
+from neve.usecases.observe.refusals import IMAGE_LEFT_OUT, without_images
 
 REQUEST_BYTES = 20_000_000
 """Of the images of one request, in base64 (*limit*: Anthropic takes requests of 32 MB, and an image of 5 MB; the worker
-holds them three times over in its 512 MB)."""
+holds them three times over in its 512 MB). How many they may be, ``domain/images/room.py`` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,19 @@ def with_images(objects: ObjectStore, event: Event) -> Event:
 
 def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
     """The first of the events with their images: as many as these have room for, and at least one, which then ends
-    them. ``logged``: as they are in the log; one of them that is above the cap by itself has lost images already."""
+    them. Images that were refused before are not sent again. ``logged``: as they are in the log; one of them that is
+    above the cap by itself has lost images already."""
     had = {event.seq: len(images_of(event)) for event in logged}
     without = [event.seq for event in events if len(images_of(event)) < had[event.seq]]
     shown: list[Event] = []
-    left: int | None = REQUEST_BYTES
+    taken: Taken | None = Taken()
     for event in events:
-        one = _Inlining(objects, left)
+        one = _Inlining(objects, taken)
         pictured = one.event(event)
         if one.full:
             return Pictured(tuple(shown), tuple(without)) if shown else Pictured((pictured,), (event.seq,))
         shown.append(pictured)
-        left = one.left
+        taken = one.taken
         if one.gone and event.seq not in without:
             without.append(event.seq)
     return Pictured(tuple(shown), tuple(without))
@@ -54,29 +56,40 @@ def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Ev
 
 @dataclass
 class _Inlining:
-    """``left``: bytes that there is room for; None: for all. ``full``: an image had no room. ``gone``: the bytes of one
-    are not stored any more."""
+    """``taken``: by the images so far; None where there is room for all. ``full``: an image had no room. ``gone``: the
+    bytes of one are not stored any more."""
 
     objects: ObjectStore
-    left: int | None
+    taken: Taken | None
     full: bool = field(default=False)
     gone: bool = field(default=False)
 
     def event(self, event: Event) -> Event:
-        if isinstance(event.content, str) or not any("object" in block for block in event.content):
+        if event.images_refused and self.taken is not None:
+            return without_images([event])[0]
+        if isinstance(event.content, str) or not images_of(event):
             return event
         return replace(event, content=[self._block(block) for block in event.content])
 
     def _block(self, block: dict[str, Any]) -> dict[str, Any]:
-        if "object" not in block:
+        if block["type"] != "image":
             return block
+        if "object" not in block:
+            return block if self._takes(taken_by(block)) else {"type": "text", "text": IMAGE_LEFT_OUT}
         body = read_image(self.objects, block["object"])
         if body is None:
             self.gone = True
             return {"type": "text", "text": "[image no longer stored]"}
         data = base64.b64encode(body).decode()
-        if self.left is not None and len(data) > self.left:
-            self.full = True
+        if not self._takes(replace(taken_by(block), bytes=len(data))):
             return {"type": "text", "text": IMAGE_LEFT_OUT}
-        self.left = None if self.left is None else self.left - len(data)
         return {"type": "image", "media_type": block["media_type"], "data": data}
+
+    def _takes(self, image: Taken) -> bool:
+        if self.taken is None:
+            return True
+        if not self.taken.has_room_for(image, REQUEST_BYTES):
+            self.full = True
+            return False
+        self.taken += image
+        return True

@@ -176,7 +176,8 @@ class _Pass:
         room = facts_with_room(stated_facts(observed.facts, said), plan.events[0].seq)
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
-        read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given), said=said)
+        held = held_by(given)
+        read = PassRead(first, last, last, plan.events, advance, marker.refused, tuple(unseen), held=held, said=said)
         observed, read = done_justice(observed, read, room)
         with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(observed, read)

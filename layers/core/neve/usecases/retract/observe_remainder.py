@@ -237,7 +237,10 @@ class _Again:
             observed, new = self._ask(given)
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             said = said_in_pass(self.scope, shown.events, given.prior, observed, shown.marker.retracted)
-        read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given), said=said)
+        unseen, held = tuple(new.images_left_out), held_by(given)
+        read = PassRead(
+            shown.spans[0][0], shown.last, shown.last, shown.events, True, unseen=unseen, held=held, said=said
+        )
         facts = self._unsettled(shown, stated_facts(observed.facts, said))
         room = facts_with_room(facts, shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
