@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from neve.domain.observe.scenes import may_set
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
-from neve.observers.extractive.english.scenes import may_set
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.extractive.speech import own_events
 from neve.observing import Observed, PassInput

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from neve.domain.observe.scenes import goes_on, is_over, is_role, may_set, set_among, set_by
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -15,7 +16,6 @@ from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import speaks_of_self, with_person, with_subject, without_dangling_start
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, from_assistant, wish
-from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, may_set, set_among, set_by
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.judgement import assistant_did, judge

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from neve.domain.compact.extract import sentences_of
 from neve.domain.librarian.looking import names_in
+from neve.domain.observe.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
@@ -16,7 +17,6 @@ from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.english.handed_over import SALUTATION, TEXT_NOUN, parts_of
 from neve.observers.extractive.english.headings import is_heading
 from neve.observers.extractive.english.orders import is_order, is_question
-from neve.observers.extractive.english.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from neve.domain.english import PLEASE as PLEASE
 from neve.observers.extractive.english.vocabulary import any_of
 
 ORDER_VERB = any_of(
@@ -22,7 +23,6 @@ _MORE_VERBS = any_of(
     "describe define rate grade judge simplify solve read look see tell give show complete continue finish help",
     "classify compose transcribe mark evaluate clean turn put",
 )
-PLEASE = r"(?:(?:please|pls|now|just|can you|could you|would you|will you|help me(?: to)?)\s+)*"
 _ORDER = re.compile(
     rf"^{PLEASE}(?:{ORDER_VERB}|{REWORKS}|{_MORE_VERBS})\b(?! (?:is|are|was|were|has|had)\b)", re.IGNORECASE
 )

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from neve.domain.english import any_of as any_of
+
 
 def words(*lists: str) -> frozenset[str]:
     """The words of the lists."""
     return frozenset(word for entries in lists for word in entries.split())
-
-
-def any_of(*lists: str) -> str:
-    """A group that matches any of the entries. A list holds words between blanks, or, with a ``|`` in it, patterns
-    between bars, which may hold blanks."""
-    alternatives = [entry for entries in lists for entry in ([entries] if "|" in entries else entries.split())]
-    return "(?:" + "|".join(alternatives) + ")"
 
 
 _ADVERBS = (

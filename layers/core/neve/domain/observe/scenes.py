@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
+from neve.domain.english import PLEASE, any_of
 from neve.domain.records.markers import Scene
 from neve.domain.times import parse
-from neve.observers.extractive.english.orders import PLEASE
-from neve.observers.extractive.english.vocabulary import any_of
 
 PAUSE = timedelta(hours=12)
 """Nobody goes on with a scene that was left for so long."""

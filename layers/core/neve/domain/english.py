@@ -1,0 +1,13 @@
+"""What patterns of English are written with."""
+
+from __future__ import annotations
+
+PLEASE = r"(?:(?:please|pls|now|just|can you|could you|would you|will you|help me(?: to)?)\s+)*"
+"""In front of what somebody is asked to do."""
+
+
+def any_of(*lists: str) -> str:
+    """A group that matches any of the entries. A list holds words between blanks, or, with a ``|`` in it, patterns
+    between bars, which may hold blanks."""
+    alternatives = [entry for entries in lists for entry in ([entries] if "|" in entries else entries.split())]
+    return "(?:" + "|".join(alternatives) + ")"
