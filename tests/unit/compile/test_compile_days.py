@@ -22,6 +22,15 @@ def zoned(world: RecallWorld, timezone: str, name: str = "s1") -> None:
     open_session(world.user(), OpenSession(name, user_meta={"timezone": timezone}, budget_ms=0))
 
 
+def observed(world: RecallWorld, name: str) -> None:
+    """A pass has read all of it, and found nothing."""
+    keys = world.user().of_session(name).keys
+    head, marker = world.rows.get(keys.session_head), world.rows.get(keys.marker)
+    assert head is not None and marker is not None
+    read = replace(rows.read_marker(marker), observed_seq=head["last_seq"])
+    world.rows.write([rows.put_marker(keys, read)])
+
+
 def frozen(made: Compiled) -> Any:
     """What stands in front of the last message."""
     prompt = made.plan.prompt
@@ -37,6 +46,7 @@ def test_what_was_recalled_has_the_day_of_the_time_beside_it(world: RecallWorld)
     with world.at(LATE):
         world.say("I fly to Tokyo tomorrow morning.", "Have a good trip.", session="before")
         world.pump()
+    observed(world, "before")
     zoned(world, "America/Los_Angeles")
     with world.at(MORNING):
         made = compiled(world, "When do I fly to Tokyo?", retrieval="auto")

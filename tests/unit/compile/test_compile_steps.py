@@ -51,15 +51,15 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     calls = dict(world.rows.calls)
     # recall: rows, recent rows, sessions behind, what BM25 found, the other candidates, ledger;
-    # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, new
-    # memories, stated rows
-    assert calls == {"get_many": 6, "query": 7, "write": 1}
+    # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, other
+    # sessions that are behind, new memories, stated rows
+    assert calls == {"get_many": 6, "query": 8, "write": 1}
 
 
 def test_without_a_recall_two_steps_and_a_comparison(world: RecallWorld) -> None:
     made = compiled(world, message="some tea?", retrieval="none")
     assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 5}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 6}
 
 
 def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
@@ -71,7 +71,7 @@ def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
     world.rows.calls.clear()
     made = compiled(world, message="some tea?", retrieval="none")
     assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 5}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 6}
 
 
 def test_a_cut_is_one_step_more(world: RecallWorld) -> None:

@@ -61,7 +61,7 @@ def test_what_was_stated_before_the_index_of_the_pack_knew_is_an_update(
 
 
 def test_what_is_stated_while_a_pack_is_read_is_an_update(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(scope: SessionScope, *_: Any) -> Any:
+    def slowly(scope: SessionScope, *_: Any, **__: Any) -> Any:
         found = gather_pack(scope)
         world.clock.move(seconds=30)
         world.remember("The code of the door has changed.")

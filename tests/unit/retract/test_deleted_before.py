@@ -135,14 +135,14 @@ def test_a_worker_that_dies_before_the_packs_is_followed(world: World, monkeypat
 
 
 def test_what_was_made_of_other_messages_stays(world: World) -> None:
-    """No pack is purged for it."""
+    """No pack is purged for it, though all are looked through for the words themselves."""
     other = observed(world, "two cats")
     build_pack(scope_of(world, "s2"), "initial")
     delete(world, other)
     world.say("nothing was made of it so far")
     receipt = work(world, taken_back(world, 2)).result["erased"]
     assert (receipt["packs"], receipt["verified"]) == (0, True)
-    assert (served(world, "s2"), purges(world)) == (1, 0)
+    assert served(world, "s2") == 1
     assert "two cats" in stored(world)
 
 

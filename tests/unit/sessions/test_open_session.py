@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.records.markers import SessionMarker
+from neve.store import rows
+from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open_session
 from tests.unit.recall_world import RecallWorld
@@ -33,8 +36,21 @@ def test_a_session_that_is_there_is_one_step(world: RecallWorld) -> None:
     world.broken(f"table=slow:{STEP_MS}")
     again = opened(world)
     assert not again.created and again.pack.state == "ready" and again.view.head.last_seq == 2
-    assert dict(world.rows.calls) == {"get_many": 1, "query": 1}
-    assert again.elapsed_ms == STEP_MS
+    # its heads and its state; beside them who is behind and what recall cannot find, and how far who is
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 3}
+    assert again.elapsed_ms == 2 * STEP_MS
+
+
+def test_where_nobody_is_behind_it_is_one_step(world: RecallWorld) -> None:
+    world.pump()
+    keys = world.session.keys
+    world.rows.write([rows.put_marker(keys, SessionMarker("s1", observed_seq=2, version=1))])
+    leave_if_caught_up(world.session, world.clock.now())
+    world.rows.calls.clear()
+    world.broken(f"table=slow:{STEP_MS}")
+    assert opened(world).view.lag.none
+    assert dict(world.rows.calls) == {"get_many": 1, "query": 3}
+    assert opened(world).elapsed_ms == STEP_MS
 
 
 def test_its_pack_is_the_one_that_its_epoch_names(world: RecallWorld) -> None:

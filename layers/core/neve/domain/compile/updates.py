@@ -10,8 +10,8 @@ from neve.domain.compile.last_turn import element
 from neve.domain.pack.render import escape, indented
 from neve.domain.tokens import estimate, trim_to
 
-UPDATES_TOKENS = 1_000
-"""Of ``<neve-updates>`` (*chosen*)."""
+UPDATES_TOKENS = 800
+"""Of ``<neve-updates>`` (docs/rules/compile.md#updates)."""
 SHORT_TOKENS = 30
 """What a short form says of the line that it is about (*chosen*)."""
 _GUIDE = "Changed since the memory above was written; where they disagree, these hold."

@@ -19,7 +19,9 @@ CACHED_STATEMENTS = 2_000
 
 TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
 
-_HIGH = ("🔴", "✅")
+HIGHEST = "🔴"
+"""Of what no conversation should go without: an allergy, a standing wish."""
+_HIGH = (HIGHEST, "✅")
 _MEDIUM = "🟡"
 _DROPPED_IN_PACK = re.compile("[🟡🟢]\ufe0f?")
 _MARK = re.compile("^\\s*(?:🔴|✅|🟡|🟢)\ufe0f?\\s*")

@@ -39,7 +39,8 @@ class WrittenMemory:
 def record_of(
     written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int, count: Counter
 ) -> Memory:
-    """An active row at rev 1, observed and last used when it was created unless it says otherwise. ``gen``: the user's
+    """An active row at rev 1, observed when it was created unless it says otherwise, and last used when it was said.
+    ``gen``: the user's
     generation. ``count``: the policy's counter."""
     observed_at = written.observed_at or created_at
     return Memory(
@@ -67,7 +68,7 @@ def record_of(
         observed_date=observed_date(observed_at, written.timezone),
         time_of_day=time_of_day(observed_at, written.timezone),
         referenced_date=referenced_date(written.text),
-        last_used_at=created_at,
+        last_used_at=min(created_at, observed_at),
         tokens=count(written.text),
         rev=1,
         rev_at=created_at,

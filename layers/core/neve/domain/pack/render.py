@@ -33,6 +33,8 @@ _HINTS = {
     "global": "Background from other conversations, most relevant first; it may be out of date.",
     "local": "Earlier in this very conversation, oldest first; rely on it as its recent history.",
 }
+JUST_SAID = "Just said in another conversation:"
+"""In front of the utterances of each conversation that nobody has observed yet."""
 _CONDENSED = frozenset({Kind.OBSERVATION, Kind.REFLECTION})
 
 _OWNED_NAMES = "|".join([OWN_NAMES, *map(spelt, (*LAYER_TAGS, ABOUT))])
@@ -42,13 +44,15 @@ _OWNED_TAG = re.compile(rf"<(?={BEFORE_A_NAME}(?:{_OWNED_NAMES})(?![\w-]))", re.
 @dataclass(frozen=True, slots=True)
 class PackLayers:
     """What each layer holds, chosen and in its final order. ``always``: texts of documents. ``profile``: documents with
-    their titles; ``people``: a line each, the last of the same layer."""
+    their titles; ``people``: a line each, the last of the same layer. ``just_said``: utterances, by conversation, which
+    end the global layer."""
 
     always: Sequence[str] = ()
     profile: Sequence[Titled] = ()
     people: Sequence[str] = ()
     global_: Sequence[Item] = ()
     local: Sequence[Item] = ()
+    just_said: Sequence[Sequence[str]] = ()
 
 
 def render(layers: PackLayers) -> str:
@@ -56,7 +60,7 @@ def render(layers: PackLayers) -> str:
     contents = (
         documents_text(layers.always),
         profile_text(layers.profile, layers.people),
-        _memories_text(layers.global_),
+        _memories_text(layers.global_, layers.just_said),
         _memories_text(layers.local),
     )
     blocks = [
@@ -101,8 +105,11 @@ def about_text(title: str, text: str) -> str:
     return f"<{ABOUT}>\n{content}\n</{ABOUT}>"
 
 
-def _memories_text(items: Iterable[Item]) -> str:
-    return escape("\n".join(text for text in (shown(*item) for item in items) if text))
+def _memories_text(items: Iterable[Item], just_said: Iterable[Sequence[str]] = ()) -> str:
+    lines = [text for text in (shown(*item) for item in items) if text]
+    for said in just_said:
+        lines += [JUST_SAID, *map(indented, said)]
+    return escape("\n".join(lines))
 
 
 def shown(text: str, kind: str) -> str:

@@ -34,6 +34,9 @@ class Size:
     text: int = 0
     row: int = 0
 
+    def __add__(self, other: Size) -> Size:
+        return Size(self.text + other.text, self.row + other.row)
+
 
 NOTHING = Size()
 

@@ -33,6 +33,7 @@ from neve.store.session_state import read_state
 from neve.usecases.compile.images import Images, Wanted, load_images
 from neve.usecases.compile.updates import updates_since
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress
+from neve.usecases.lag.tails import sessions_that_may_have_one
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.read_pack import PackView, pack_of, preview_of_session
 from neve.usecases.recall.collector import Collector
@@ -149,7 +150,10 @@ def start_reads(
     parts = [start(partial(_part, scope, session_state, n)) for n in range(PARTS)]
     parts.append(start(lambda: _before(scope, session_state.result())))
     aside = start(lambda: _aside(scope, session_state.result()))
-    updates = start(lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack))
+    behind = start(lambda: sessions_that_may_have_one(scope, scope.session))
+    updates = start(
+        lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack, behind)
+    )
     taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
     images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
     return Reads(scope, began, session_state, pack, parts, aside, updates, images)

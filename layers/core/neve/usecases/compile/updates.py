@@ -1,5 +1,6 @@
-"""What was stated since the pack was frozen (docs/rules/compile.md#updates): new notes, manual rows and facts, changes
-of those that the pack holds, and the documents of the pack that are not what they were."""
+"""What was stated since the pack was frozen (docs/rules/compile.md#updates): what other conversations say, new notes,
+manual rows, facts and 🔴 lines, changes of those that the pack holds, and the documents of the pack that are not what
+they were."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, visible
+from neve.domain.pack.dated import without_day
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.memories import Kind, Memory, Scope, Status
 from neve.domain.records.packs import PackEntry, PackManifest
@@ -21,13 +23,17 @@ from neve.ports.runtime import Task
 from neve.ports.table import Item, Key, Page
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.keys import SessionKeys
 from neve.usecases.compile.document_updates import DocumentUpdates
+from neve.usecases.compile.new_statements import new_statements
+from neve.usecases.compile.said_updates import heads_of, said_since, taken_back, updates_of
 from neve.usecases.compile.still_said import distinct, still_said
 from neve.usecases.pack.pinned_documents import start_pins
 from neve.usecases.pack.read_pack import PackView
+from neve.usecases.pack.served_pack import Uttered
 
 STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
-"""A person's own words. What passes and reflections write comes with the next pack."""
+"""A person's own words. What reflections write comes with the next pack."""
 OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
 """Told only where a person has changed or deleted one: what a reflection or the night made of it is no news."""
 NEWEST = 50
@@ -42,13 +48,23 @@ FROM_THE_PACK = 30
 observations and reflections (*chosen*, for the same reason)."""
 
 
-def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack: Task[PackView]) -> list[Update]:
-    """Documents first, then the newest memories. Two reads one after the other: what is new, beside the pins of a user
-    who has any; and the rows behind what the pack holds, in one batch; one more where the pack that is shown is
-    older than the one that the session's row names. Raises StoreUnavailable."""
+def updates_since(
+    scope: SessionScope,
+    head: UserHead,
+    epoch: SessionEpoch,
+    pack: Task[PackView],
+    behind: Task[list[SessionKeys]],
+) -> list[Update]:
+    """Documents first, then what was just said elsewhere and the newest memories. Two reads one after the other: what
+    is new, beside the pins of a user who has any; and the rows behind what the pack holds, in one batch; one more where
+    the pack that is shown is older than the one that the session's row names. Beside them what ``said_since`` reads.
+    ``behind``: other sessions that may be. Raises StoreUnavailable."""
     if epoch.pack is None or head.state != "active":
         return []
     pins, built_at = start_pins(scope, head), epoch.pack.built_at
+    said = scope.ports.tasks.start(
+        lambda: said_since(scope, head, behind, datetime.fromisoformat(built_at) - JUST_BEFORE)
+    )
     page = _written_since(scope, built_at)
     view = pack.result()
     if view.manifest and view.manifest.built_at < built_at:  # an older version, as long as this one cannot be read
@@ -56,7 +72,9 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
         page = _written_since(scope, built_at)
     found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
-    new = [Update(one.id, text_with_marks(one)) for one in found if one.id not in known and _new(scope, one, head)]
+    shown = Uttered.of(view.manifest) if view.manifest else Uttered()
+    new = [*updates_of(said.result(), shown)]
+    new += new_statements([one for one in found if one.id not in known and _new(scope, one, head)], shown)
     if page.cursor is not None and found[-1].created_at > built_at:
         new.append(Update(f"memories before {found[-1].id}", None))
     if view.manifest is None:
@@ -66,8 +84,12 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     compared = [*stated[:FROM_THE_PACK], *observed[:FROM_THE_PACK]]
     others = [*stated[FROM_THE_PACK:], *observed[FROM_THE_PACK:]]
     wanted = [*(scope.keys.memory(entry.id) for entry in compared), *documents.rows(scope.keys)]
+    wanted += heads_of(scope.keys, shown)
     read = scope.ports.table.get_many(wanted) if wanted else {}
     changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read)]
+    prints = {entry.fingerprint for entries in shown.seqs.values() for entry in entries.values()}
+    lines = _lines(view.text or "", prints) if prints else {}
+    changed += taken_back(scope.keys, shown, read, lines)
     return [*changed, Update(f"{len(others)} statements of the pack", None)] if others else changed
 
 
@@ -78,8 +100,11 @@ def _written_since(scope: SessionScope, built_at: str) -> Page:
 
 
 def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
-    here = memory.scope is Scope.GLOBAL or memory.session_id == scope.session
-    return memory.kind in STATED and here and active(memory, head.gen)
+    """An observation of the session itself is about what its history shows."""
+    here = memory.session_id == scope.session
+    if memory.kind is Kind.OBSERVATION and memory.provenance.by != "import":
+        return not here and active(memory, head.gen)
+    return memory.kind in STATED and (here or memory.scope is Scope.GLOBAL) and active(memory, head.gen)
 
 
 def _known(manifest: PackManifest) -> frozenset[str]:
@@ -148,6 +173,7 @@ def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) 
 
 def _lines(pack: str, wanted: set[str]) -> dict[str, str]:
     """Statements of the pack's text by their fingerprints, of those that are wanted."""
-    lines = (line.removeprefix(OF_A_TOOL) for line in re.split(r"\n(?!  )", pack))
-    named = ((fingerprint(mark + line), line) for line in lines for mark in MARKS)
+    lines = re.split(r"\n(?!  )", pack)
+    bare = [one.removeprefix(OF_A_TOOL) for line in lines for one in dict.fromkeys((line, without_day(line)))]
+    named = ((fingerprint(mark + line), line) for line in bare for mark in MARKS)
     return {name: line for name, line in named if name in wanted}

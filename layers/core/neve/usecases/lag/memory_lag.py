@@ -150,7 +150,7 @@ def user_lag(scope: UserScope) -> MemoryLag:
     """Over the first ``MAX_SESSIONS`` that may be behind, and ``MAX_MEMORIES``. Raises StoreUnavailable."""
     table, now = scope.ports.table, scope.ports.clock.now()
     sessions, all_of_them = some_behind(table, scope.keys)
-    lag = sum((progress.lag(now) for _, progress in progress_of(table, sessions)), _memories(table, scope.keys, now))
+    lag = sum((progress.lag(now) for _, progress in progress_of(table, sessions)), lag_of_memories(table, scope.keys, now))
     return replace(lag, at_least=lag.at_least or not all_of_them)
 
 
@@ -185,7 +185,7 @@ def memories_lag(lacking: Iterable[Item], now: datetime) -> MemoryLag:
     return lag
 
 
-def _memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
+def lag_of_memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
     """Those without words before those without vectors only, of each the newest first. Where they are too many, the
     oldest of both is looked up beside."""
     lag, cursor = MemoryLag(), None

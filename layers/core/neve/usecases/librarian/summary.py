@@ -124,7 +124,8 @@ class SessionSummary:
             rev_at=now,
             born_gen=gen,
         )
-        return self._of_time(self._of_account(blank, text), now)
+        made = self._of_time(self._of_account(blank, text), now)
+        return replace(made, last_used_at=min(now, made.observed_at))
 
     def _of_time(self, memory: Memory, now: str) -> Memory:
         """It was said when the last event was, which may be of before, and appended today."""

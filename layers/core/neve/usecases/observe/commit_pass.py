@@ -224,7 +224,7 @@ class PassCommit:
             referenced_date=referenced_date(text),
             created_at=now,
             observed_at=at,
-            last_used_at=now,
+            last_used_at=min(now, at),
             tokens=self.scope.count(text),
             rev=1,
             rev_at=now,

@@ -17,6 +17,7 @@ from neve.domain.records.packs import PackEntry
 from neve.domain.records.sessions import Event, Span, Spans
 from neve.domain.retract.derived import is_touched, left_of
 from neve.domain.sessions.transcript import event_text
+from neve.domain.tails.told import UTTERED
 from neve.domain.words import content_words
 from neve.observing import PriorMemory
 from neve.ports.table import Index, Item, Key
@@ -65,7 +66,8 @@ def prior_memories(
     if epoch.pack:
         manifest = table.get(keys.pack(epoch.pack.pack_version))
         layers = rows.read_manifest(manifest).layers if manifest else {}
-        entries = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
+        listed_there = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
+        entries = [entry for entry in listed_there if entry.kind != UTTERED]
     known = _alike(facts, events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]

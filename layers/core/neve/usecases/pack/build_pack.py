@@ -90,7 +90,7 @@ def build_pack(scope: SessionScope, trigger: Trigger, also: Sequence[str] = ()) 
 
 def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> BuiltPack:
     now = scope.ports.clock.now()  # what is stated while all is read is newer than the pack
-    inputs, epoch, user = gather_pack(scope, also)
+    inputs, epoch, user = gather_pack(scope, also, first=trigger == "initial")
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
     if current and current.sha256 == built.manifest.sha256 and _settle(scope, user, epoch, built.manifest, now):

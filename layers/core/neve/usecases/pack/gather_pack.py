@@ -15,6 +15,7 @@ from typing import TypeVar
 from neve.domain.errors import not_found
 from neve.domain.memories.marks import text_with_marks
 from neve.domain.memories.visibility import active, visible
+from neve.domain.pack.dated import with_its_day
 from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit, weightiest_first
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render, shown
@@ -25,6 +26,7 @@ from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Scope
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
+from neve.domain.tails.fit import JustSaid
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
 from neve.ports.errors import Conflict
@@ -33,6 +35,7 @@ from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
+from neve.usecases.pack.just_said import Tails, Telling
 from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
 
 T = TypeVar("T")
@@ -49,7 +52,7 @@ class PackInputs:
     live list. ``repeated``: ids of those that the text is without, because another line says what they say. They are in
     the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the session's observations and
     reflections that the pack is without, and what an answer or the version's row has no room for; recall finds them.
-    ``session``: None for a preview."""
+    ``session``: None for a preview. ``said``: what nobody has observed yet of other conversations."""
 
     ranked_rows: tuple[Memory, ...]
     live_rows: tuple[Memory, ...]
@@ -57,6 +60,7 @@ class PackInputs:
     repeated: frozenset[str] = frozenset()
     no_room: tuple[Memory, ...] = ()
     session: str | None = None
+    said: JustSaid = field(default_factory=JustSaid)
 
     @property
     def global_rows(self) -> tuple[Memory, ...]:
@@ -80,14 +84,15 @@ class PackInputs:
         return render(
             replace(
                 self.documents.rendered,
-                global_=[(text_with_marks(m), m.kind) for m in self._rendered(self.global_rows)],
+                global_=[(with_its_day(m), m.kind) for m in self._rendered(self.global_rows)],
                 local=[(text_with_marks(m), m.kind) for m in self._rendered(self.local_rows)],
+                just_said=self.said.lines,
             )
         )
 
     def layers(self) -> dict[str, tuple[PackEntry, ...]]:
         return self.documents.layers() | {
-            "global": tuple(map(self._entry, self.global_rows)),
+            "global": (*map(self._entry, self.global_rows), *self.said.entries),
             "local": tuple(map(self._entry, self.local_rows)),
         }
 
@@ -107,7 +112,7 @@ class PackInputs:
         """Whether what is said of the two layers stays within their budgets."""
         stated = sum(m.tokens for m in self._rendered(self.live_rows) if m.kind in _STATED)
         of_all = sum(m.tokens for m in self._rendered(self.ranked_rows))
-        return of_all <= scope.policy.global_layer and stated <= scope.policy.local_rows
+        return of_all <= scope.policy.global_layer - self.said.tokens and stated <= scope.policy.local_rows
 
     def with_room(self) -> PackInputs:
         """Without the rows that an answer or the row of a version has no room for beside the documents: what is kept
@@ -115,8 +120,8 @@ class PackInputs:
         chronicle = [memory for memory in self.live_rows if memory.kind in _CHRONICLE]
         others = [memory for memory in self.live_rows if memory.kind not in _CHRONICLE]
         ordered = [*(chronicle[place] for place in weightiest_first(chronicle)), *others, *self.ranked_rows]
-        items = [Shown(shown(text_with_marks(one), one.kind), self._entry(one)) for one in ordered]
-        kept = {ordered[at].id for at in with_room(items, self.documents.size)}
+        items = [Shown(shown(with_its_day(one), one.kind), self._entry(one)) for one in ordered]
+        kept = {ordered[at].id for at in with_room(items, self.documents.size + self.said.size)}
         if len(kept) == len(ordered):
             return self
         ranked = tuple(memory for memory in self.ranked_rows if memory.id in kept)
@@ -139,19 +144,23 @@ class PackInputs:
         return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind, session_id=session)
 
 
-def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInputs, SessionEpoch, UserHead]:
+def gather_pack(
+    scope: SessionScope, also: Sequence[str] = (), *, first: bool = True
+) -> tuple[PackInputs, SessionEpoch, UserHead]:
     """The layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids of
-    memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable, and 409 ``conflict``
-    where replacements follow each other as fast."""
+    memories that the rank index may not have yet. ``first``: with what was just said elsewhere. Raises
+    session_not_found, StoreUnavailable, and 409 ``conflict`` where replacements follow each other as fast."""
 
     def gather() -> tuple[_Moment, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
+        tails = Tails(scope, scope.session) if first else None
         found = scope.ports.table.get_many([keys.head, keys.marker, keys.epoch])
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        gathered = _gathered(scope, scope.session, head, marker, also), rows.read_epoch(found[keys.epoch]), head
-        return (head.gen, marker.live), gathered
+        told = tails.start(head) if tails else None
+        inputs = _gathered(scope, scope.session, head, marker, told, also)
+        return (head.gen, marker.live), (inputs, rows.read_epoch(found[keys.epoch]), head)
 
     def now() -> _Moment:
         found = scope.ports.table.get_many([scope.keys.head, scope.keys.marker])
@@ -165,10 +174,12 @@ def gather_preview(scope: UserScope) -> PackInputs:
     """The layers of a user without a session: all but the local one. Raises user_closed, StoreUnavailable."""
 
     def gather() -> tuple[_Moment, PackInputs]:
+        tails = Tails(scope, None)
         head = rows.read_head(scope.ports.table.get(scope.keys.head))
         rows.not_closed(head)
-        hidden = rows.hidden(head)
-        return (head.gen, ()), PackInputs((), ()) if hidden else _gathered(scope, None, head, None)
+        if rows.hidden(head):
+            return (head.gen, ()), PackInputs((), ())
+        return (head.gen, ()), _gathered(scope, None, head, None, tails.start(head))
 
     return _of_one_moment(scope, gather, lambda: (rows.read_head(scope.ports.table.get(scope.keys.head)).gen, ()))
 
@@ -183,36 +194,47 @@ def gather_documents(scope: UserScope) -> PinnedTexts:
 
 
 def _gathered(
-    scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None, also: Sequence[str] = ()
+    scope: UserScope,
+    session: str | None,
+    head: UserHead,
+    marker: SessionMarker | None,
+    told: Telling | None,
+    also: Sequence[str] = (),
 ) -> PackInputs:
-    """The pins are read beside the rank index; then what fits, in one batch."""
+    """The pins and the ends of other logs are read beside the rank index; then what fits, in one batch."""
     pins = start_pins(scope, head)
     live = [row.id for row in marker.live] if marker else []
     own = _Own(session, frozenset(live))
-    walk = _Walk(scope, own, head.gen, _candidates(scope, own, head, also))
+    candidates = _candidates(scope, own, head, also)
+    said = told.result() if told else JustSaid()
+    walk = _Walk(scope, own, head.gen, candidates, scope.policy.global_layer - said.tokens)
     chosen = chosen_of(scope, pins)
     wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
     found = scope.ports.table.get_many(wanted) if wanted else {}
     documents = texts_of(scope, chosen, found)
-    return _filled(walk, _Local(scope, live, head.gen, found), found, documents)
+    return _filled(walk, _Local(scope, live, head.gen, found), found, documents, said)
 
 
-def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts) -> PackInputs:
+def _filled(
+    walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts, said: JustSaid
+) -> PackInputs:
     """The rows that fit; then, in the room of those that are said already, the next ones."""
-    inputs = _inputs(walk.rows(found), local.rows(), documents)
+    inputs = _inputs(walk.rows(found), local.rows(), documents, said)
     for _ in range(FILLINGS if inputs.repeated else 0):
         before = len(inputs.ranked_rows) + len(inputs.live_rows)
-        wider = _inputs(walk.beside(inputs), local.beside(inputs), documents)
+        wider = _inputs(walk.beside(inputs), local.beside(inputs), documents, said)
         if len(wider.ranked_rows) + len(wider.live_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
         inputs = wider
     return replace(inputs, no_room=local.no_room, session=walk.own.session).with_room()
 
 
-def _inputs(best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:
+def _inputs(
+    best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documents: PinnedTexts, said: JustSaid
+) -> PackInputs:
     ranked_rows = tuple(newer_first(best_first))
     repeated = already_stated([*ranked_rows, *live_rows], documents.shown)
-    return PackInputs(ranked_rows, live_rows, documents, repeated)
+    return PackInputs(ranked_rows, live_rows, documents, repeated, said=said)
 
 
 def _of_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], now: Callable[[], _Moment]) -> T:
@@ -253,13 +275,14 @@ class _Own:
 @dataclass
 class _Walk:
     """In rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag behind the
-    rows, so a kept row that turns out invisible is left out and the fit is made again without it. ``chosen``: what
-    stays, with the tokens that it takes up."""
+    rows, so a kept row that turns out invisible is left out and the fit is made again without it. ``room``: tokens of
+    all that fits. ``chosen``: what stays, with the tokens that it takes up."""
 
     scope: UserScope
     own: _Own
     gen: int
     candidates: list[Item]
+    room: int
     chosen: dict[str, int] = field(default_factory=dict)
     known: dict[Key, Item] = field(default_factory=dict)
 
@@ -268,7 +291,7 @@ class _Walk:
         ids = [str(candidate["id"]) for candidate in self.candidates]
         sizes = [self.chosen.get(i, int(c["tokens"])) for i, c in zip(ids, self.candidates, strict=True)]
         first = {place for place, i in enumerate(ids) if i in self.chosen}
-        return [ids[place] for place in greedy_fit(sizes, self.scope.policy.global_layer, first)]
+        return [ids[place] for place in greedy_fit(sizes, self.room, first)]
 
     def beside(self, inputs: PackInputs) -> list[Memory]:
         """The rows of the layer, and what fits beside those that are shown. Reads what is new."""

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from neve.caching import CacheSpec
-from neve.domain.records.packs import PackManifest, PackPointer
+from neve.domain.ids import event_place
+from neve.domain.records.packs import PackEntry, PackManifest, PackPointer
+from neve.domain.tails.told import UTTERED
 from neve.store.keys import SessionKeys
 
 EXCERPT = "excerpt"
@@ -14,10 +16,31 @@ EXCERPT = "excerpt"
 
 
 @dataclass(frozen=True, slots=True)
+class Uttered:
+    """The utterances that a pack shows of other conversations: entries by session and seq."""
+
+    seqs: Mapping[str, Mapping[int, PackEntry]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, manifest: PackManifest) -> Uttered:
+        seqs: dict[str, dict[int, PackEntry]] = {}
+        for entry in manifest.layers.get("global", ()):
+            if entry.kind == UTTERED and (place := event_place(entry.id)):
+                seqs.setdefault(place[0], {})[place[1]] = entry
+        return cls(seqs)
+
+    def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
+        """Whether every event of a range is shown: what was made of them says nothing else."""
+        if session not in self.seqs or first is None or last is None:
+            return False
+        return last - first < len(self.seqs[session]) and all(n in self.seqs[session] for n in range(first, last + 1))
+
+
+@dataclass(frozen=True, slots=True)
 class PackContents:
     """The ids and text fingerprints of one pack version. ``documents``: the revs of those that it shows whole, by id. A
     later rev may be found: ``<neve-updates>`` shows no more than the beginning of it. ``memories``: the revs of the
-    others. ``sessions``: those whose summary it shows."""
+    others. ``sessions``: those whose summary it shows. ``uttered``: what it shows as it was said."""
 
     version: int
     sha256: str
@@ -26,6 +49,7 @@ class PackContents:
     documents: Mapping[str, int] = field(default_factory=dict)
     memories: Mapping[str, int] = field(default_factory=dict)
     sessions: frozenset[str] = frozenset()
+    uttered: Uttered = field(default_factory=Uttered)
 
     def served_by(self, pointer: PackPointer | None) -> bool:
         return pointer is not None and (pointer.pack_version, pointer.sha256) == (self.version, self.sha256)
@@ -41,6 +65,7 @@ def contents_of(manifest: PackManifest) -> PackContents:
         {entry.id: entry.rev for entry in entries if entry.path is not None},
         {entry.id: entry.rev for entry in entries if entry.path is None},
         frozenset(entry.session_id for entry in entries if entry.session_id is not None),
+        Uttered.of(manifest),
     )
 
 

@@ -14,7 +14,7 @@ from neve.domain.recall.small_talk import has_content
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.words import chunks, fold, whole
 from neve.ports.search import Candidate
-from neve.usecases.pack.served_pack import PackContents
+from neve.usecases.pack.served_pack import PackContents, Uttered
 from neve.usecases.recall.recall_rows import CACHED_ROWS, RecallRow
 
 IN_PACK = "in_pack"
@@ -82,7 +82,7 @@ class LeftOut:
     """Ids and text fingerprints that are left out from the start, with the reason of each; ``revs``: what is left out
     at no later rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation
     the prompt has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an utterance has to
-    say something."""
+    say something. ``uttered``: what the pack shows as it was said."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
@@ -90,6 +90,7 @@ class LeftOut:
     history: History | None = None
     sessions: Mapping[str, str] = field(default_factory=dict)
     of_prompt: bool = False
+    uttered: Uttered = field(default_factory=Uttered)
 
     def reason(self, identifier: str, fingerprint: str, rev: int) -> str | None:
         if self.history is not None and self.history.shows_event(identifier):
@@ -103,6 +104,8 @@ class LeftOut:
         shows = self.history.shows if self.history is not None and not row.reworded else None
         if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
             return IN_HISTORY
+        if not row.reworded and all(self.uttered.shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
+            return IN_PACK
         if row.utterance and self.of_prompt and not _says_something(row.utterance.parts):
             return SAYS_NOTHING
         account_of = row.document.source_id if row.document and row.document.source_type == CONVERSATION else None
@@ -139,6 +142,7 @@ def left_out(
         history,
         dict.fromkeys(pack.sessions if pack else (), IN_PACK) | ({prompt_of: IN_HISTORY} if prompt_of else {}),
         of_prompt,
+        pack.uttered if pack else Uttered(),
     )
 
 

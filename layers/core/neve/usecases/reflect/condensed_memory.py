@@ -57,7 +57,7 @@ def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memo
         referenced_date=referenced_date(text),
         created_at=now,
         observed_at=latest.observed_at,
-        last_used_at=now,
+        last_used_at=max(memory.last_used_at for memory in named),
         tokens=scope.count(text),
         rev=1,
         rev_at=now,

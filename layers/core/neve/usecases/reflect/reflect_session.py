@@ -268,7 +268,7 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
         referenced_date=referenced_date(text),
         created_at=now,
         observed_at=observed_at,
-        last_used_at=now,
+        last_used_at=max(memory.last_used_at for memory in named),
         tokens=scope.count(text),
         rev=1,
         rev_at=now,

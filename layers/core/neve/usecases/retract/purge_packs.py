@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from neve.domain.ids import is_own_memory_id
+from neve.domain.ids import event_place, is_own_memory_id
 from neve.domain.records.packs import PackEntry
 from neve.observing import SecondsLeft
 from neve.scope import SessionScope
@@ -21,16 +21,21 @@ from neve.usecases.retract.retract_job import ROUND_S
 class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
     documents, by id and rev, none of which is there any more; ``retained``: ids of memories that held words of it
-    before; ``gone``: memories and documents that others had deleted before, with the last rev of each."""
+    before; ``gone``: memories and documents that others had deleted before, with the last rev of each. ``uttered``: the
+    session, the first and the last seq of the events themselves, which a pack may show as they were said."""
 
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
     retained: frozenset[str]
     gone: Mapping[str, int] = field(default_factory=dict)
+    uttered: tuple[str, int, int] | None = None
 
     def is_in(self, entry: PackEntry) -> bool:
         if entry.id in self.touched | self.retained or (entry.id, entry.rev) in self.revisions:
             return True
+        if self.uttered and (place := event_place(entry.id)):
+            session, first, last = self.uttered
+            return place[0] == session and first <= place[1] <= last
         return entry.rev <= self.gone.get(entry.id, 0)
 
     @property
@@ -39,12 +44,13 @@ class DerivedRows:
 
     @property
     def any(self) -> bool:
-        return bool(self.touched or self.retained or self.revisions or self.gone)
+        return bool(self.touched or self.retained or self.revisions or self.gone or self.uttered)
 
     @property
     def sha(self) -> str:
         """Names what of packs is to go."""
         named = [sorted(self.touched), sorted(self.retained), sorted(self.revisions), sorted(self.gone.items())]
+        named.append(list(self.uttered or ()))
         return sha256(rows.json_bytes(named)).hexdigest()[:16]
 
 
@@ -73,7 +79,7 @@ class PacksPurge:
         return {"of": self.made.sha, "place": list(self.place), "left": self.left, "pages": self.pages}
 
     def run(self, scope: SessionScope, seconds_left: SecondsLeft) -> None:
-        """Nothing moves where nothing was ever made of the deleted: no pack can hold it then. Raises OutOfTime behind a
+        """Nothing moves where there is nothing that a pack could hold. Raises OutOfTime behind a
         page with less than ``ROUND_S`` left, StoreUnavailable, and 409 ``conflict``."""
         if not self.made.any:
             return

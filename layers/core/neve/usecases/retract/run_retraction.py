@@ -249,4 +249,5 @@ class _Retracting:
 
         revisions = frozenset((str(one), int(rev)) for one, rev in listed(REVISIONS))
         gone = {str(one): int(rev) for one, rev in listed(GONE)}
-        return DerivedRows(frozenset(listed(TOUCHED)), revisions, frozenset(listed(KEPT)), gone)
+        uttered = (self.scope.session, *self._retraction(job.state["retraction"]).span)
+        return DerivedRows(frozenset(listed(TOUCHED)), revisions, frozenset(listed(KEPT)), gone, uttered)

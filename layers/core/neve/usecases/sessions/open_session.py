@@ -21,6 +21,7 @@ from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, pack_of
+from neve.usecases.sessions.elsewhere import look_elsewhere
 from neve.usecases.sessions.read_sessions import SessionView, view_of
 
 DEADLINE = "deadline"
@@ -39,6 +40,8 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
+    """The ``lag`` of the view is the user's."""
+
     view: SessionView
     pack: PackView
     transparency: list[str]
@@ -56,8 +59,12 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     start = scope.ports.clock.monotonic_ms()
     wanted = _screened(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
-    view, created = _ensure(scope, wanted)
-    pack = _pack_within(scope.of_session(view.head.session_id), view.epoch, start, budget)
+    elsewhere = look_elsewhere(scope)
+    view, created, incarnation = _ensure(scope, wanted)
+    session = view.head.session_id
+    asked = elsewhere.ask_for_passes(session, incarnation)
+    pack = _pack_within(scope.of_session(session), view.epoch, start, budget)
+    view = replace(view, lag=elsewhere.lag(session, view.lag, start + budget))
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = [*pack.degraded, *queued(view.marker, view.head.complete_seq)]
@@ -65,6 +72,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     if DEADLINE in degraded:
         transparency.append(f"Session start budget of {budget} ms used up: the pack was left out.")
     transparency += [f"Degraded: {what}" for what in degraded if what != DEADLINE]
+    asked.result()
     elapsed = round(scope.ports.clock.monotonic_ms() - start)
     return OpenedSession(view, pack, transparency, degraded, created, elapsed)
 
@@ -100,13 +108,13 @@ def _pack_within(scope: SessionScope, epoch: SessionEpoch, start: float, budget:
         return PackView("unavailable", degraded=(DEADLINE,))
 
 
-def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
-    """The session, and whether this call made it."""
+def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, int]:
+    """The session, whether this call made it, and the user's incarnation."""
     ports = scope.ports
     session = wanted.session_id or f"ses_{ports.ids.ulid(ports.clock.now())}"
     keys = scope.keys.of_session(session)
 
-    def attempt() -> tuple[SessionView, bool]:
+    def attempt() -> tuple[SessionView, bool, int]:
         now = ports.clock.now()
         state = ports.tasks.start_read(lambda: read_state(ports.table, keys))
         found = {**ports.table.get_many([keys.head, keys.session_head, keys.newest_session]), **state.result()}
@@ -120,7 +128,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
             marker, epoch = rows.put_marker(keys, view.marker), rows.put_epoch(keys, view.epoch, now)
             last = rows.put_newest_session(keys, session, newest)
             ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch, last])
-            return view, True
+            return view, True, head.incarnation
         updated = replace(
             view.head,
             title=wanted.title or view.head.title,
@@ -128,7 +136,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
         )
         if updated != view.head:
             ports.table.write([guard, rows.put_session(keys, updated)])
-        return replace(view, head=updated), False
+        return replace(view, head=updated), False, head.incarnation
 
     return transact(ports, attempt)
 

@@ -12,6 +12,7 @@ from neve.domain.compile.last_turn import TaskState, ToolOutput
 from neve.domain.compile.shown_images import Why
 from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackManifest
+from neve.domain.tails.told import UTTERED
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Name, Seq
@@ -367,7 +368,7 @@ def _history(made: Compiled) -> HistoryOut | None:
     )
 
 
-_EPISODES = (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY)
+_EPISODES = (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY, UTTERED)
 
 
 def _tiers(made: Compiled) -> TiersOut:

@@ -25,7 +25,10 @@ class PackEntryOut(View):
     rev: int
     fingerprint: str
     tokens: int = Field(description="In the text; 0 of a fact that another line of the pack says.")
-    kind: str = Field(description="A memory's kind; `document`, or `excerpt` of one that is shown in part.")
+    kind: str = Field(
+        description="A memory's kind; `document`, or `excerpt` of one that is shown in part; `event` of what was just"
+        " said in another conversation."
+    )
     path: str | None = Field(default=None, description="Of a document.")
 
     @classmethod

@@ -74,7 +74,9 @@ class SessionOut(View):
     suggested_continuation: str | None
     thread_title: str | None = Field(description="What the observer would call the conversation.")
     total_tokens: int = Field(description="Sum of `original_tokens` over all events.")
-    memory_lag: MemoryLagOut = Field(description="Of this session.")
+    memory_lag: MemoryLagOut = Field(
+        description="Of this session; in the answer to opening it, over all that its user has."
+    )
     usage: SessionPromptsOut | None = Field(
         description="What was reported of its prompts; absent before the first report and in the answer to its opening."
     )
