@@ -14,11 +14,11 @@ from neve.domain.sessions.spans import holds
 from neve.domain.tails.fit import cost_of
 from neve.domain.tails.told import Told
 from neve.domain.times import iso
-from neve.ports.runtime import Task
 from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.compile.new_statements import NewStatements
 from neve.usecases.lag.tails import Tail, tails_of, told_in
 from neve.usecases.pack.served_pack import Uttered
 
@@ -27,14 +27,23 @@ MOST_TOKENS = 400
 SOMETHING_SAID = "what was said in another conversation"
 
 
-def said_since(scope: SessionScope, head: UserHead, behind: Task[list[SessionKeys]], since: datetime) -> list[Told]:
-    """The user's utterances that were appended, or said, at ``since`` or later, the newest conversation first and its
-    newest utterance. Nothing more is read where no other session is behind; else one batch and a query of each log.
-    Raises StoreUnavailable."""
-    table, tasks = scope.ports.table, scope.ports.tasks
-    tails = [tail for tail in tails_of(table, behind.result()) if _first_since(tail, since) <= tail.head.last_seq]
-    logs = [(tail, tasks.start_read(partial(told_in, table, head, tail))) for tail in tails]
-    return [one for tail, log in logs for one in reversed(log.result()) if one.of_user and _is_new(one, tail, since)]
+class SaidSince:
+    """Under way: the logs of other conversations that go on behind what was observed of them. How far that is has been
+    read when this is there, so that what a pass commits later is found among the memories that are read from here on,
+    if not among the utterances. Nothing is read where no other session is behind; else one batch, and a query of each
+    log. Raises StoreUnavailable."""
+
+    def __init__(self, scope: SessionScope, head: UserHead, sessions: Sequence[SessionKeys], since: datetime) -> None:
+        table, tasks = scope.ports.table, scope.ports.tasks
+        tails = [tail for tail in tails_of(table, sessions) if _first_since(tail, since) <= tail.head.last_seq]
+        self._since = since
+        self._logs = [(tail, tasks.start_read(partial(told_in, table, head, tail))) for tail in tails]
+
+    def result(self) -> list[Told]:
+        """The user's utterances that were appended, or said, since then: the newest conversation first, and its newest
+        utterance. Raises StoreUnavailable."""
+        told = [(tail, one) for tail, log in self._logs for one in reversed(log.result())]
+        return [one for tail, one in told if one.of_user and _is_new(one, tail, self._since)]
 
 
 def _first_since(tail: Tail, since: datetime) -> int:
@@ -47,14 +56,23 @@ def _is_new(told: Told, tail: Tail, since: datetime) -> bool:
     return told.event.seq >= _first_since(tail, since) or told.event.created_at >= iso(since)
 
 
-def updates_of(said: Sequence[Told], shown: Uttered) -> Iterator[Update]:
-    """As many as ``MOST_TOKENS`` have room for, without those that the pack shows."""
+def told_elsewhere(said: Sequence[Told], shown: Uttered, stated: NewStatements) -> list[Update]:
+    """What was said, without what the pack shows, and what was made of what was said: a line does not leave the prompt
+    because it was observed, as long as ``MOST_TOKENS`` have room for both."""
+    utterances = [
+        Update(one.id, f"{JUST_SAID} {one.line}")
+        for one in said
+        if not shown.shows(one.session, one.event.seq, one.event.seq)
+    ]
+    fitting = list[Update]()
     room = MOST_TOKENS
-    for one in said:
-        text = f"{JUST_SAID} {one.line}"
-        if not shown.shows(one.session, one.event.seq, one.event.seq) and cost_of(f"- {text}") <= room:
-            room -= cost_of(f"- {text}")
-            yield Update(one.id, text)
+    for update in (*utterances, *stated.others):
+        if (cost := cost_of(f"- {update.text}")) <= room:
+            fitting.append(update)
+            room -= cost
+    told = {id(update) for update in fitting}
+    first = [update for update in utterances if id(update) in told]
+    return [*first, *stated.important, *(update for update in stated.others if id(update) in told)]
 
 
 def heads_of(keys: UserKeys, shown: Uttered) -> list[Key]:

@@ -25,8 +25,8 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.compile.document_updates import DocumentUpdates
-from neve.usecases.compile.new_statements import new_statements
-from neve.usecases.compile.said_updates import heads_of, said_since, taken_back, updates_of
+from neve.usecases.compile.new_statements import NewStatements
+from neve.usecases.compile.said_updates import SaidSince, heads_of, taken_back, told_elsewhere
 from neve.usecases.compile.still_said import distinct, still_said
 from neve.usecases.pack.pinned_documents import start_pins
 from neve.usecases.pack.read_pack import PackView
@@ -62,9 +62,7 @@ def updates_since(
     if epoch.pack is None or head.state != "active":
         return []
     pins, built_at = start_pins(scope, head), epoch.pack.built_at
-    said = scope.ports.tasks.start(
-        lambda: said_since(scope, head, behind, datetime.fromisoformat(built_at) - JUST_BEFORE)
-    )
+    said = SaidSince(scope, head, behind.result(), datetime.fromisoformat(built_at) - JUST_BEFORE)
     page = _written_since(scope, built_at)
     view = pack.result()
     if view.manifest and view.manifest.built_at < built_at:  # an older version, as long as this one cannot be read
@@ -73,8 +71,8 @@ def updates_since(
     found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
     shown = Uttered.of(view.manifest) if view.manifest else Uttered()
-    new = [*updates_of(said.result(), shown)]
-    new += new_statements([one for one in found if one.id not in known and _new(scope, one, head)], shown)
+    stated_since = NewStatements.of([one for one in found if one.id not in known and _new(scope, one, head)], shown)
+    new = told_elsewhere(said.result(), shown, stated_since)
     if page.cursor is not None and found[-1].created_at > built_at:
         new.append(Update(f"memories before {found[-1].id}", None))
     if view.manifest is None:

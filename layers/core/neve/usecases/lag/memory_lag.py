@@ -150,7 +150,9 @@ def user_lag(scope: UserScope) -> MemoryLag:
     """Over the first ``MAX_SESSIONS`` that may be behind, and ``MAX_MEMORIES``. Raises StoreUnavailable."""
     table, now = scope.ports.table, scope.ports.clock.now()
     sessions, all_of_them = some_behind(table, scope.keys)
-    lag = sum((progress.lag(now) for _, progress in progress_of(table, sessions)), lag_of_memories(table, scope.keys, now))
+    lag = sum(
+        (progress.lag(now) for _, progress in progress_of(table, sessions)), lag_of_memories(table, scope.keys, now)
+    )
     return replace(lag, at_least=lag.at_least or not all_of_them)
 
 
