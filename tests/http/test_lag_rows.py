@@ -13,7 +13,7 @@ from local.running import StackName
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, answered, user_message
 
-WORKERS = ("outbox", "index", "embed", "extract")
+WORKERS = ("outbox", "index", "embed", "extract", "compact")
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 NONE = {"events": 0, "unindexed": 0, "unembedded": 0, "unobserved": 0, "seconds": 0}
 HEADER = "x-neve-memory-lag"
@@ -44,9 +44,15 @@ def test_e06_what_is_behind_is_told_until_it_is_not(user: Person, api: ApiClient
         assert user.session("s1")["memory_lag"] == behind
         assert user.open("s1")["session"]["memory_lag"] == behind
         assert user.expect(200, "GET", "/stats")["memory_lag"] == behind
+        assert user.context("s1", "Kayak?", retrieval="none")["memory_lag"] == behind
         again = user.read_pack("s1", format="text", etag=etag)
         assert (again.status, numbers(again.headers[HEADER])) == (304, behind), "outside the ETag"
         assert numbers(user.read_pack().headers[HEADER]) == behind, "without a session it is the user's"
+
+        opened = user.open("s2")
+        assert opened["session"]["memory_lag"] == behind, "of the user"
+        assert user.context("s2", "Kayak?", retrieval="none")["memory_lag"] == NONE, "of the session"
+        assert numbers(user.read_pack("s2").headers[HEADER]) == NONE
 
         elsewhere = user.recall("kayak")
         assert (elsewhere["hits"], elsewhere["degraded"], elsewhere["memory_lag"]) == ([], ["index:behind"], behind)

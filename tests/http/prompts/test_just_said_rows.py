@@ -248,7 +248,9 @@ def test_e20_it_is_said_once_whoever_observes_it_and_leaves_with_the_next_rebuil
         assert "".join(parts(prompt(user, "before"))).count("nuts") == 1
     controls.drain()
     assert any("nuts" in row["text"] for row in user.memories())
-    user.append("b", *(event for _ in range(12) for event in (user_message("What may I eat?"), answered(filler(6_000)))))
+    user.append(
+        "b", *(event for _ in range(12) for event in (user_message("What may I eat?"), answered(filler(6_000))))
+    )
     assert "".join(parts(user.context("b", "Am I allergic to nuts?"))).count("nuts") == 2, "the pack and the question"
     controls.drain()
     system, _, last = parts(prompt(user, "before"))
