@@ -341,7 +341,8 @@ REQUESTS = (
     ),
     Request(
         "session, opened again",
-        "both heads, which session is newest; its state in one query. The pack is the one that its epoch names",
+        "both heads, which session is newest; its state in one query. The pack is the one that its epoch names;"
+        " for the user's lag sessions behind, three rows of each, and what the search index lacks",
         lambda metered, _: metered.open_again(),
         ("",),
     ),
