@@ -133,10 +133,10 @@ def _adopting(seen: Counter[str]) -> Any:
 
 
 def _noting(gather: Any) -> Any:
-    def gathering(scope: Any, *also: Any) -> Any:
+    def gathering(scope: Any, *also: Any, **given: Any) -> Any:
         cloud = scope.ports.process.cloud
         began_s = cloud.scheduler.now_s
-        inputs, *rows = gather(scope, *also)
+        inputs, *rows = gather(scope, *also, **given)
         documents = inputs.documents
         read = Gathered(scope.keys, began_s, cloud.scheduler.now_s, documents.layers(), documents.left_out)
         cloud.gathered.append(read)

@@ -34,7 +34,7 @@ from neve.usecases.memories import (
 )
 from neve.usecases.memories.by_people import outliving
 from neve.usecases.observe import commit_pass, extract_session
-from neve.usecases.pack import build_pack
+from neve.usecases.pack import build_pack, just_said
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import replace_rows
 from neve.usecases.retract import replace_derived
@@ -148,6 +148,13 @@ ABLATIONS = _by_name(
             "churn",
             100,
             lambda: [(Passage, "document_version", 0)],
+        ),
+        Ablation(
+            "just said",
+            "what was said in other conversations, in a first pack",
+            "chat",
+            60,
+            lambda: [(just_said, "tails_of", lambda *_: [])],
         ),
         Ablation("put new", "the one winner of a pack version's object", "records", 1_000, overwrites),
         Ablation(

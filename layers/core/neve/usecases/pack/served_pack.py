@@ -31,9 +31,10 @@ class Uttered:
 
     def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
         """Whether every event of a range is shown: what was made of them says nothing else."""
-        if session not in self.seqs or first is None or last is None:
+        seqs = self.seqs.get(session or "", {})
+        if first is None or last is None or last - first >= len(seqs):
             return False
-        return last - first < len(self.seqs[session]) and all(n in self.seqs[session] for n in range(first, last + 1))
+        return all(n in seqs for n in range(first, last + 1))
 
 
 @dataclass(frozen=True, slots=True)
