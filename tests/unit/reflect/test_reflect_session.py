@@ -346,6 +346,15 @@ def test_what_is_written_while_the_model_thinks_survives(world: World) -> None:
     assert len(live) == 2
 
 
+def test_the_last_use_of_a_reflection_starts_at_the_latest_of_its_sources(world: World) -> None:
+    fill(world)
+    latest = max(memory.last_used_at for memory in world.memories())
+    world.clock.move(days=30)
+    [new] = reflect(world)
+    made = get_memory(world.user("ann"), new)
+    assert (made.last_used_at, made.created_at > latest) == (latest, True)
+
+
 def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
     """At every single write of a replacement of 150 rows, a list and a pack show either all sources or the
     reflection."""

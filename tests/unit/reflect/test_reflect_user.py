@@ -249,6 +249,15 @@ def test_trust_is_the_lowest_of_what_was_read(world: NightWorld, named: bool) ->
 # --- what happens meanwhile -----------------------------------------------------------------------
 
 
+def test_the_last_use_of_what_a_night_makes_starts_at_the_latest_of_its_sources(world: NightWorld) -> None:
+    sources = world.fill(4)
+    latest = max(get_memory(world.user(), one).last_used_at for one in sources)
+    asked(world)
+    world.work()
+    made = [memory for memory in world.active() if memory.kind is Kind.REFLECTION]
+    assert made and {memory.last_used_at for memory in made} == {latest} and made[0].created_at > latest
+
+
 def test_what_is_written_while_the_model_thinks_survives(world: NightWorld) -> None:
     sources = world.fill(4)
     other = world.remember("young", 1)

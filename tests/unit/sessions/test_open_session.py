@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.records.markers import SessionMarker
+from neve.scope import SessionData
 from neve.store import rows
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.pack.build_pack import build_pack
@@ -45,7 +46,7 @@ def test_where_nobody_is_behind_it_is_one_step(world: RecallWorld) -> None:
     world.pump()
     keys = world.session.keys
     world.rows.write([rows.put_marker(keys, SessionMarker("s1", observed_seq=2, version=1))])
-    leave_if_caught_up(world.session, world.clock.now())
+    leave_if_caught_up(SessionData(world, world.session.keys), world.clock.now())
     world.rows.calls.clear()
     world.broken(f"table=slow:{STEP_MS}")
     assert opened(world).view.lag.none
