@@ -1,4 +1,4 @@
-"""Row E20 of docs/features.md: two chats of one person, the second opened as soon as something was said in the
+"""A row of docs/features.md: two chats of one person, the second opened as soon as something was said in the
 first."""
 
 from __future__ import annotations

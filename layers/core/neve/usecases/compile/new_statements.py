@@ -16,8 +16,8 @@ from neve.usecases.pack.served_pack import Uttered
 
 @dataclass(frozen=True, slots=True)
 class NewStatements:
-    """``important``: each has its room; ``others``: the ✅ and 🟡 lines, which have what is left of that of the utterances
-    that they were made of."""
+    """``important``: each has its room; ``others``: the ✅ and 🟡 lines, which have what is left of that of the
+    utterances."""
 
     important: tuple[Update, ...] = ()
     others: tuple[Update, ...] = ()

@@ -14,9 +14,10 @@ from neve.ports.table import Index, Item, Table
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys, behind_prefix, due_partition, due_shard
+from neve.usecases.lag.memory_lag import progress_of
 
 MAX_LOOKED_AT = 50
-"""Sessions whose rows are looked at for when they went on, the last ones by id (*chosen*: two rows of each)."""
+"""Sessions whose rows are looked at for when they went on, the last ones by id (*chosen*: three rows of each)."""
 MAX_SESSIONS = 3
 """Of these, the newest are told (docs/rules/pack.md#just-said)."""
 PAGE, MAX_PAGES = 100, 3
@@ -56,12 +57,14 @@ def sessions_that_may_have_one(scope: UserScope, but: str | None) -> list[Sessio
 def tails_of(table: Table, sessions: Sequence[SessionKeys]) -> list[Tail]:
     """Those of the ``MAX_SESSIONS`` that went on last, the newest first: one batch read, none for no session. Raises
     StoreUnavailable."""
-    found = table.get_many([key for one in sessions for key in (one.session_head, one.marker)]) if sessions else {}
     return newest_tails(
-        Tail(one, rows.read_session(found[one.session_head]), rows.read_marker(found[one.marker]))
-        for one in sessions
-        if one.session_head in found and one.marker in found
+        Tail(keys, progress.head, progress.marker) for keys, progress in progress_of(table, sessions, passed_over)
     )
+
+
+def passed_over(_: Exception) -> None:
+    """Hears of rows that cannot be read: a prompt goes on without them, and the sweep says so
+    (docs/rules/jobs.md#sweep)."""
 
 
 def newest_tails(tails: Iterable[Tail]) -> list[Tail]:

@@ -14,7 +14,7 @@ from neve.scope import UserScope
 from neve.store.keys import SessionKeys
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.lag.memory_lag import MemoryLag, Progress, lag_of_memories, progress_of, some_behind
-from neve.usecases.lag.tails import Tail, newest_tails
+from neve.usecases.lag.tails import Tail, newest_tails, passed_over
 
 Behind = tuple[Sequence[tuple[SessionKeys, Progress]], bool]
 """Sessions that may be behind, and whether these are all."""
@@ -33,7 +33,7 @@ class Elsewhere:
 
     def ask_for_passes(self, opened: str, incarnation: int) -> Task[None]:
         """Over the tails that a first pack tells, through the queue without a delay. The outbox has asked for the same,
-        or will: a store or a queue that is down costs nothing but time."""
+        or will: a store or a queue that is down, or slow, costs nothing but time."""
 
         def ask() -> None:
             with contextlib.suppress(StoreUnavailable):
@@ -45,10 +45,12 @@ class Elsewhere:
 
         return self.scope.ports.tasks.start(ask)
 
-    def lag(self, opened: str, own: MemoryLag, deadline_ms: float) -> MemoryLag:
-        """Of the user; of the session that was ``opened`` alone, as the least, where the stores do not say in time."""
+    def lag(self, opened: str, own: MemoryLag, asked: Task[None], deadline_ms: float) -> MemoryLag:
+        """Of the user; of the session that was ``opened`` alone, as the least, where the stores do not say in time.
+        ``asked``: is waited for as long."""
         until, now = max(deadline_ms, self.began_ms + LEAST_MS), self.scope.ports.clock.now()
         try:
+            asked.result(until)
             behind, all_of_them = self.behind.result(until)
             memories = self.memories.result(until)
         except (DeadlineExceeded, StoreUnavailable):
@@ -62,7 +64,7 @@ def look_elsewhere(scope: UserScope) -> Elsewhere:
 
     def behind() -> Behind:
         sessions, all_of_them = some_behind(table, scope.keys)
-        return list(progress_of(table, sessions)), all_of_them
+        return list(progress_of(table, sessions, passed_over)), all_of_them
 
     memories = tasks.start_read(lambda: lag_of_memories(table, scope.keys, now))
     return Elsewhere(scope, scope.ports.clock.monotonic_ms(), tasks.start_read(behind), memories)

@@ -64,7 +64,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     session = view.head.session_id
     asked = elsewhere.ask_for_passes(session, incarnation)
     pack = _pack_within(scope.of_session(session), view.epoch, start, budget)
-    view = replace(view, lag=elsewhere.lag(session, view.lag, start + budget))
+    view = replace(view, lag=elsewhere.lag(session, view.lag, asked, start + budget))
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = [*pack.degraded, *queued(view.marker, view.head.complete_seq)]
@@ -72,7 +72,6 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     if DEADLINE in degraded:
         transparency.append(f"Session start budget of {budget} ms used up: the pack was left out.")
     transparency += [f"Degraded: {what}" for what in degraded if what != DEADLINE]
-    asked.result()
     elapsed = round(scope.ports.clock.monotonic_ms() - start)
     return OpenedSession(view, pack, transparency, degraded, created, elapsed)
 
