@@ -23,14 +23,13 @@ from neve.store.keys import (
     image_name,
     is_memory_key,
     is_summary_key,
-    lacking_since,
-    lacks_words,
     memory_place,
     own_memory_at,
     read_utterance_place,
     recent_key,
     seq_of,
     session_of,
+    unheld_key,
     utterance_place,
 )
 
@@ -170,9 +169,9 @@ def test_recent_keys_tell_those_without_words_from_those_without_vectors(
 ) -> None:
     rev_at, words_at = map(iso, (rev, words))
     without = recent_key(identifier, rev_at=rev_at, words_at=None)
-    assert without.startswith(NO_WORDS) and lacks_words(without) and lacking_since(without) == rev_at
+    assert without.startswith(NO_WORDS)
     within = recent_key(identifier, rev_at=rev_at, words_at=words_at)
-    assert within < without and not lacks_words(within) and lacking_since(within) == words_at
+    assert within < unheld_key(identifier, rev_at) < without
 
 
 def test_a_key_is_of_its_tenant_alone() -> None:

@@ -58,6 +58,10 @@ and sorts before every ULID."""
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, NO_WORDS = "V#", "W#"
+UNHELD = "V~"
+"""Sorts behind all that lack their vectors, and before all that lack their words."""
+SINCE_UNHELD = (UNHELD, f"{NO_WORDS}{_AFTER_EVERY_KEY}")
+"""Bounds, in the index ``recent``, of facts that do not hold and of what lacks its words."""
 _EPOCH, _MARKER, _INDEXED = "E", "M", "X"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
@@ -160,14 +164,13 @@ def recent_key(memory_id: str, *, rev_at: str, words_at: str | None) -> str:
     return f"{NO_WORDS}{rev_at}#{memory_id}" if words_at is None else f"{_NO_VECTORS}{words_at}#{memory_id}"
 
 
-def lacking_since(recent_key: str) -> str:
-    """The time in a ``recent_key`` of a memory."""
-    return recent_key[len(NO_WORDS) :].partition("#")[0]
+def unheld_key(memory_id: str, since: str) -> str:
+    """Index ``recent``: a fact that does not hold, by the time since when, whatever the search index has of it."""
+    return f"{UNHELD}{since}#{memory_id}"
 
 
-def lacks_words(recent_key: str) -> bool:
-    """Whether a ``recent_key`` is that of a memory without its words."""
-    return recent_key.startswith(NO_WORDS)
+def is_unheld_key(recent_key: str) -> bool:
+    return recent_key.startswith(UNHELD)
 
 
 def inbox_key(created_at: str, identifier: str) -> str:

@@ -7,9 +7,12 @@ from datetime import datetime
 
 from neve.domain.memories.visibility import active
 from neve.domain.records.memories import Memory
-from neve.ports.table import Delete, Table, Version, WriteOp
+from neve.ports.table import Delete, Index, Item, Table, Version, WriteOp
 from neve.store import rows
-from neve.store.keys import UserKeys
+from neve.store.keys import UNHELD, UserKeys
+
+UNHELD_ROWS = 200
+"""Facts that do not hold which a reader takes into account, those since when this is so the shortest (*chosen*)."""
 
 
 def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory]:
@@ -22,6 +25,11 @@ def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory
 def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) -> list[Memory]:
     """Those of them that are active as generation ``gen`` sees them."""
     return [memory for memory in memories_of(table, keys, ids) if active(memory, gen)]
+
+
+def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:
+    """Facts that do not hold, by their status, the newest first. Raises StoreUnavailable."""
+    return table.query(keys.partition, index=Index.RECENT, prefix=UNHELD, reverse=True, limit=UNHELD_ROWS).items
 
 
 def deleted_ops(keys: UserKeys, memory: Memory, now: datetime, texts: Collection[str] = ()) -> list[WriteOp]:

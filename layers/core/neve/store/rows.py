@@ -22,6 +22,7 @@ from neve.domain.errors import NeveError
 from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.live_rows import no_live_room
 from neve.domain.memories.made_of import Sources
+from neve.domain.memories.unheld import is_unheld
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch, Summary
@@ -47,6 +48,7 @@ from neve.store.keys import (
     rank_key,
     recent_key,
     reflect_due_key,
+    unheld_key,
 )
 
 _head = TypeAdapter(UserHead)
@@ -129,11 +131,12 @@ def put_head(keys: UserKeys, head: UserHead) -> Put:
     return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))
 
 
-def guard_user(keys: UserKeys, head: UserHead, now: datetime) -> WriteOp:
+def guard_user(keys: UserKeys, head: UserHead, now: datetime, written: Iterable[Memory] = ()) -> WriteOp:
     """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's
-    head."""
-    if head.version == 0:
-        return put_head(keys, replace(head, created_at=iso(now)))
+    head. ``written``: memories of the same commit; the head notes the first fact that does not hold."""
+    unheld = head.unheld or any(map(is_unheld, written))
+    if head.version == 0 or unheld != head.unheld:
+        return put_head(keys, replace(head, created_at=head.created_at or iso(now), unheld=unheld))
     return check_head(keys, head)
 
 
@@ -377,8 +380,8 @@ def read_memory(item: Item) -> Memory:
 
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
     """The row with its index keys: ``rank`` while active or in the inbox; ``recent`` and ``due`` (embed) while
-    ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``due`` (failed) while it is
-    there without its vectors."""
+    ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``recent``, too, while it is a
+    fact that does not hold; ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes = _unless_nothing(attributes, written_over=[])
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
@@ -395,6 +398,10 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     if memory.rev_at is not None:
         lacking = recent_key(memory.id, rev_at=memory.rev_at, words_at=memory.words_at)
         item |= {"recent_pk": keys.partition, "recent_sk": lacking}
+    if is_unheld(memory):
+        since = unheld_key(memory.id, memory.superseded_at or memory.created_at)
+        item |= {"recent_pk": keys.partition, "recent_sk": since}
+    if memory.rev_at is not None:
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))

@@ -12,6 +12,11 @@ REPLACED = "[no longer holds]"
 """Of what was superseded."""
 
 
+def no_longer(since: str, successor: str | None) -> str:
+    """``REPLACED`` with the day since when, and what holds instead."""
+    return f"{REPLACED.removesuffix(']')} since {since}{f': {successor}' if successor else ''}]"
+
+
 def marked(text: str, trust: Trust) -> str:
     """A text of one trust."""
     return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from neve.domain.memories.made_of import made_of
 from neve.domain.records.memories import TRUST, Kind, Memory, Trust
 from neve.domain.records.sessions import Span
+from neve.domain.sessions.spans import span_of
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 
 _OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
@@ -79,14 +80,10 @@ def _lines(memory: Memory) -> Iterator[_Line]:
     session = origin.session_id if memory.kind in _OBSERVED and origin.by != "import" else None
     if memory.passages:
         for one in memory.passages:
-            yield _Line(_words(one.text), one.trust or origin.trusted, session, _span(one.seq_from, one.seq_to))
+            yield _Line(_words(one.text), one.trust or origin.trusted, session, span_of(one.seq_from, one.seq_to))
         return
     for text in memory.text.splitlines():
-        yield _Line(_words(text), origin.trusted, session, _span(origin.seq_from, origin.seq_to))
-
-
-def _span(first: int | None, last: int | None) -> Span | None:
-    return (first, last) if first is not None and last is not None else None
+        yield _Line(_words(text), origin.trusted, session, span_of(origin.seq_from, origin.seq_to))
 
 
 def _words(text: str) -> Words:

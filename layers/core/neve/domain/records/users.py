@@ -14,7 +14,8 @@ class UserHead:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
     moves this row so that no build under way points to one that has read what was in them. ``deletions``: how often
-    messages were deleted for good, which does the same to exports."""
+    messages were deleted for good, which does the same to exports. ``unheld``: there may be facts that do not hold, and
+    whoever builds a pack asks which."""
 
     gen: int = 1
     incarnation: int = 1
@@ -29,6 +30,7 @@ class UserHead:
     takes_back: bool = False
     purges: int = 0
     deletions: int = 0
+    unheld: bool = False
     version: int = 0
 
 

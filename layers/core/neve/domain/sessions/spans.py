@@ -7,6 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from neve.domain.records.sessions import Event, EventType, Span, Spans
 
 
+def span_of(first: int | None, last: int | None) -> Span | None:
+    """None where either end is not known."""
+    return (first, last) if first is not None and last is not None else None
+
+
 def joined(spans: Iterable[Span]) -> Spans:
     """Ascending and apart: what meets or touches another is one with it."""
     apart: list[Span] = []

@@ -49,10 +49,12 @@ class MemoryDecision:
         if status is not Status.INBOX:
             raise decided_already(status)
         decided = revised(replace(self._decided(memory, now), write_id=self.write_id), now)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, self.scope.ports.clock.now())]
+        of_another: list[Memory] = []
+        ops: list[WriteOp] = []
         if self.decision.choice == "supersede":
-            decided, gone = self._in_place_of_another(decided, now)
-            ops += gone
+            decided, gone, ops = self._in_place_of_another(decided, now)
+            of_another.append(gone)
+        ops.insert(0, rows.guard_user(keys, head, self.scope.ports.clock.now(), [decided, *of_another]))
         ops += [rows.put_memory(keys, decided), *take_place(self.scope, decided, memory)]
         if decided.text != memory.text:
             ops += leave_text(self.scope, decided, memory)
@@ -91,8 +93,8 @@ class MemoryDecision:
             one_statement(decided)
         return decided
 
-    def _in_place_of_another(self, decided: Memory, now: str) -> tuple[Memory, list[WriteOp]]:
-        """Raises 422, memory_not_found, conflict."""
+    def _in_place_of_another(self, decided: Memory, now: str) -> tuple[Memory, Memory, list[WriteOp]]:
+        """What holds, what does not any more, and what is written of that. Raises 422, memory_not_found, conflict."""
         keys, table = self.scope.keys, self.scope.ports.table
         target_id = self.decision.target_id or (decided.judged.target_id if decided.judged else None)
         if target_id is None:
@@ -112,4 +114,4 @@ class MemoryDecision:
                 marker = rows.read_marker(marker_item)
                 live = tuple(row for row in marker.live if row.id != target.id)
                 ops.append(rows.put_marker(keys, replace(marker, live=live)))
-        return replace(decided, supersedes=(*decided.supersedes, target.id)), ops
+        return replace(decided, supersedes=(*decided.supersedes, target.id)), gone, ops

@@ -13,6 +13,7 @@ from neve.ports.runtime import Clock
 from neve.ports.table import Index, WriteOp
 from neve.scope import TenantScope
 from neve.store import rows
+from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all
 from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
@@ -112,7 +113,7 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
     """Whether anything is pending, or there was no time to look at all of it: reads up to the first that is."""
     table = scope.ports.table
     if asked.one is not None:
-        rows_left = bool(table.query(asked.one.partition, index=Index.RECENT, limit=1).items)
+        rows_left = any("rev_at" in item for item in all_rows(table, asked.one.partition, index=Index.RECENT))
     else:
         rows_left = any(True for _ in find_due(table, "embed", share, asked))
     return (

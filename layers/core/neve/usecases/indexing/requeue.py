@@ -145,7 +145,8 @@ def find_due(
 def _due(table: Table, kind: Kind, asked: WhoseRows, until: datetime | None, first: int) -> Iterator[Item]:
     """What belongs to whom it is asked of, where the keys say whose it is."""
     if asked.one is not None and kind == "embed":
-        return all_rows(table, asked.one.partition, index=Index.RECENT)
+        found = all_rows(table, asked.one.partition, index=Index.RECENT)
+        return (item for item in found if "rev_at" in item)  # facts that do not hold may lack nothing
     if asked.one is not None:
         prefix = behind_prefix(asked.one) if kind == "behind" else None
         return all_rows(table, due_partition(kind, due_shard(asked.one)), index=Index.DUE, prefix=prefix)

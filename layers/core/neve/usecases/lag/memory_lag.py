@@ -27,8 +27,6 @@ from neve.store.keys import (
     behind_prefix,
     due_partition,
     due_shard,
-    lacking_since,
-    lacks_words,
 )
 from neve.store.partitions import all_rows
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
@@ -179,11 +177,13 @@ def words_lag(table: Table, sessions: Iterable[SessionKeys], now: datetime) -> M
 
 
 def memories_lag(lacking: Iterable[Item], now: datetime) -> MemoryLag:
-    """Of what the index ``recent`` says of memories and documents."""
+    """Of what the index ``recent`` says of memories and documents. Of facts that do not hold it has those, too, that
+    lack nothing."""
     lag = MemoryLag()
     for item in lacking:
-        since = _seconds(now, int(parse(lacking_since(item["recent_sk"])).timestamp()))
-        lag += MemoryLag(unindexed=int(lacks_words(item["recent_sk"])), unembedded=1, seconds=since)
+        if "rev_at" in item:
+            since = _seconds(now, int(parse(item.get("words_at") or item["rev_at"]).timestamp()))
+            lag += MemoryLag(unindexed=int("words_at" not in item), unembedded=1, seconds=since)
     return lag
 
 

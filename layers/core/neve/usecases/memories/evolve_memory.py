@@ -86,7 +86,11 @@ class _Evolve:
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, new), rows.put_memory(keys, gone)]
+        ops: list[WriteOp] = [
+            rows.guard_user(keys, head, now, [gone]),
+            rows.put_memory(keys, new),
+            rows.put_memory(keys, gone),
+        ]
         if new.kind is Kind.FACT and new.version == 0:
             ops.append(rows.put_fingerprint(keys, new, place))
         ops += self._swapped(old, new)

@@ -143,11 +143,12 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     report.no_room = _without_room(found, markers, lines, fresh, report)
     taken, let_in = _places(keys, found, fresh, report)
     if fresh or let_in:
-        puts = [rows.put_memory(keys, memory) for memory in (*_after_deletions(scope, fresh), *let_in)]
+        written = [*_after_deletions(scope, fresh), *let_in]
+        puts = [rows.put_memory(keys, memory) for memory in written]
         puts += [rows.put_fingerprint(keys, memory, found.get(place)) for place, memory in taken.items()]
         live = [rows.put_marker(keys, marker) for marker in _joined(found, markers, fresh)]
         listed = [rows.put_memory_place(keys, memory) for memory in fresh.values() if not is_own_memory_id(memory.id)]
-        guard = rows.guard_user(keys, head, now)
+        guard = rows.guard_user(keys, head, now, written)
         if listed and not head.foreign_ids:
             guard = rows.put_head(keys, replace(head, created_at=head.created_at or iso(now), foreign_ids=True))
         scope.ports.table.write([guard, *puts, *live, *listed])

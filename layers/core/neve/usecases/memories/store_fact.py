@@ -70,7 +70,8 @@ class _Store:
         rows.writable(head)
         writes = FactWrites(scope, head.gen, found, self.via, self.write_id)
         stored = [writes.take(candidate, new_id) for candidate, new_id in self.named]
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), *writes.ops(), *self._joined(found, writes)]
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now, writes.changed.values()), *writes.ops()]
+        ops += self._joined(found, writes)
         if writes.changed:
             self.tried = [_written(one) for one in stored]
             scope.ports.table.write([*ops, *self.beside(self.tried)])

@@ -124,7 +124,7 @@ class _Update:
         if memory.status is Status.ARCHIVED and changed.status is not Status.ARCHIVED:
             self._still_said(memory)
         changed = replace(changed, write_id=self.write_id)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now, [changed]), rows.put_memory(keys, changed)]
         ops += take_place(scope, changed, memory)
         if changed.text != memory.text:
             one_statement(changed)

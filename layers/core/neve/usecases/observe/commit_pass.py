@@ -122,7 +122,8 @@ class PassCommit:
         facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)
         self._decide(facts, timezone, room=rows.has_live_room(found[keys.marker], (), rows.LIVE_BYTES_OF_PASSES))
         moved = replace(self._moved(marker, memory, facts), last_pass=memory_id, model_failed_at=None)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *facts.ops()]
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now, facts.changed.values())]
+        ops += [rows.put_marker(keys, moved), *facts.ops()]
         ops += [*facts.left_elsewhere({self.scope.session}), *self._notes(found), *self._beside(memory)]
         if memory:
             ops.append(rows.put_memory(keys, replace(memory, born_gen=head.gen)))

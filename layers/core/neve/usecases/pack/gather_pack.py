@@ -37,6 +37,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.pack.just_said import Tails, Telling
 from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
+from neve.usecases.pack.what_holds import UnheldFacts, WhatHolds
 
 T = TypeVar("T")
 _Moment = tuple[int, tuple[LiveRow, ...]]
@@ -52,7 +53,8 @@ class PackInputs:
     live list. ``repeated``: ids of those that the text is without, because another line says what they say. They are in
     the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the session's observations and
     reflections that the pack is without, and what an answer or the version's row has no room for; recall finds them.
-    ``session``: None for a preview. ``said``: what nobody has observed yet of other conversations."""
+    ``session``: None for a preview. ``said``: what nobody has observed yet of other conversations. ``unheld``: id and
+    rev of the facts that do not hold."""
 
     ranked_rows: tuple[Memory, ...]
     live_rows: tuple[Memory, ...]
@@ -61,6 +63,7 @@ class PackInputs:
     no_room: tuple[Memory, ...] = ()
     session: str | None = None
     said: JustSaid = field(default_factory=JustSaid)
+    unheld: tuple[tuple[str, int], ...] = ()
 
     @property
     def global_rows(self) -> tuple[Memory, ...]:
@@ -133,7 +136,7 @@ class PackInputs:
     def sha(self, epoch: int) -> str:
         """Names the inputs: two builds of the same rows in the same epoch are the same build."""
         named = [[layer, [[e.id, e.rev] for e in entries]] for layer, entries in sorted(self.layers().items())]
-        return hashlib.sha256(json.dumps([epoch, named]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([epoch, named, *self.unheld]).encode()).hexdigest()
 
     def _rendered(self, memories: Iterable[Memory]) -> Iterable[Memory]:
         return (memory for memory in memories if memory.id not in self.repeated)
@@ -202,37 +205,47 @@ def _gathered(
     also: Sequence[str] = (),
 ) -> PackInputs:
     """The pins and the ends of other logs are read beside the rank index; then what fits, in one batch."""
-    pins = start_pins(scope, head)
+    pins, unheld = start_pins(scope, head), UnheldFacts.start(scope, head)
     live = [row.id for row in marker.live] if marker else []
     own = _Own(session, frozenset(live))
     candidates = _candidates(scope, own, head, also)
     said = told.result() if told else JustSaid()
     walk = _Walk(scope, own, head.gen, candidates, scope.policy.global_layer - said.tokens)
     chosen = chosen_of(scope, pins)
-    wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
+    memories = dict.fromkeys([*map(scope.keys.memory, (*walk.fitting(), *live)), *unheld.successors()])
+    wanted = [*memories, *rows_of(scope.keys, chosen)]
     found = scope.ports.table.get_many(wanted) if wanted else {}
     documents = texts_of(scope, chosen, found)
-    return _filled(walk, _Local(scope, live, head.gen, found), found, documents, said)
+    return _filled(walk, _Local(scope, live, head.gen, found), found, documents, said, unheld.known(found))
 
 
 def _filled(
-    walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts, said: JustSaid
+    walk: _Walk,
+    local: _Local,
+    found: Mapping[Key, Item],
+    documents: PinnedTexts,
+    said: JustSaid,
+    holding: WhatHolds,
 ) -> PackInputs:
     """The rows that fit; then, in the room of those that are said already, the next ones."""
-    inputs = _inputs(walk.rows(found), local.rows(), documents, said)
+    inputs = _inputs(walk.rows(found), local.rows(), documents, said, holding)
     for _ in range(FILLINGS if inputs.repeated else 0):
         before = len(inputs.ranked_rows) + len(inputs.live_rows)
-        wider = _inputs(walk.beside(inputs), local.beside(inputs), documents, said)
+        wider = _inputs(walk.beside(inputs), local.beside(inputs), documents, said, holding)
         if len(wider.ranked_rows) + len(wider.live_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
         inputs = wider
-    return replace(inputs, no_room=local.no_room, session=walk.own.session).with_room()
+    return replace(inputs, no_room=local.no_room, session=walk.own.session, unheld=holding.named).with_room()
 
 
 def _inputs(
-    best_first: Sequence[Memory], live_rows: tuple[Memory, ...], documents: PinnedTexts, said: JustSaid
+    best_first: Sequence[Memory],
+    live: Sequence[Memory],
+    documents: PinnedTexts,
+    said: JustSaid,
+    holding: WhatHolds,
 ) -> PackInputs:
-    ranked_rows = tuple(newer_first(best_first))
+    ranked_rows, live_rows = tuple(newer_first(holding.of(best_first))), tuple(holding.of(live))
     repeated = already_stated([*ranked_rows, *live_rows], documents.shown)
     return PackInputs(ranked_rows, live_rows, documents, repeated, said=said)
 

@@ -230,6 +230,8 @@ def _hit(one: Ranked, rank: int, said_again: tuple[str, ...]) -> Hit:
     text = utterance.parts[one.n] if utterance else _passage_with_head(row.passages, one.n)
     if row.document:
         text = _chunk_with_name(row.document, passage)
+    elif one.text is not None:
+        text = one.text
     return Hit(
         id=row.id,
         source=passage.source.value,

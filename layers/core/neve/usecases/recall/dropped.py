@@ -29,6 +29,13 @@ LENT = "lent_to_its_utterances"
 OVER_TOKENS = "over_tokens"
 OVER_K = "over_k"
 
+NO_LONGER_HOLDS = "no_longer_holds"
+"""All that it says is a fact that was superseded."""
+NOT_CONFIRMED = "not_confirmed"
+"""All that it says is a fact that waits in the inbox."""
+REJECTED = "rejected"
+"""All that it says is a fact that a person has rejected, or put away."""
+
 OFF_TOPIC = "off_topic"
 """The message of a prompt has nothing to do with any candidate."""
 

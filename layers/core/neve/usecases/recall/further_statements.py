@@ -4,7 +4,7 @@ A pass writes all that it has noted into one row, and a row is one hit: of two s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.indexing.passage import Passage
@@ -21,12 +21,16 @@ FURTHER_TOKENS = 150
 
 
 def with_further_statements(
-    hits: Sequence[Hit], rows: Mapping[str, RecallRow], asked: QueryTerms, tokens: int
+    hits: Sequence[Hit],
+    rows: Mapping[str, RecallRow],
+    asked: QueryTerms,
+    tokens: int,
+    holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True,
 ) -> list[Hit]:
     """The hits in their order, those that are memories with up to ``MOST_FURTHER`` other statements of their row: those
     that hold most of the query's terms, without what another hit shows. ``rows``: of the memories, by id;
-    ``tokens``: of all statements that are added."""
-    shown = _Shown.of(hits, rows)
+    ``tokens``: of all statements that are added; ``holds``: the n-th passage of a row says nothing else."""
+    shown = _Shown.of(hits, rows, holds)
     left = tokens
     extended = []
     for hit in hits:
@@ -43,12 +47,13 @@ class _Shown:
 
     places: frozenset[tuple[str, int]]
     prints: set[str]
+    holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], rows: Mapping[str, RecallRow]) -> _Shown:
+    def of(cls, hits: Sequence[Hit], rows: Mapping[str, RecallRow], holds: Callable[[RecallRow, int], bool]) -> _Shown:
         places = frozenset((one.session_id, one.seq) for one in hits if one.session_id and one.seq is not None)
         statements = (rows[one.id].passages[one.n].text for one in hits if one.id in rows)
-        return cls(places, {statement_fingerprint(text) for text in statements})
+        return cls(places, {statement_fingerprint(text) for text in statements}, holds)
 
     def take(self, hit: Hit, row: RecallRow, asked: QueryTerms, tokens: int) -> tuple[FurtherStatement, ...]:
         """Of equal ones the first of the row; the first that has no room is the end. They are shown from then on."""
@@ -69,7 +74,7 @@ class _Shown:
         others = [(n, one) for n, one in enumerate(row.passages) if n != hit.n]
         shares = {n: asked.share_of(one.text) for n, one in others}
         for n, one in sorted(others, key=lambda other: -shares[other[0]]):
-            if shares[n] and not self._said(one):
+            if shares[n] and not self._said(one) and self.holds(row, n):
                 yield n, one
 
     def _said(self, one: Passage) -> bool:

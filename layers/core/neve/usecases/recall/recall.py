@@ -78,7 +78,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     hits, unfit, tokens = fit(found.ranked, request.k, found.said_again)
     if command.mode == "tool":
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
-        hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens)
+        hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens, found.holds)
     text, shown = injected(hits, found.timezone)
     lines = [] if request.small_talk else query_lines(request)
     answer = RecallAnswer(

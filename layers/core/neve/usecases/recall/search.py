@@ -13,13 +13,15 @@ was dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from neve.domain.ids import is_event_id
+from neve.domain.memories.unheld import with_successors
 from neve.domain.pack.fit import candidate_limit
 from neve.domain.recall.query_terms import query_terms
+from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.search import Candidate, SearchFilter
@@ -50,6 +52,12 @@ from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import PACK_ERROR, Aside, IndexLag, UserState, start_reads
+from neve.usecases.recall.stages.what_holds import (
+    WhatHolds,
+    facts_that_do_not_hold,
+    readable,
+    successors_to_read,
+)
 from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"
@@ -69,7 +77,7 @@ class Found:
     could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
     session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
     of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was
-    said."""
+    said. ``holds``: whether the n-th passage of a row says nothing that does not hold."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -82,6 +90,7 @@ class Found:
     pack_version: int | None = None
     timezone: str = "UTC"
     said_again: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -111,7 +120,8 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
 @dataclass(frozen=True, slots=True)
 class _Read:
     """Steps 1 and 2: who asks and where, what must not be answered with, what the legs found, and what is too new for
-    them, by id with its rev."""
+    them, by id with its rev. ``unheld``: facts that do not hold; ``successors``: what holds instead, as far as it was
+    read, by id."""
 
     index_lag: IndexLag | None
     timezone: str
@@ -122,6 +132,8 @@ class _Read:
     reading: Reading
     new: Mapping[str, int]
     dropped: tuple[Dropped, ...]
+    unheld: Sequence[Memory]
+    successors: dict[str, Memory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +158,14 @@ class _Search:
         hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
         ahead = hydration.start_ahead(lambda: self._read_ahead(hydration, user_state, aside))
         reading = self.legs.read(depth)
-        pack, new_items = aside.collect(self.budget.legs_end_ms, Collector(self.legs.degraded))
+        pack, new_items, unheld_items = aside.collect(self.budget.legs_end_ms, Collector(self.legs.degraded))
         out = _left_out(user_state, pack, self.request)
         new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
         version, zone = pack.version if pack else None, user_state.timezone
-        read = _Read(aside.index_lag, zone, hydration, ahead, out, version, reading, new_revs, tuple(dropped))
+        unheld = facts_that_do_not_hold(unheld_items, user_state.head.gen)
+        read = _Read(aside.index_lag, zone, hydration, ahead, out, version, reading, new_revs, tuple(dropped), unheld)
         return self._fitted(read)._ranked(read)
 
     def _fitted(self, read: _Read) -> _Search:
@@ -224,6 +237,7 @@ class _Search:
             pack_version=read.pack_version,
             timezone=read.timezone,
             said_again=said_again((one.row for one in ranking.ranked), dropped, known),
+            holds=self._what_holds(read).holds,
         )
 
     def _rank(
@@ -238,12 +252,20 @@ class _Search:
         if late:
             late.read(list(wanted))
         by_words = frozenset(read_by_id(_ids(self._found_by_words(read.out, reading.lexical or (), gated.lexical))))
-        fresh = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None)
+        beside = [one for one in successors_to_read(read.unheld, wanted) if one not in read.successors]
+        fresh, stored = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None, beside)
+        read.successors.update(readable(stored))
         known = {**known, **shown(fresh, read.out)}
         reading = replace(reading, late=late.similarities(known) if late else {})
         ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
-        starved = _starved(self.request, reading, gated, ranking.dropped)
-        return replace(ranking, dropped=(*gated.dropped, *ranking.dropped), starved=starved), known
+        ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
+        dropped = (*ranking.dropped, *not_holding)
+        starved = _starved(self.request, reading, gated, dropped)
+        return Ranking(ranked, (*gated.dropped, *dropped), starved=starved), known
+
+    def _what_holds(self, read: _Read) -> WhatHolds:
+        gen = read.hydration.seen.gen
+        return WhatHolds(self.request, with_successors(read.unheld, read.successors, gen), read.timezone)
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:
         hits = {one.row.id for one in ranked}

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from neve.domain.errors import not_found
 from neve.domain.memories.live_rows import NOWHERE, Place, in_place, live_row, places_of
 from neve.domain.memories.supersede import superseded
+from neve.domain.memories.unheld import is_unheld
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Memory, Scope, Statement, Status
@@ -35,7 +36,7 @@ LEASE_S = 120
 BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
-NOTES = ("takes_back", "foreign_ids", "pinned", "purges", "deletions")
+NOTES = ("takes_back", "foreign_ids", "pinned", "purges", "deletions", "unheld")
 """What others note on the user's row, whatever else is going on: once, or counted."""
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag
@@ -151,8 +152,9 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
     )
     put_job = rows.put_job(keys, job)
     put_job.item.update(rows.due_keys("replace", keys, job.id, now) | {"tenant_id": keys.tenant})
-    ports.table.write([rows.put_head(keys, replace(head, replacement_job=job.id)), put_job])
-    return replace(head, replacement_job=job.id, version=head.version + 1)
+    begun = replace(head, replacement_job=job.id, unheld=head.unheld or any(map(is_unheld, wanted.new)))
+    ports.table.write([rows.put_head(keys, begun), put_job])
+    return replace(begun, version=head.version + 1)
 
 
 def _seen(memory: Memory) -> Seen:

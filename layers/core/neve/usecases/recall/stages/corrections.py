@@ -10,20 +10,14 @@ from neve.usecases.recall.stages.rank_candidates import Ranked
 
 
 def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
-    """A correction that stood behind gets the score of the one that it now stands before. Its component ``corrects`` is
-    what was added."""
+    """A correction that stood behind gets the score of the one that it now stands before."""
     order = list(best_first)
     for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]], terms):
         places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}
         here, there = places[newer_id], places[older_id]
         if here > there:
-            order.insert(there, _raised(order.pop(here), order[there].final))
+            order.insert(there, order.pop(here).raised_to(order[there].final))
     return order
-
-
-def _raised(one: Ranked, final: float) -> Ranked:
-    added = round(final - one.final + one.components.get("corrects", 0.0), 6)
-    return one.placed(final, {"corrects": added})
 
 
 def _statement(one: Ranked) -> Statement:

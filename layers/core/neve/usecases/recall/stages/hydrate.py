@@ -87,24 +87,28 @@ class Hydration:
         items = _at(places, found)
         return Ahead(items, self._judged(items, self.seen))
 
-    def read(self, wanted: Mapping[str, int], under_way: UnderWay | None = None) -> Hydrated:
-        """``wanted``: ids with the rev that was found. Raises StoreUnavailable, DeadlineExceeded, GenerationMoved."""
+    def read(
+        self, wanted: Mapping[str, int], under_way: UnderWay | None = None, beside: Iterable[str] = ()
+    ) -> tuple[Hydrated, dict[str, Item]]:
+        """``wanted``: ids with the rev that was found. ``beside``: of memories that are read with them; last their rows
+        as they are stored. Raises StoreUnavailable, DeadlineExceeded, GenerationMoved."""
         if not wanted:
-            return {}
+            return {}, {}
         table, keys = self.scope.ports.table, self.scope.keys
         read_ahead = self._still_good(under_way)
         places = self._places(i for i in wanted if i not in read_ahead)
-        documents = document_places(keys, wanted)
+        documents, also = document_places(keys, wanted), {i: keys.memory(i) for i in beside}
         sessions = _sessions(self.scope, wanted) if self.seen.takes_back else {}
-        beside = [*sessions.values(), *(key for pair in documents.values() for key in pair)]
-        to_read = dict.fromkeys([keys.head, *filter(None, places.values()), *beside])
+        others = [*sessions.values(), *(key for pair in documents.values() for key in pair), *also.values()]
+        to_read = dict.fromkeys([keys.head, *filter(None, places.values()), *others])
         task = self.scope.ports.tasks.start_read(lambda: table.get_many(list(to_read)))
         found: dict[Key, Item] = task.result(self.ends_ms)
         now = rows.read_head(found.get(keys.head))
         moved = _state(now) != _state(self.seen)
         if moved and not self.whatever_moved:
             raise GenerationMoved
-        hydrated = self._judged(_at(places, found), now)
+        stored = {i: found[key] for i, key in also.items() if key in found}
+        hydrated = self._judged(stored, now) | self._judged(_at(places, found), now)
         if under_way and read_ahead:
             ahead = self._read_by(under_way)
             if moved:
@@ -113,12 +117,12 @@ class Hydration:
             lacking = read_ahead - ahead.rows.keys()
             hydrated |= self._read_again([i for i in wanted if i in lacking], now)
         if more := _sessions_of_memories(self.scope, hydrated, sessions) if self.seen.takes_back else {}:
-            others = self.scope.ports.tasks.start_read(lambda: table.get_many(list(more.values())))
-            sessions, found = sessions | more, found | others.result(self.ends_ms)
+            logs_of_memories = self.scope.ports.tasks.start_read(lambda: table.get_many(list(more.values())))
+            sessions, found = sessions | more, found | logs_of_memories.result(self.ends_ms)
         logs = {s: rows.read_session(found[key]) for s, key in sessions.items() if key in found}
         if any(log.retracted for log in logs.values()):
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, row, logs) else row for i, row in hydrated.items()}
-        return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
+        return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms), stored
 
     def _still_good(self, under_way: UnderWay | None) -> frozenset[str]:
         """What need not be read with the rest."""

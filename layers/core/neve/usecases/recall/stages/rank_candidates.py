@@ -37,7 +37,7 @@ class Match(NamedTuple):
 class Ranked(NamedTuple):
     """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``;
     ``length``: index terms of its whole message. ``shown_rrf``: of the legs that found the passage ``n``, without a leg
-    that found another one of the same row."""
+    that found another one of the same row. ``text``: of the passage, where not all of it is shown as it stands."""
 
     row: RecallRow
     n: int
@@ -46,11 +46,16 @@ class Ranked(NamedTuple):
     share: float
     length: int
     shown_rrf: float
+    text: str | None = None
 
     def placed(self, final: float, made_by: Mapping[str, float]) -> Ranked:
         """With another score, and what made it among its components."""
         joined = {**self.components, **made_by}
-        return Ranked(self.row, self.n, final, joined, self.share, self.length, self.shown_rrf)
+        return Ranked(self.row, self.n, final, joined, self.share, self.length, self.shown_rrf, self.text)
+
+    def raised_to(self, final: float) -> Ranked:
+        """With the score of what it takes back. Its component ``corrects`` is what was added."""
+        return self.placed(final, {"corrects": round(final - self.final + self.components.get("corrects", 0.0), 6)})
 
 
 def rank_candidates(

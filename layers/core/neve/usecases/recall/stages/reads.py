@@ -20,7 +20,7 @@ from neve.ports.runtime import Task
 from neve.ports.table import Index, Item, Page
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import NO_WORDS
+from neve.store.keys import SINCE_UNHELD, is_unheld_key
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import (
     MemoryLag,
@@ -39,7 +39,7 @@ from neve.usecases.recall.time_budget import TimeBudget
 
 NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first
-(docs/rules/recall.md#new-rows)."""
+(docs/rules/recall.md#new-rows). Behind them the same read has the facts that do not hold, as far as it goes."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
 PACK_ERROR = "pack:error"
@@ -96,19 +96,22 @@ class IndexLag:
 @dataclass(frozen=True, slots=True)
 class Aside:
     """Under way beside the legs: the pack of the session; the rows that may be missing in the index, newest first, with
-    the texts of documents; the newest of the session's events that are; and how far memory is behind, where there is
-    something among what could be found which neither the index nor these cover."""
+    the texts of documents; the newest of the session's events that are; how far memory is behind, where there is
+    something among what could be found which neither the index nor these cover; and the facts that do not hold."""
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
+    unheld: Task[list[Item]]
     tail: Task[list[Item]]
     index_lag: IndexLag | None
 
-    def collect(self, deadline_ms: float, collected: Collector) -> tuple[PackContents | None, list[Item]]:
-        """Without what could not be read: hits may then repeat the pack, or lack what is newest."""
+    def collect(self, deadline_ms: float, collected: Collector) -> tuple[PackContents | None, list[Item], list[Item]]:
+        """The pack, what may be missing in the index, and what does not hold. Without what could not be read: hits may
+        then repeat the pack, lack what is newest, or say what holds no longer."""
         pack = collected.of(self.pack, deadline_ms, PACK_ERROR)
         new_rows = collected.of(self.new_rows, deadline_ms, RECENT_ERROR) or []
-        return pack, new_rows + (collected.of(self.tail, deadline_ms, RECENT_ERROR) or [])
+        unheld = collected.of(self.unheld, deadline_ms, RECENT_ERROR) or []
+        return pack, new_rows + (collected.of(self.tail, deadline_ms, RECENT_ERROR) or []), unheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +140,19 @@ class Reads:
         return user_state, Aside(
             _start_contents(self.scope, self.request, user_state.pack),
             self._start_texts(new_rows),
+            self.scope.ports.tasks.start(lambda: _unheld(self.new_rows.result()))
+            if new_rows is None
+            else Known(_unheld(new_rows)),
             _start_tail(self.scope, self.request, user_state),
             IndexLag(sum(lags, MemoryLag()), count(lambda: user_lag(self.scope))) if lags else None,
         )
 
     def _start_texts(self, new_rows: Page | None) -> Task[list[Item]]:
         """Also of those that are late: they compete if they are there when the legs end."""
-        if new_rows is not None and not new_rows.items:
+        if new_rows is not None and not _without_words(new_rows):
             return Known([])
         table, keys = self.scope.ports.table, self.scope.keys
-        return self.scope.ports.tasks.start(lambda: with_texts(table, keys, self.new_rows.result().items))
+        return self.scope.ports.tasks.start(lambda: with_texts(table, keys, _without_words(self.new_rows.result())))
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
@@ -200,13 +206,22 @@ def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointe
 
 
 def _new_rows(scope: UserScope) -> Page:
+    """And, behind them, facts that do not hold: one read."""
     return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
-        prefix=NO_WORDS,
+        between=SINCE_UNHELD,
         reverse=True,
         limit=NEW_ROWS,
     )
+
+
+def _without_words(page: Page) -> list[Item]:
+    return [item for item in page.items if "rev_at" in item and "words_at" not in item]
+
+
+def _unheld(page: Page) -> list[Item]:
+    return [item for item in page.items if is_unheld_key(item["recent_sk"])]
 
 
 def _start_tail(scope: UserScope, request: ResolvedRequest, user_state: UserState) -> Task[list[Item]]:
@@ -243,7 +258,7 @@ def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: 
     is an object does, which cannot compete."""
     if not request.looked_for or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
         return None
-    if new_rows.cursor is not None:
+    if new_rows.cursor is not None and not _unheld(new_rows):
         return memories_lag(new_rows.items, now)
     long = [item for item in new_rows.items if "text_object" in item]
     asked_for = [one for one in long if isinstance(read_row(one | {"text": "?"}, head, request.where), RecallRow)]
