@@ -30,10 +30,8 @@ user actually already correction currently day days hello hey hi know moment not
 remember still today well
 """
 _WITHOUT_MEANING = QUERY_STOP_WORDS | frozenset(_FILLERS.split())
-_PAST = re.compile(
-    r"\b(?:used to|until|formerly|previously|no longer|not any ?more|anymore|moved (?:away )?from)\b", re.I
-)
-"""Tells of what was, and so holds."""
+_PAST = re.compile(r"\b(?:used to|formerly|previously|no longer|not any ?more|anymore)\b", re.I)
+"""Tells of what was, and so holds, unless the fact says so itself."""
 _TWO_CLAUSES = re.compile(r";|\b(?:and|but)\s+(?:user|they|i|we|he|she)\b", re.I)
 _SIGNS_BEFORE = re.compile(r"[^\w\[(\"'“]*")
 
@@ -75,8 +73,10 @@ def may_repeat(memory: Memory) -> bool:
 
 
 def _unheld(status: Status, fact: Memory) -> bool:
-    superseded = status is Status.SUPERSEDED and fact.superseded_by is not None
-    return superseded or status in (Status.INBOX, Status.ARCHIVED)
+    """Not what waits because a tool or an assistant said it: wherever else it stands, it is marked as their word."""
+    if status is Status.INBOX:
+        return fact.judged is None or fact.judged.criteria.provenance
+    return status is Status.ARCHIVED or (status is Status.SUPERSEDED and fact.superseded_by is not None)
 
 
 def unheld_facts(facts: Iterable[Memory], gen: int) -> list[Memory]:
@@ -166,7 +166,7 @@ def _share(fact: Memory, session: str | None, span: Span | None, *, reply: bool)
 
 def _says(sentence: str, one: Unheld, share: float, of_successor: bool) -> bool:
     wanted, held = _content(one.fact.text), _content(sentence)
-    if not wanted or not held or _PAST.search(sentence):
+    if not wanted or not held or (_PAST.search(sentence) and not _PAST.search(one.fact.text)):
         return False
     newer = _content(one.successor.text) if one.successor else frozenset()
     if of_successor and len(held & newer) * len(wanted) >= len(held & wanted) * max(len(newer), 1):

@@ -74,6 +74,10 @@ def priors(recency: float, importance: float, kind: float) -> float:
     return min(PRIOR_CAP, recency * importance * kind)
 
 
+QUOTED_PRIOR = 1.2
+"""*Chosen*: of what says in the same words what a message quotes, on top of the others."""
+
+
 def recency_prior(observed_at: str, now: datetime, *, time_bound: bool) -> float:
     """1.2 for what was observed less than 7 days ago, unless the query has a time bound of its own."""
     fresh = now - parse(observed_at) < RECENT

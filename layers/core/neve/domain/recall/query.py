@@ -34,12 +34,14 @@ MAX_OPERATORS = 32
 class TextQuery:
     """A keyword query. ``groups``: each inner tuple is a set of alternatives (``a OR b``), a plain word is a group of
     one; at least ``min_match`` groups must match, in any field. ``phrases`` must all occur in ``text`` as consecutive
-    words, as written (no stemming); ``excluded`` words must not occur in ``text``, in any inflection."""
+    words, as written (no stemming); ``excluded`` words must not occur in ``text``, in any inflection. ``quoted``: what
+    is quoted in a text that is no query; what says it in these words is the likelier answer."""
 
     groups: tuple[tuple[str, ...], ...]
     phrases: tuple[tuple[str, ...], ...] = ()
     excluded: tuple[str, ...] = ()
     min_match: int = 1
+    quoted: tuple[tuple[str, ...], ...] = ()
 
     @property
     def narrow(self) -> bool:
@@ -68,6 +70,7 @@ _Clause = list[_Operand]
 """One operand, or the alternatives of an ``OR``."""
 
 _ITEM = re.compile(r'(?P<minus>-?)"(?P<quoted>[^"]*)"|(?P<word>\S+)')
+_QUOTED = re.compile(r'"([^"]*)"')
 _LIST = re.compile(r"\n\s*-")
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
@@ -77,9 +80,11 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
     ``-word`` excludes (a minus before a letter, and not at the beginnings of lines: that is a list; ``-"several
     words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
     kept whole, with their parts as alternatives; a run of a script without spaces is taken by pairs of characters. No
-    words: no groups. Without ``operators`` each word is one like any other. ``last_first``: of more than
-    ``MAX_WORDS`` the last are searched."""
-    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT), operators=operators)
+    words: no groups. Without ``operators`` each word is one like any other, and what stands in quotes is ``quoted``.
+    ``last_first``: of more than ``MAX_WORDS`` the last are searched, and nothing is taken for quoted."""
+    folded = fold(query).translate(_STRAIGHT)
+    clauses, unwanted = _parse(folded, operators=operators)
+    quoted = () if operators or last_first else (tuple(plain_words(item[1])) for item in _QUOTED.finditer(folded))
     found = _groups(clauses, keep_stop_words=False, last_first=last_first)
     found = found or _groups(clauses, keep_stop_words=True, last_first=last_first)
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
@@ -91,6 +96,7 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
             groups=groups,
             phrases=tuple(dict.fromkeys(phrases))[:MAX_OPERATORS],
             excluded=tuple(dict.fromkeys(excluded))[:MAX_OPERATORS],
+            quoted=tuple(dict.fromkeys(filter(None, quoted)))[:MAX_OPERATORS],
         ),
         terms=tuple(word for word in dict.fromkeys(chain.from_iterable(found)) if word in searched),
         has_content=has_content(_as_written(chunk, at_start=first) for chunk, first in _in_order(clauses)),

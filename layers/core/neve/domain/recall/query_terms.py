@@ -28,13 +28,14 @@ REFUSALS = frozenset({LACKS_PHRASE, HOLDS_EXCLUDED})
 class QueryTerms:
     """``groups``: alternatives, of which ``min_match`` must match; none of them is empty. ``phrases`` in plain words.
     ``excluded``: terms that the text must not hold. ``excluded_phrases``: plain words that must not follow each other
-    in it."""
+    in it. ``quoted``: plain words that a text is the likelier answer for having one behind the other."""
 
     groups: tuple[tuple[str, ...], ...]
     min_match: int
     phrases: tuple[tuple[str, ...], ...]
     excluded: tuple[str, ...]
     excluded_phrases: tuple[tuple[str, ...], ...] = ()
+    quoted: tuple[tuple[str, ...], ...] = ()
     groups_of: Mapping[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
     """The numbers of the groups of each term: a hundred passages are held against them."""
     _each: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -87,6 +88,11 @@ class QueryTerms:
         met = {number for term in self._each & held for number in self.groups_of[term]}
         return len(met) / len(self.groups)
 
+    def quotes(self, text: str) -> bool:
+        """Whether it has what is quoted, or a part of it that is quoted by itself."""
+        in_text = _in_a_row(plain_words(text)) if self.quoted else ""
+        return any(_in_a_row(quoted) in in_text for quoted in self.quoted)
+
     def _broken_phrase(self, text: str) -> str | None:
         if not self.phrases and not self.excluded_phrases:
             return None
@@ -113,6 +119,7 @@ def query_terms(query: TextQuery) -> QueryTerms:
             *chain.from_iterable(pairs(single) for _, single in spelt if 0 < len(single) <= PAIR),
         ),
         excluded_phrases=tuple(tuple(single) for _, single in spelt if len(single) > PAIR),
+        quoted=tuple(_cut(query.quoted)),
     )
 
 

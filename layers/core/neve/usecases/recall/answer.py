@@ -204,9 +204,8 @@ def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Seq
 
 
 def query_lines(request: ResolvedRequest) -> list[str]:
-    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``). Of a long one the
-    middle is not read, and of one in another language the meaning is not known, by nobody's fault, so neither is a
-    degradation."""
+    """Of a long message the middle is not read, and of one in another language the meaning is not known, by nobody's
+    fault, so neither is a degradation. Only a tool's query has operators."""
     lines = [line for line, holds in ((ENDS_ONLY, request.cut), (NOT_UNDERSTOOD, not request.understood)) if holds]
     if request.plain:
         return [*lines, PLAIN_WORDS]

@@ -171,7 +171,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         least_share=0.0 if as_tool else policy.prompt_share,
         rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
-        shaped=shape(query.words, operators=not query.cut, last_first=query.cut),
+        shaped=shape(query.words, operators=as_tool and not query.cut, last_first=query.cut),
         vector_text=(question.meaning or query.meaning) if query.meaning else "",
         cut=query.cut or question.cut,
         where=_where(command),

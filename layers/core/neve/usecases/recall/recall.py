@@ -23,7 +23,6 @@ from neve.usecases.recall.answer import (
     transparency,
 )
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
-from neve.usecases.recall.dropped import OFF_TOPIC
 from neve.usecases.recall.further_statements import with_further_statements
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
@@ -102,12 +101,10 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
 
 
 def _search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> tuple[Found, ResolvedRequest]:
-    """And as what it was searched. Who writes to a person quotes and uses dashes without meaning a query, so where
-    nothing is left of a prompt by its operators, these are given up. A tool that uses them means them."""
+    """And as what it was searched. Where nothing is left of a tool's query by its operators, these are given up, and
+    the answer says so: nothing found is then said of the words, too."""
     found = search(scope, request, budget)
-    narrow = request.command.mode == "prompt" and request.shaped.text_query.narrow
-    met = found.ranked or any(one.reason == OFF_TOPIC for one in found.dropped)
-    if met or not (narrow and found.searched):
+    if found.ranked or not (request.shaped.text_query.narrow and found.searched):
         return found, request
     plain = request.in_plain_words()
     return search(scope, plain, budget), plain

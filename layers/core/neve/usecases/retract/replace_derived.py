@@ -100,6 +100,8 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     if not retraction.erases:
         sources = [_with_marks(source, seen) for source in sources]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
+    gone = {memory.id for memory in seen.outcome.leave}
+    back = {source.id: copy.id for source, copy in zip(sources, copies, strict=True) if source.id not in gone}
 
     noted = partial(_noted, seen, retraction, restored=len(copies))
     # what the job is to say is written as far as it can be before anything else is: nobody waits for this replacement
@@ -107,7 +109,7 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     transact(scope.ports, partial(to_note, scope, job_id, noted))
 
     def beside() -> list[WriteOp]:
-        return [*to_note(scope, job_id, noted)[1], *_places(scope, copies)]
+        return [*to_note(scope, job_id, noted)[1], *_places(scope, copies), *_held_again(scope, back)]
 
     wanted = Replacement(
         tuple(copies),
@@ -255,6 +257,14 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
         elif holder.id != copy.id:
             raise SourcesReplaced
     return ops
+
+
+def _held_again(scope: SessionScope, back: Mapping[str, str]) -> list[WriteOp]:
+    """What took the place of a fact is taken back: from the flip on the fact's copy has it, so that the messages and
+    lines that say it hold again, too. ``back``: ids of copies by those of their sources."""
+    sources = memories_of(scope.ports.table, scope.keys, back)
+    facts = [one for one in sources if one.kind is Kind.FACT and one.status is Status.SUPERSEDED]
+    return [rows.put_memory(scope.keys, replace(one, superseded_by=back[one.id])) for one in facts]
 
 
 def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, Place]:

@@ -169,6 +169,9 @@ class ComponentsView(TypedDict):
     late: NotRequired[
         Annotated[float, Field(description="MaxSim of the query's and the item's token vectors, where it was weighed.")]
     ]
+    quoted: NotRequired[
+        Annotated[float, Field(description="For having the words that a message quotes, in their order.")]
+    ]
     corrects: NotRequired[
         Annotated[float, Field(description="What it got to stand before an older statement that it takes back.")]
     ]

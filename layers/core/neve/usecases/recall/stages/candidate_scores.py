@@ -11,6 +11,7 @@ from datetime import datetime
 
 from neve.domain.recall.fusion import (
     NEUTRAL_IMPORTANCE,
+    QUOTED_PRIOR,
     effective_importance,
     importance_prior,
     kind_prior,
@@ -72,9 +73,7 @@ class CandidateScores:
         recency = recency_prior(passage.observed_at, self.now, time_bound=self.time_bound)
         importance = importance_prior(effective_importance(stored, passage.kind, last_used_at, self.now))
         kind = kind_prior(passage.kind)
-        return {
-            "recency": recency,
-            "importance": importance,
-            "kind": kind,
-            "prior": priors(recency, importance, kind),
-        }
+        found = {"recency": recency, "importance": importance, "kind": kind, "prior": priors(recency, importance, kind)}
+        if any(self.terms.quotes(one.text) for one in row.passages):
+            found |= {"quoted": QUOTED_PRIOR, "prior": found["prior"] * QUOTED_PRIOR}
+        return found
