@@ -49,7 +49,7 @@ def test_c08_phrases_exclusions_and_alternatives(user: Person) -> None:
     viola = user.remember("A viola for the quartet.")["id"]
 
     def found(query: str) -> set[str]:
-        return set(user.recalled(query, legs=["lexical"]))
+        return set(user.recalled(query, legs=["lexical"], mode="tool"))
 
     assert found("cello") == {red, cello}
     assert found('"red cello"') == {red}

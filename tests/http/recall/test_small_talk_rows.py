@@ -61,9 +61,9 @@ def test_e08_phrases_and_exclusions_hold_in_both_legs(user: Person) -> None:
     user.settle()
     assert set(user.recalled("child paints", legs=["vector"], threshold=0)) == {kid, daughter}
     for legs in (["vector"], list(LEGS)):
-        assert user.recalled("child paints -red", legs=legs, threshold=0) == [kid]
-        assert user.recalled('child paints "red kites"', legs=legs, threshold=0) == [daughter]
-    record = user.recall("child paints -red", threshold=0)["recall_id"]
+        assert user.recalled("child paints -red", legs=legs, threshold=0, mode="tool") == [kid]
+        assert user.recalled('child paints "red kites"', legs=legs, threshold=0, mode="tool") == [daughter]
+    record = user.recall("child paints -red", threshold=0, mode="tool")["recall_id"]
     outcomes = {hit["id"]: hit["outcome"] for hit in user.expect(200, "GET", f"/recalls/{record}")["hits"]}
     assert outcomes == {kid: "returned", daughter: "holds_excluded"}
 

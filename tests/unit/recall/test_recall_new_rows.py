@@ -109,7 +109,7 @@ def test_a_required_phrase_and_an_excluded_word_hold_for_new_rows(world: RecallW
     wanted = world.remember("Mary drinks oolong tea")
     world.remember("oolong and then Mary drinks")
     world.remember("Mary drinks oolong coffee")
-    assert world.found('"drinks oolong" -coffee') == [wanted]
+    assert world.found('"drinks oolong" -coffee', mode="tool") == [wanted]
 
 
 def test_an_edited_row_is_found_by_its_new_words_only(world: RecallWorld) -> None:

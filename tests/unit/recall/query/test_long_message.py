@@ -22,7 +22,7 @@ from neve.domain.recall.long_message import HEAD_BYTES, MAX_BYTES, TAIL_BYTES, s
 from neve.domain.recall.query import MAX_WORDS, shape
 from neve.domain.tenants.policy import Policy
 from neve.usecases.recall.answer import ENDS_ONLY
-from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
+from neve.usecases.recall.command import Mode, RecallCommand, ResolvedRequest, resolve
 from neve.usecases.recall.read_recalls import get_recall
 from tests.unit.recall_world import RecallWorld
 
@@ -42,8 +42,8 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
     made.close()
 
 
-def resolved(query: str, question: str | None = None) -> ResolvedRequest:
-    return resolve(Policy(), RecallCommand(query, question))
+def resolved(query: str, question: str | None = None, mode: Mode = "prompt") -> ResolvedRequest:
+    return resolve(Policy(), RecallCommand(query, question, mode=mode))
 
 
 def bytes_of(text: str) -> int:
@@ -124,7 +124,7 @@ def test_a_wish_that_is_no_question_is_among_the_words(world: RecallWorld) -> No
 
 
 def test_a_question_beside_the_query_is_read_in_the_same_way(world: RecallWorld) -> None:
-    request = resolved("daughter -red", f"{PAGE} {QUESTION}")
+    request = resolved("daughter -red", f"{PAGE} {QUESTION}", mode="tool")
     assert request.vector_text == QUESTION
     assert request.shaped.terms == ("daughter",)
     assert request.shaped.text_query.excluded == ("red",), "the query itself is short"
@@ -145,8 +145,8 @@ def test_nothing_in_a_long_message_is_an_operator() -> None:
 
 def test_up_to_the_limit_operators_hold() -> None:
     short = f'"a red kite" -wind {"x" * MAX_BYTES}'[:MAX_BYTES]
-    assert resolved(short).shaped.text_query.phrases == (("a", "red", "kite"),)
-    assert resolved(short).shaped.text_query.excluded == ("wind",)
+    assert resolved(short, mode="tool").shaped.text_query.phrases == (("a", "red", "kite"),)
+    assert resolved(short, mode="tool").shaped.text_query.excluded == ("wind",)
     assert not resolved(short).cut
     assert resolved(f"{short}x").cut
 
@@ -210,7 +210,8 @@ def test_a_short_message_is_searched_as_it_stands(message: str) -> None:
     searched = searched_text(message)
     assert (searched.words, searched.meaning, searched.cut) == (message, message, False)
     request = resolved(message)
-    assert request.shaped == shape(message.strip())
+    assert request.shaped == shape(message.strip(), operators=False)
+    assert resolved(message, mode="tool").shaped == shape(message.strip())
     assert request.vector_text == message.strip()
 
 
