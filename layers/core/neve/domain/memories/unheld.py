@@ -120,13 +120,13 @@ def retold(
     near = [(one, share) for one, share in near if share]
     if not near:
         return Retold(text)
-    text = normalised(text)
+    whole = normalised(text)
     told: list[str] = []
     said: dict[str, Unheld] = {}
     behind = 0
-    for sentence in statements(text):
-        at = text.index(sentence, behind)
-        between, behind = text[behind:at], at + len(sentence)
+    for sentence in statements(whole):
+        at = whole.index(sentence, behind)
+        between, behind = whole[behind:at], at + len(sentence)
         of_it = [one for one, share in near if _says(sentence, one, share, _is_of(one.successor, session, span))]
         marks = [tell(one, not _alone(sentence, one, of_it)) for one in of_it]
         said |= {one.fact.id: one for one in of_it}
