@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, user_message
+from local.api_client import ApiClient
+from tests.http.driving.people import Person, answered, user_message
 
 MARK = "[no longer holds since "
 
@@ -103,47 +105,39 @@ def test_b39_what_is_taken_back_makes_the_old_one_hold_again(user: Person) -> No
 @pytest.mark.live
 def test_b39_what_is_said_beside_it_still_holds(user: Person) -> None:
     said(user, "I live in Lyon. My favourite colour is blue.", "I moved to Nice.")
-    assert shown(user, "Where do I live?")[0] == "I moved to Nice."
     assert shown(user, "What is my favourite colour?")[0] == "My favourite colour is blue."
+    assert not any("Lyon" in text for text in shown(user, "Where do I live?"))
+    [marked] = [text for text in shown(user, "Where do I live?", mode="tool") if "Lyon" in text]
+    assert marked.startswith(MARK) and "] I live in Lyon. My favourite colour" in marked
     packed = pack_of_a_new_conversation(user)
     assert "blue" in packed and "Lyon" not in packed
 
 
-def interactive(user: Person, controls: Controls, *facts: Json, line: str, message: str) -> None:
-    """Facts that an observer doubts, with their line."""
-    controls.script(
-        {"has_memory": True, "observations": [{"text": line, "seq_from": 1, "seq_to": 1}], "facts": list(facts)},
-        purpose="observe",
-    )
-    user.open("s1")
-    user.append("s1", user_message(message), answered("Noted."))
-    user.observe("s1")
-    user.settle()
+@pytest.mark.live
+def test_e05_what_waits_or_was_rejected_is_said_by_no_other_row(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]
+) -> None:
+    user = person(tenant_with(review_mode="interactive"))
+    said(user, "I have two daughters. I work as a nurse at Acme.", reply="Two daughters, how nice!")
+    waiting = {one["memory"]["text"]: one["id"] for one in user.expect(200, "GET", "/inbox")["items"]}
+    daughters, nurse = sorted(waiting, key=lambda text: "nurse" in text)
 
+    def told(**more: object) -> str:
+        return str(shown(user, "Do I have daughters, and am I a nurse?", **more))
 
-@pytest.mark.controls
-def test_e05_what_a_person_rejected_is_said_by_no_other_row(user: Person, controls: Controls) -> None:
-    old = user.expect(
-        201, "POST", "/memories", {"kind": "fact", "text": "User is not pregnant.", "category": "BIOGRAPHY"}
-    )
-    fact = {"text": "User is pregnant.", "category": "BIOGRAPHY", "importance": 4, "by": "user_stated", "seq_from": 1}
-    fact |= {"relation": "contradicts", "target_id": old["id"]}
-    interactive(user, controls, fact, line="🔴 User is pregnant", message="I'm pregnant.")
-    [waiting] = user.expect(200, "GET", "/inbox")["items"]
-    question = "Am I pregnant?"
-
-    def told(**more: object) -> list[str]:
-        return [text for text in shown(user, question, **more) if "not" not in text or "not confirmed" in text]
-
-    assert told() == told(mode="tool") == []
-    assert any("I'm pregnant" in text for text in told(include_inbox=True))
-    assert "🔴 User is pregnant" not in pack_of_a_new_conversation(user)
-    user.expect(200, "POST", f"/inbox/{waiting['id']}/reject", {})
+    assert [word in told(mode=mode) for mode in ("prompt", "tool") for word in ("daughters", "nurse")] == [False] * 4
+    assert "[not confirmed] I have two daughters." in told(include_inbox=True)
+    packed = pack_of_a_new_conversation(user)
+    assert "daughters" not in packed and "nurse" not in packed
+    user.expect(200, "POST", f"/inbox/{waiting[daughters]}/reject", {})
+    user.expect(200, "POST", f"/inbox/{waiting[nurse]}/approve", {})
     user.settle()
     for mode in ("prompt", "tool"):
-        assert told(mode=mode, include_inbox=True, include_superseded=True) == []
+        asked = told(mode=mode, include_inbox=True, include_superseded=True)
+        assert "nurse" in asked and "daughters" not in asked
     user.open("later")
-    assert "🔴 User is pregnant" not in user.pack_text("later")
+    packed = user.pack_text("later")
+    assert "nurse" in packed and "daughters" not in packed
 
 
 @pytest.mark.live

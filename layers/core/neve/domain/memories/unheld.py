@@ -47,10 +47,12 @@ class Unheld:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """``text``: without what is left out, empty where that is all of it. ``said``: what of it does not hold."""
+    """``text``: without what is left out, empty where that is all of it. ``said``: what of it does not hold; ``rest``:
+    whether other sentences beside those do."""
 
     text: str
     said: tuple[Unheld, ...] = ()
+    rest: bool = True
 
 
 Tell = Callable[[Unheld, bool], str | None]
@@ -123,18 +125,19 @@ def retold(
     whole = normalised(text)
     told: list[str] = []
     said: dict[str, Unheld] = {}
-    behind = 0
+    behind, rest = 0, False
     for sentence in statements(whole):
         at = whole.index(sentence, behind)
         between, behind = whole[behind:at], at + len(sentence)
         of_it = [one for one, share in near if _says(sentence, one, share, _is_of(one.successor, session, span))]
         marks = [tell(one, not _alone(sentence, one, of_it)) for one in of_it]
         said |= {one.fact.id: one for one in of_it}
+        rest = rest or (not of_it and bool(_content(sentence)))
         if None not in marks:
             told.append(between + _marked(sentence, [mark for mark in marks[:1] if mark]))
     if not said:
         return Retold(text)
-    return Retold("".join(told).strip(), tuple(said.values()))
+    return Retold("".join(told).strip(), tuple(said.values()), rest)
 
 
 def of_its_words(text: str, session: str | None, span: Span | None, fact: Memory) -> bool:

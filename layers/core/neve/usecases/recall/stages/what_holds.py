@@ -99,7 +99,7 @@ class WhatHolds:
         while left:
             one = left.pop(0)
             told = self._told(one.row, one.n)
-            for successor in [said.successor for said in told.said if said.successor]:
+            for successor in [said.successor for said in told.said if said.successor and not told.rest]:
                 if any(_is_of(other, successor) for other in order):
                     continue
                 place = next((at for at, other in enumerate(left) if _is_of(other, successor)), None)
@@ -126,7 +126,7 @@ class WhatHolds:
         passage, memory = row.passages[n], row.memory
         text = row.utterance.parts[n] if row.utterance else passage.text
         if memory and memory.kind is Kind.FACT:
-            return Retold(text, tuple(one for one in self.unheld if one.fact.id == memory.id))
+            return Retold(text, tuple(one for one in self.unheld if one.fact.id == memory.id), rest=False)
         if row.document or (memory and not may_repeat(memory)):
             return Retold(text)
         span = span_of(passage.seq_from, passage.seq_to)
