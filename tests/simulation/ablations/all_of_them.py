@@ -88,6 +88,7 @@ def _by_name(ablations: Iterable[Ablation]) -> dict[str, Ablation]:
     return found
 
 
+GUARD = rows.guard_user
 ABLATIONS = _by_name(
     (
         Ablation(
@@ -453,6 +454,13 @@ ABLATIONS = _by_name(
             "facts",
             60,
             lambda: [(evolve_memory, "rows", AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "unheld",
+            "noting on the user's row that a fact does not hold",
+            "recanted",
+            60,
+            lambda: [(rows, "guard_user", lambda keys, head, now, _=(): GUARD(keys, head, now))],
         ),
         Ablation(
             "replaced",

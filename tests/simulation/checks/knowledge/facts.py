@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from neve.domain.memories.unheld import is_unheld
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import Kind
 from neve.ports.table import Item
 from neve.store import rows
-from neve.store.keys import MEMORY
+from neve.store.keys import MEMORY, is_unheld_key
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, row, transactions
 
@@ -100,4 +101,21 @@ def _superseded_now(old: Item | None, new: Item | None) -> bool:
     return now and old is not None and old["status"] != "superseded"
 
 
-INVARIANTS = (no_two_facts_say_the_same, a_fact_is_in_its_place, what_evolved_has_one_successor)
+def builds_and_recalls_find_what_does_not_hold(run: Run) -> Found:
+    """When calm: what was superseded or rejected, or waits, is where they look, and the user's row says that there is
+    something."""
+    for keys in run.history.users():
+        unheld = [memory.id for memory in memories_of(run, keys) if is_unheld(memory)]
+        told = {str(item["id"]) for item in run.cloud.table.rows.values() if is_unheld_key(item.get("recent_sk", ""))}
+        if lost := [one for one in unheld if one not in told]:
+            yield f"{lost} do not hold, and nobody finds them"
+        if unheld and not rows.read_head(row(run, keys, "head")).unheld:
+            yield f"{unheld} do not hold, and the row of {keys.user} does not say so"
+
+
+INVARIANTS = (
+    no_two_facts_say_the_same,
+    a_fact_is_in_its_place,
+    what_evolved_has_one_successor,
+    builds_and_recalls_find_what_does_not_hold,
+)
