@@ -32,8 +32,9 @@ MAX_FACTS = 100
 """Facts of the user that are compared with the events, those that were used last."""
 RANKED = 400
 """Rows of the rank index among which they are looked for."""
-STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY")
-"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris."""
+STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY", "PREFERENCE")
+"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris; "I'm a vegan now",
+and somebody was a vegetarian. Of many, preferences come last."""
 MAX_STATES = 10
 """Of those that share no word with the events (*chosen*)."""
 _SUBJECT = frozenset({"user"})
@@ -89,6 +90,7 @@ def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
     alike = [(len(words & uttered) / len(words), fact) for words, fact in about if words & uttered]
     best = [fact for _, fact in sorted(alike, key=lambda one: (-one[0], one[1].id))]
     states = [fact for words, fact in about if fact.category in STATES and not words & uttered]
+    states.sort(key=lambda fact: fact.category == "PREFERENCE")
     return [live_row(fact) for fact in (*best, *states[:MAX_STATES])]
 
 
