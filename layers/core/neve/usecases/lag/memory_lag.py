@@ -21,7 +21,7 @@ from neve.scope import SessionData, UserScope
 from neve.store import rows
 from neve.store.filings import put_open_session
 from neve.store.keys import (
-    NO_WORDS,
+    LACK_WORDS,
     SessionKeys,
     UserKeys,
     behind_prefix,
@@ -197,8 +197,8 @@ def lag_of_memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
         if cursor is None:
             return lag
     oldest = [
-        memories_lag(table.query(keys.partition, index=Index.RECENT, prefix=prefix, limit=1).items, now).seconds
-        for prefix in (None, NO_WORDS)
+        memories_lag(table.query(keys.partition, index=Index.RECENT, between=between, limit=1).items, now).seconds
+        for between in (None, LACK_WORDS)
     ]
     return replace(lag, seconds=max(lag.seconds, *oldest), at_least=True)
 

@@ -33,8 +33,8 @@ MAX_FACTS = 100
 RANKED = 400
 """Rows of the rank index among which they are looked for."""
 STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY", "PREFERENCE")
-"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris; "I'm a vegan now",
-and somebody was a vegetarian. Of many, preferences come last."""
+"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris; "I'm a vegan
+now", and somebody was a vegetarian. Of many, preferences come last."""
 MAX_STATES = 10
 """Of those that share no word with the events (*chosen*)."""
 _SUBJECT = frozenset({"user"})

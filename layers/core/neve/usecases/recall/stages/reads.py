@@ -20,7 +20,7 @@ from neve.ports.runtime import Task
 from neve.ports.table import Index, Item, Page
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import SINCE_UNHELD, is_unheld_key
+from neve.store.keys import NO_WORDS, is_unheld_key
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import (
     MemoryLag,
@@ -210,7 +210,7 @@ def _new_rows(scope: UserScope) -> Page:
     return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
-        between=SINCE_UNHELD,
+        prefix=NO_WORDS,
         reverse=True,
         limit=NEW_ROWS,
     )
