@@ -113,7 +113,7 @@ def test_b39_what_is_said_beside_it_still_holds(user: Person) -> None:
     assert "blue" in packed and "Lyon" not in packed
 
 
-@pytest.mark.live
+@pytest.mark.controls
 def test_e05_what_waits_or_was_rejected_is_said_by_no_other_row(
     tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]
 ) -> None:
