@@ -126,13 +126,15 @@ class ReflectedRow:
 @dataclass(frozen=True, slots=True)
 class Reflected:
     """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for; of rules,
-    how many lines of the sources."""
+    how many lines of the sources. ``over_target``: of rules, which fit their rows themselves, by how many tokens the
+    lines that must stay are above it; None of a model, whose rows are still to be fitted."""
 
     rows: tuple[ReflectedRow, ...]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
     left_out: int = 0
+    over_target: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +187,15 @@ class CondensedRow:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """``left_out``: how many lines of the sources rules had no room for; a model's answer does not say."""
+    """``left_out``: how many lines of the sources rules had no room for; a model's answer does not say.
+    ``over_target``: as of a ``Reflected``."""
 
     rows: tuple[CondensedRow, ...]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
     left_out: int = 0
+    over_target: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

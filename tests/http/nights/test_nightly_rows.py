@@ -233,6 +233,27 @@ def test_a19_a_frozen_pack_stays_and_the_next_one_shows_the_reflections(user: Pe
     assert all(user.memory(one)["kind"] == "reflection" for one in shown)
 
 
+@pytest.mark.live
+def test_a19_a_night_without_a_model_takes_no_line_that_lasts_out_of_a_pack(user: Person) -> None:
+    lasting = [
+        "User's standing wish: Please never call me on Sundays",
+        "User takes 20 mg of omeprazole every morning",
+        "User doesn't eat pork",
+        "User is allergic to penicillin",
+    ]
+    bought = ["User bought a lamp", "User sold a chair", "User finished the shed", "User bought a rug"]
+    rows = [f"🔴 {text}" for text in lasting] + [f"✅ {text}" for text in bought]
+    user.bring_in(*[old(text, 9 - n / 10) for n, text in enumerate(rows)])
+    before = user.open("s1")["pack"]["text"]
+    assert all(text in before for text in lasting + bought)
+    result = reflected(user)["result"]
+    after = user.open("s2")["pack"]["text"]
+    assert all(text in after for text in lasting)
+    assert not any(text in after for text in bought), "half of the tokens are left, and these go first"
+    assert (result["replaced"], result["reflection_left_out"], result["reflection_cut"]) == (8, 4, 0)
+    assert result["reflection_over_target"] > 0
+
+
 @pytest.mark.controls
 def test_a19_the_next_rebuild_of_the_same_session_shows_them(
     tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person], controls: Controls

@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records.memories import Priority
-from neve.domain.reflect.nightly import MIN_ROW, fitted_rows
-from neve.domain.tokens import estimate
-from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
 from neve.observing import CondenseInput, ReflectGroup
 from neve.ports.errors import ModelUnavailable
@@ -73,26 +68,3 @@ def test_an_answer_is_read_row_by_row() -> None:
 def test_an_answer_out_of_form_is_no_answer(tool_input: dict[str, Any]) -> None:
     with pytest.raises(ModelUnavailable):
         PromptedObserver(OneAnswer(tool_input), "m").condense(CondenseInput(groups("a"), 100))
-
-
-def test_without_a_model_the_marks_decide() -> None:
-    answer = ExtractiveObserver().condense(
-        CondenseInput(groups("🟢 perhaps a walk", "🔴 User is allergic to nuts", "🔴 User is allergic to nuts"), 200)
-    )
-    [row] = answer.rows
-    assert "nuts" in row.text
-    assert "walk" not in row.text
-    assert row.text.count("nuts") == 1
-    assert row.group_ids == ("mem_1", "mem_2")
-    assert (answer.model, answer.calls, answer.left_out) == ("extractive", 0, 1)
-
-
-@given(st.lists(st.integers(5, 60), min_size=1, max_size=60), st.integers(20, 2_000))
-def test_without_a_model_no_row_has_to_be_cut(words: list[int], target: int) -> None:
-    texts = [f"🔴 thing {n} " + " ".join(f"w{n}x{k}" for k in range(size)) for n, size in enumerate(words)]
-    rows = ExtractiveObserver().condense(CondenseInput(groups(*texts), target)).rows
-    fitting = fitted_rows(rows, target)
-    assert rows
-    assert (len(fitting.rows), fitting.left_out, fitting.cut) == (len(rows), 0, 0)
-    assert sum(estimate(text) for _, text in fitting.rows) <= max(target, MIN_ROW)
-    assert [text for _, text in fitting.rows] == [row.text for row in rows]

@@ -7,9 +7,8 @@ import pytest
 from neve.domain.memories.text import priority_of, referenced_date
 from neve.domain.records.memories import Priority
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.observing import CondenseInput, Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput
+from neve.observing import Observed, PassInput, PriorMemory
 
 TUESDAY = "2026-03-10T09:30:00.000Z"
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -498,65 +497,7 @@ def test_odd_text_does_no_harm(said: str) -> None:
     assert len(of_user(said)) <= 5
 
 
-# --- reflection ---------------------------------------------------------------------------------
-
-
-def group(n: int, text: str) -> ReflectGroup:
-    return ReflectGroup(f"mem_{n}", text, n, n, f"2026-03-{n:02d}T09:30:00.000Z")
-
-
-def test_reflection_merges_duplicates_and_keeps_the_important_in_order() -> None:
-    given = [
-        group(1, "🔴 User lives in Bergen\n🟢 User might sell the house"),
-        group(2, "🟡 User went to the market"),
-        group(3, "🔴 User lives in Bergen\n✅ User sold the boat on 2026-03-03"),
-    ]
-    reflected = ExtractiveObserver().reflect(ReflectInput("s1", given, 325))
-    assert [(row.text, row.group_ids) for row in reflected.rows] == [
-        (
-            "🟡 User went to the market (2026-03-02)\n"
-            "🔴 User lives in Bergen (2026-03-03)\n"
-            "✅ User sold the boat on 2026-03-03",
-            ("mem_2", "mem_1", "mem_3"),
-        )
-    ]
-    assert (reflected.model, reflected.left_out) == ("extractive", 1)
-
-
-def test_a_line_without_a_date_gets_the_users_day() -> None:
-    """In Auckland it is the next day from noon on, by UTC."""
-    given = [ReflectGroup("mem_1", "🔴 User lives in Bergen", 1, 2, "2026-03-10T12:30:00.000Z", day="2026-03-11")]
-    assert ExtractiveObserver().reflect(ReflectInput("s1", given, 325)).rows[0].text.endswith("(2026-03-11)")
-    assert ExtractiveObserver().condense(CondenseInput(given, 325)).rows[0].text.endswith("(2026-03-11)")
-
-
-def test_reflection_drops_the_oldest_medium_lines_first() -> None:
-    given = [group(n, f"{'🔴' if n < 4 else '🟡'} {'word ' * 30}number {n}") for n in range(1, 25)]
-    reflected = ExtractiveObserver().reflect(ReflectInput("s1", given, 500))
-    rows = reflected.rows
-    text = "\n".join(row.text for row in rows)
-    assert all(f"number {n} " in text for n in (1, 2, 3, 24, 23))
-    assert "number 4 " not in text
-    assert sum(estimate(row.text) for row in rows) <= 500
-    assert reflected.left_out == 24 - len(text.splitlines()) > 0, "each line that is forgotten is told"
-
-
-def test_reflection_rows_are_atomic() -> None:
-    given = [group(n % 28 + 1, f"🔴 User owns thing {n} {'detail ' * 20}") for n in range(60)]
-    rows = ExtractiveObserver().reflect(ReflectInput("s1", given, 32_500)).rows
-    assert len(rows) > 3
-    assert all(150 <= estimate(row.text) <= 600 for row in rows)
-    assert {name for row in rows for name in row.group_ids} == {source.id for source in given}
-
-
-def test_reflection_of_tentative_notes_alone_keeps_them_and_of_one_huge_note_trims_it() -> None:
-    reflect = ExtractiveObserver().reflect
-    assert reflect(ReflectInput("s1", [group(1, "🟢 User might move")], 100)).rows[0].text.startswith("🟢 User might")
-    trimmed = reflect(ReflectInput("s1", [group(1, "🔴 " + "word " * 900)], 100))
-    (row,) = trimmed.rows
-    assert estimate(row.text) <= 100
-    assert trimmed.left_out == 1
-    assert reflect(ReflectInput("s1", [], 100)).rows == ()
+# --- time ----------------------------------------------------------------------------------------
 
 
 def test_a_pass_without_time_ends_where_it_has_read() -> None:

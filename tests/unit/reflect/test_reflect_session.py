@@ -311,6 +311,27 @@ def test_rows_that_have_no_room_are_told(world: World) -> None:
     assert (report.reflection_left_out, report.not_reflected) == (5, None)
 
 
+def test_what_rules_keep_above_the_target_stays_and_is_told(world: World) -> None:
+    fill(world)
+    rows_ = tuple(ReflectedRow(f"🔴 {i} " + "y" * 400) for i in range(3))
+    world.observer.reflections = [Reflected(rows_, "extractive", left_out=2, over_target=60)]
+    _, job = extracted(world)
+    assert (len(job.result["reflections"]), job.result["reflection_left_out"]) == (3, 2)
+    assert job.result["reflection_over_target"] == 60
+
+
+def test_a_session_that_lines_keep_above_its_trigger_is_not_folded_at_every_turn(world: World) -> None:
+    """Each time its pack would be rebuilt, and the prompt's cache broken."""
+    fill(world)
+    rows_ = tuple(ReflectedRow(f"🔴 {i} " + "y" * 400) for i in range(6))
+    world.observer.reflections = [Reflected(rows_, "extractive", over_target=500)] * 2
+    assert len(reflect(world)) == 6
+    assert reflect(world) == []
+    assert len(world.observer.reflected) == 1
+    world.clock.sleep(601)
+    assert len(reflect(world)) == 6
+
+
 def test_an_empty_answer_is_told(world: World) -> None:
     fill(world)
     world.observer.reflections = [Reflected((), "scripted")]

@@ -61,7 +61,8 @@ def test_each_batch_becomes_its_own_rows(world: NightWorld) -> None:
         assert (old.status, old.superseded_by) == (Status.SUPERSEDED, first.id)
     job = world.job(job_id)
     expected = {"batches": 2, "replaced": 8, "written": 2}
-    nothing = dict.fromkeys(("kept", "refused", "changed", "reflection_left_out", "reflection_cut"), 0)
+    unused = ("kept", "refused", "changed", "reflection_left_out", "reflection_cut", "reflection_over_target")
+    nothing = dict.fromkeys(unused, 0)
     assert (job.status, job.result) == ("done", expected | nothing)
     assert world.due_users() == []
 
@@ -179,6 +180,17 @@ def test_lines_that_rules_had_no_room_for_are_told(world: NightWorld, heard: lis
     result = world.job(job_id).result
     assert (result["written"], result["reflection_left_out"], result["reflection_cut"]) == (1, 7, 0)
     assert heard == [(QueueName.REFLECT, "m", 7, 0), (QueueName.REFLECT, {"ReflectionRowsLeftOut": 7})]
+
+
+def test_what_rules_keep_above_the_target_is_neither_dropped_nor_cut_and_is_told(world: NightWorld) -> None:
+    world.fill(6)
+    long = tuple(CondensedRow(f"🔴 {n} " + "y" * 2_000) for n in range(5))
+    world.observer.condensations = [Condensed(long, "extractive", left_out=1, over_target=2_840)]
+    job_id = asked(world)
+    world.work()
+    result = world.job(job_id).result
+    assert {memory.text for memory in world.reflections()} == {row.text for row in long}
+    assert (result["reflection_left_out"], result["reflection_cut"], result["reflection_over_target"]) == (1, 0, 2_840)
 
 
 def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: list[tuple[object, ...]]) -> None:

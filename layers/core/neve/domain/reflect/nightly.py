@@ -139,6 +139,11 @@ def fitted_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Fi
     return FittedRows(fitted, left_out=len(with_text) - whole, cut=len(fitted) - whole)
 
 
+def whole_rows(rows: Sequence[R]) -> FittedRows[R]:
+    """Those of an answer that was fitted by who made it."""
+    return FittedRows([(row, row.text.strip()) for row in rows if row.text.strip()], left_out=0, cut=0)
+
+
 def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:
     """Of what a run up to ``until`` left of a user's candidates: the creation of the row with which another run will be
     worth it, behind this run's own limit. None: not before more rows come."""

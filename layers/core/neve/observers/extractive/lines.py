@@ -27,6 +27,7 @@ from neve.observers.extractive.facts import slot_of, tells_who_one_is
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of, on_one_matter
 from neve.observers.extractive.sequels import (
     CORRECTION_OF,
+    SOLVED,
     Earlier,
     corrected,
     correction,
@@ -206,7 +207,7 @@ def _solved(sentence: Sentence, moment: Moment, notes: _Notes, at: int | None) -
     problem = known_problem([row.text for row in notes.prior]) if at is None else notes.lines[at].text
     if problem is None:
         return None
-    line = moment.line("✅", f'Solved: {problem} ({moment.who} said "{sentence.text}")', 8)
+    line = moment.line("✅", f'{SOLVED}{problem} ({moment.who} said "{sentence.text}")', 8)
     return line if at is None else replace(line, seq_from=notes.pop(at).seq_from)
 
 

@@ -12,7 +12,7 @@ from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
 from neve.observers.extractive.librarian.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
-from neve.observers.extractive.reflection import condensed_rows, reflected_rows
+from neve.observers.extractive.reflection import folded_rows
 from neve.observers.extractive.speech import own_events
 from neve.observers.extractive.thread import current_task, thread_title
 from neve.observing import (
@@ -77,18 +77,18 @@ class ExtractiveObserver:
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:
-        folded = reflected_rows(given.groups, given.target_tokens)
+        folded = folded_rows(given.groups, given.target_tokens)
         rows = tuple(ReflectedRow(row.text, row.group_ids) for row in folded.rows)
-        return Reflected(rows, NAME, calls=0, left_out=folded.left_out)
+        return Reflected(rows, NAME, calls=0, left_out=folded.left_out, over_target=folded.over_target)
 
     def summarise(self, given: SummaryInput) -> Summarised:
         summary = extract_summary(given.events, given.target_tokens, before=given.before, timezone=given.timezone)
         return Summarised(summary, NAME, calls=0)
 
     def condense(self, given: CondenseInput) -> Condensed:
-        folded = condensed_rows(given.groups, given.target_tokens)
+        folded = folded_rows(given.groups, given.target_tokens, apart=True)
         rows = tuple(CondensedRow(row.text, row.group_ids) for row in folded.rows)
-        return Condensed(rows, NAME, calls=0, left_out=folded.left_out)
+        return Condensed(rows, NAME, calls=0, left_out=folded.left_out, over_target=folded.over_target)
 
     def file_away(self, given: FilingInput) -> Filed:
         title = given.title or (thread_title(without_unwanted(given.events)) if given.events else None)

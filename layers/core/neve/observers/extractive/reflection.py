@@ -1,21 +1,27 @@
-"""Folds a session's observations without a model (docs/rules/reflect.md#result): duplicate lines are merged; 🔴 and ✅
-are kept, then 🟡, newest first, until the target; what is kept is told in its order, as rows of 150 to 600 tokens."""
+"""Folds rows without a model (docs/rules/reflect.md#rules): lines that repeat are merged, and then lines are left out,
+oldest first, 🟢, then ✅, then 🟡, until the target is met. A 🔴 line always stays, and stays whole: where these alone
+are above the target, it is the target that gives way."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neve.domain.reflect.prompt import Group
 from neve.domain.tokens import estimate, trim_to
-from neve.observers.extractive.sameness import Content, adds_nothing, content_of
+from neve.observers.extractive.sequels import what_it_solves
 
 MIN_ROW = 150
 MAX_ROW = 600
-EVEN = 90
-"""Percent of a night's target that is filled, so that its rows can be even."""
+LAST_LINE = 120
+"""Tokens that the last line may have where no 🔴 stays and the target has room for nothing: of a batch that is one
+statement, half would say nothing."""
+_LASTING = "🔴"
+_FIRST_TO_GO = "🟢✅🟡🔴"
+_MARKS = re.compile(rf"[{_FIRST_TO_GO}]")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SAID_ON = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,113 +33,94 @@ class FoldedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Folded:
+    """``left_out``: how many lines, each counted once, stand in no row as a whole. ``over_target``: tokens above the
+    target, because of lines that stay."""
+
+    rows: list[FoldedRow]
+    left_out: int
+    over_target: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Note:
-    """One line with the groups that said it, in their order."""
+    """One line with the groups that said it, in their order. ``stays_by``: the place of its mark among those that are
+    left out, the first of which is 0."""
 
     text: str
-    content: Content
+    stays_by: int
     groups: tuple[str, ...]
 
     @property
-    def tier(self) -> int:
-        """0 for 🔴 and ✅, 1 for 🟡 and unmarked lines, 2 for 🟢."""
-        if "🔴" in self.text or "✅" in self.text:
-            return 0
-        return 2 if "🟢" in self.text and "🟡" not in self.text else 1
+    def lasting(self) -> bool:
+        return self.stays_by == _FIRST_TO_GO.index(_LASTING)
 
     @property
     def tokens(self) -> int:
         return estimate(self.text + "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """``left_out``: how many lines, each counted once, stand in no row as a whole."""
-
-    rows: list[FoldedRow]
-    left_out: int
-
-
-def reflected_rows(groups: Sequence[Group], target_tokens: int) -> Folded:
-    """``groups`` in chronological order. 🟢 lines are only kept when there is nothing else."""
+def folded_rows(groups: Sequence[Group], target_tokens: int, *, apart: bool = False) -> Folded:
+    """``groups`` in chronological order. ``apart``: what lasts stands in rows of its own, before the others, so that a
+    pack, which takes rows by their rank and whole, has them first."""
     notes = _merged(groups)
-    fitting = _chosen(notes, target_tokens)
-    return Folded(_rows(fitting), _without_room(notes, fitting))
-
-
-def condensed_rows(groups: Sequence[Group], target_tokens: int) -> Folded:
-    """The same for a night, whose rows are each cut to their share of the target: rows so even that none is."""
-    notes = _merged(groups)
-    fitting = _chosen(notes, target_tokens * EVEN // 100)
-    return Folded(_even_rows(fitting, target_tokens), _without_room(notes, fitting))
-
-
-def _chosen(notes: Sequence[_Note], target: int) -> list[_Note]:
-    return _within([note for note in notes if note.tier < 2] or notes, target)
-
-
-def _without_room(notes: Sequence[_Note], fitting: Sequence[_Note]) -> int:
-    whole = {note.text for note in fitting}
-    return sum(note.text not in whole for note in notes)
-
-
-def _even_rows(fitting: Sequence[_Note], target_tokens: int) -> list[FoldedRow]:
-    for count in range(max(1, sum(note.tokens for note in fitting) // MAX_ROW + 1), 1, -1):
-        rows = _even(fitting, target_tokens // count)
-        if len(rows) <= count:
-            return [_row(row) for row in rows]
-    return [_row(fitting)] if fitting else []
-
-
-def _even(notes: Sequence[_Note], most: int) -> list[list[_Note]]:
-    """Rows of at most ``most`` tokens, a line above it alone."""
-    rows: list[list[_Note]] = []
-    filled = 0
-    for note in notes:
-        if not rows or filled + note.tokens > most:
-            rows.append([])
-            filled = 0
-        rows[-1].append(note)
-        filled += note.tokens
-    return rows
+    kept = _within(notes, target_tokens)
+    whole = {note.text for note in kept}
+    lasting, others = [n for n in kept if n.lasting], [n for n in kept if not n.lasting]
+    return Folded(
+        [*_rows(lasting), *_rows(others)] if apart else _rows(kept),
+        left_out=sum(note.text not in whole for note in notes),
+        over_target=max(0, sum(note.tokens for note in kept) - target_tokens),
+    )
 
 
 def _merged(groups: Sequence[Group]) -> list[_Note]:
-    """Each line once, at its last place, with the local day on which it was observed unless it holds a date itself."""
-    notes: list[_Note] = []
+    """Each line once, at its last place, with the strongest mark that it had, and with the local day on which it was
+    observed unless it holds a date itself. A line without a mark goes on with the one above it."""
+    notes: dict[str, _Note] = {}
     for group in groups:
+        stays_by = _FIRST_TO_GO.index("🟡")
         for line in filter(None, (line.strip() for line in group.text.splitlines())):
-            content = content_of(line)
-            same = next((note for note in notes if _same(content, note.content)), None)
-            if same:
-                notes.remove(same)
-            earlier = same.groups if same else ()
+            stays_by = max(map(_FIRST_TO_GO.index, _MARKS.findall(line)), default=stays_by)
             text = line if _DATED.search(line) else f"{line} ({group.day or group.observed_at[:10]})"
-            notes.append(_Note(text, content, tuple(dict.fromkeys((*earlier, group.id)))))
-    return notes
+            note = _Note(text, stays_by, (group.id,))
+            said, solved = notes.pop(_key(line), note), what_it_solves(_unmarked(line))
+            closed = notes.pop(_key(solved), note) if solved else note  # it is no open blocker any more
+            kept = max(note, said, key=lambda one: one.stays_by)
+            groups_of = dict.fromkeys((*said.groups, *closed.groups, *note.groups))
+            notes[_key(line)] = replace(kept, groups=tuple(groups_of))
+    return list(notes.values())
 
 
-def _same(left: Content, right: Content) -> bool:
-    return adds_nothing(left, right) and adds_nothing(right, left)
+def _unmarked(line: str) -> str:
+    return _MARKS.sub("", line).strip()
+
+
+def _key(line: str) -> str:
+    """What two lines that say the same in the same words have in common. Anything less than the words could make one
+    of what somebody must not eat and what they like."""
+    return " ".join(_SAID_ON.sub("", _unmarked(line)).casefold().split()).rstrip(" .!")
 
 
 def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
-    """The notes that fit, chosen by tier and newest first, in their order; the first choice is trimmed if need be."""
-    order = sorted(range(len(notes)), key=lambda n: (notes[n].tier, -n))
-    fitting: list[int] = []
-    left = target
+    """Those that stay, in their order. Where nothing would, the last to go stays, cut to the target if need be."""
+    order = sorted(range(len(notes)), key=lambda n: (notes[n].stays_by, n))
+    left = sum(note.tokens for note in notes)
+    gone: set[int] = set()
     for n in order:
-        if notes[n].tokens <= left:
-            fitting.append(n)
-            left -= notes[n].tokens
-    if order and not fitting:
-        first = notes[order[0]]
-        return [_Note(trim_to(first.text, target), first.content, first.groups)]
-    return [notes[n] for n in sorted(fitting)]
+        if left <= target or notes[n].lasting:
+            break
+        gone.add(n)
+        left -= notes[n].tokens
+    if notes and len(gone) == len(notes):
+        last = notes[order[-1]]
+        return [replace(last, text=trim_to(last.text, max(target, LAST_LINE)))]
+    return [note for n, note in enumerate(notes) if n not in gone]
 
 
 def _rows(notes: Sequence[_Note]) -> list[FoldedRow]:
-    """Rows of about equal size: at most ``MAX_ROW`` tokens, and at least ``MIN_ROW`` where there is so much to tell."""
+    """Rows of about equal size: at most ``MAX_ROW`` tokens, a line above that alone, and at least ``MIN_ROW`` where
+    there is so much to tell."""
     total = sum(note.tokens for note in notes)
     count = max(1, min(-(-total // (MAX_ROW - MIN_ROW)), total // MIN_ROW))
     share = -(-total // count)

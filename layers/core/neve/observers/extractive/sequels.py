@@ -22,6 +22,9 @@ SHARED = 0.5
 CORRECTION_OF = "Correction of "
 """Begins the line that stands in the place of one which a bare correction puts right, and quotes it."""
 _CORRECTED = re.compile(rf'^{CORRECTION_OF}"(?P<old>.+)": ')
+SOLVED = "Solved: "
+"""Begins the line that closes a blocker, and says it."""
+_CLOSED = re.compile(rf'^{SOLVED}(?P<problem>.+) \(.+ said ".*"\)$')
 _MOVED = re.compile(
     r"^(?:(?:it|it's|it was|it got)\s+)?"
     r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
@@ -118,6 +121,12 @@ def what_it_corrects(text: str) -> str | None:
     """What such a line quotes."""
     found = _CORRECTED.match(text)
     return found["old"] if found else None
+
+
+def what_it_solves(text: str) -> str | None:
+    """What a line says that closes a blocker."""
+    found = _CLOSED.match(text)
+    return found["problem"] if found else None
 
 
 def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, among_people: bool) -> Sequence[Earlier]:

@@ -24,7 +24,8 @@ class ObservationReport:
     many lines and facts an answer had that were not of the form. ``left_off_at``: where the worker had no time for one
     more pass, as a name for that place; None when nothing is left to read. ``failure``: why the job has failed for
     good. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a reflection was due and not
-    done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal data in the observer's
+    done; ``reflection_left_out``: how many rows of one had no room; ``reflection_over_target``: by how many
+    tokens those that stay are above its target. ``redacted``: personal data in the observer's
     answers, by class. ``reported_so_far``: how many of both lists an earlier worker of the job has logged;
     ``lines_reported``: the same of the lines left out, and of those not read; ``facts_reported``: of the facts left
     out, of those decided, and of those not read; ``counted``: so much of ``redacted``."""
@@ -47,6 +48,7 @@ class ObservationReport:
     summary_refused: bool = False
     not_reflected: str | None = None
     reflection_left_out: int = 0
+    reflection_over_target: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     reported_so_far: tuple[int, int] = (0, 0)
     lines_reported: tuple[int, int] = (0, 0)
@@ -118,7 +120,11 @@ class ObservationReport:
 
     def reflection(self) -> dict[str, Any]:
         """What a reflection did not do, where there is such a thing."""
-        left_out = {"reflection_reason": self.not_reflected, "reflection_left_out": self.reflection_left_out}
+        left_out = {
+            "reflection_reason": self.not_reflected,
+            "reflection_left_out": self.reflection_left_out,
+            "reflection_over_target": self.reflection_over_target,
+        }
         return {name: value for name, value in left_out.items() if value}
 
     def left_out(self) -> dict[str, Any]:

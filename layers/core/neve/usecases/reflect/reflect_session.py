@@ -39,9 +39,9 @@ TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
 ASKED_AGAIN_AFTER = timedelta(minutes=10)
-"""*Chosen*: of a session whose reflection got no usable answer, a refusal or nothing included. The model has to read
-much for it, and may give none the next time either."""
-ASKED_LATELY = "the language model gave no usable answer less than ten minutes ago"
+"""*Chosen*: of a session whose reflection got no usable answer, a refusal or nothing included, or did not bring it
+below its trigger. The model has to read much for it, and may give none the next time either."""
+ASKED_LATELY = "a reflection was tried less than ten minutes ago"
 EARLY_ROWS = 200
 """*Chosen*: of so many a session whose live list is full is folded before its trigger."""
 OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
@@ -52,6 +52,7 @@ class ReflectionNotes(Protocol):
 
     not_reflected: str | None
     reflection_left_out: int
+    reflection_over_target: int
 
 
 class NoTimeToReflect(Exception):
@@ -120,6 +121,7 @@ class _Unheard:
 
     not_reflected: str | None = None
     reflection_left_out: int = 0
+    reflection_over_target: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +181,13 @@ def _folded(
         if not usage.asked_for:
             count_in_vain(scope, incarnation, cost)
         raise
-    if reason == NOTHING:
-        transact(scope.ports, lambda: _note_failure(scope))
+    if reason == NOTHING or (ids and sum(row.tokens for row in new) >= scope.policy.reflection_trigger):
+        transact(scope.ports, lambda: _note_failure(scope))  # else every turn would fold, and rebuild the pack
     if reason is not None:
         note_cost(scope, incarnation, cost)
     answered = sum(bool(row.text.strip()) for row in reflected.rows)
     notes.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
+    notes.reflection_over_target = reflected.over_target or 0 if ids else 0
     notes.not_reflected = reason
     return ids
 
@@ -219,11 +222,13 @@ def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:
 def _new_rows(
     scope: SessionScope, reflected: Reflected, sources: Sequence[Memory], target: int, timezone: str
 ) -> list[Memory]:
-    """The observer's rows within the target: trailing ones are dropped, the first is always kept."""
+    """The observer's rows within the target: trailing ones are dropped, the first is always kept. Rules have fitted
+    theirs."""
     count = scope.count
     texts = [row for row in reflected.rows if row.text.strip()]
     totals = accumulate(count(row.text) for row in texts)
     fitting = [row for i, (row, total) in enumerate(zip(texts, totals, strict=True)) if i == 0 or total <= target]
+    fitting = fitting if reflected.over_target is None else texts
     shown = Sources(sources)
     return [
         _reflection(scope, row.text.strip(), shown.of(row.text, row.group_ids), reflected.model, timezone)

@@ -13,7 +13,7 @@ from functools import partial
 
 from neve.domain.records.memories import Memory
 from neve.domain.reflect.night_limits import needed_s
-from neve.domain.reflect.nightly import eligible, fitted_rows, place_of, runs_of, target_of, worth_a_run
+from neve.domain.reflect.nightly import eligible, fitted_rows, place_of, runs_of, target_of, whole_rows, worth_a_run
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import UserScope
@@ -130,13 +130,18 @@ class _Night:
             self._keep_rows(part, at, Answered(1), kept=n, refused=n)
             return []
         answered = Answered(answer.calls, answer.usage)
-        fitted = fitted_rows(answer.rows, target, scope.count)
+        by_rules = answer.over_target is not None
+        fitted = whole_rows(answer.rows) if by_rules else fitted_rows(answer.rows, target, scope.count)
         if not fitted.rows:
             self._keep_rows(part, at, answered, kept=n)
             return []
         new = condensed_memories(scope, fitted.rows, answer.model, batch)
         left_out = fitted.left_out + answer.left_out
-        no_room = {"reflection_left_out": left_out, "reflection_cut": fitted.cut}
+        no_room = {
+            "reflection_left_out": left_out,
+            "reflection_cut": fitted.cut,
+            "reflection_over_target": answer.over_target or 0,
+        }
         moved_on = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
         beside = CostBeside(moved_on)
         try:

@@ -13,11 +13,14 @@ from neve.scope import TenantScope
 from neve.store.keys import DUE_SHARDS, UserKeys, due_shard
 from neve.store.rows import JOB_DAYS
 
-COUNTS = ("batches", "replaced", "written", "kept", "refused", "changed", "reflection_left_out", "reflection_cut")
+COUNTS = (
+    *("batches", "replaced", "written", "kept", "refused", "changed"),
+    *("reflection_left_out", "reflection_cut", "reflection_over_target"),
+)
 """What the result of a user's job counts: batches that were asked about; rows that were replaced; rows that replace
 them; rows whose batch came to nothing, and of those the ones that the model would not read, and the ones of a batch of
 which a person changed a row meanwhile; rows of answers for which there was no room as a whole, and of those the ones of
-which a part is kept."""
+which a part is kept; tokens above the target, of lines that stay."""
 
 
 def part_row(keys: UserKeys, run: str | None) -> list[Key]:
