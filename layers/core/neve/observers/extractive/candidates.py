@@ -48,13 +48,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a sentence is judged against: its event, its local day, who listens, and what was said just before."""
+    """What a sentence is judged against: its event, its local day, who listens, and what was said just before.
+    ``asks``: its message asks something, too."""
 
     event: Event
     today: date
     among_people: bool
     casual: bool
     before: Sentence | None
+    asks: bool = False
 
     @property
     def who(self) -> str:
@@ -88,7 +90,8 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
             said = spoken[-1].text if spoken else said
         if spoken:
             today = local_time(event.created_at, tz).date()
-            yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before), spoken
+            asks = any(sentence.question for sentence in spoken)
+            yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before, asks), spoken
             before = spoken[-1]
 
 
@@ -169,6 +172,7 @@ def statement(sentence: Sentence, moment: Moment) -> Line | None:
         corrects=sentence.corrects,
         among_people=moment.among_people,
         casual=moment.casual,
+        beside_question=moment.asks,
     )
     if verdict is None:
         return None

@@ -14,8 +14,10 @@ from typing import Literal
 from neve.observers.extractive.classifier import Kind, classify
 from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
 from neve.observers.extractive.english.handed_over import Owner, owner_behind
+from neve.observers.extractive.english.health import is_about_health, tells_of_health
 from neve.observers.extractive.english.orders import is_for_now
 from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
+from neve.observers.extractive.english.wishes import is_habit, is_how_to_answer, is_standing_wish
 from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
@@ -115,10 +117,15 @@ _NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]+")
 _REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\b", re.IGNORECASE)
 
 
-def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool) -> Verdict | None:
+def judge(
+    sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool, beside_question: bool = False
+) -> Verdict | None:
     """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
-    where an assistant is given orders. ``casual``: too short a message to be pasted."""
+    where an assistant is given orders. ``casual``: too short a message to be pasted.
+    ``beside_question``: the message asks something, too."""
+    if beside_question and is_how_to_answer(sentence):
+        return None
     if is_hypothetical(sentence) or _HEARSAY.search(sentence) or (not dated and _USER_STORY.match(sentence)):
         return None
     verdict = _asked(sentence, dated=dated) or _correction(sentence, corrects=corrects)
@@ -164,13 +171,17 @@ def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
 
 
 def _classified(sentence: str) -> Verdict | None:
-    if _TRAIT.search(sentence) or _TASTE.search(sentence):
+    if _TRAIT.search(sentence) or _TASTE.search(sentence) or tells_of_health(sentence):
         return _VERDICTS[Kind.SELF]
+    if is_standing_wish(sentence):
+        return _VERDICTS[Kind.WISH]
     found = classify(sentence)
     if found.likelihood < MIN_LIKELIHOOD:
         return None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER
+    if found.kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence)):
+        return _VERDICTS[Kind.SELF]
     return _VERDICTS[found.kind]
 
 

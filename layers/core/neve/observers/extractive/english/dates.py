@@ -37,7 +37,7 @@ from neve.observers.extractive.english.days import (
 from neve.observers.extractive.english.verbs import is_past_form
 from neve.observers.extractive.english.vocabulary import any_of
 
-_EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{MONTH_NAME}|s\b|'s?\b|’)"
+_EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{MONTH_NAME}|s\b|'s?\b|’|\s+(?:morning|noon|afternoon|evening|night)s\b)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,12 @@ _FROM_NOW_ON = re.compile(
 def is_for_now(clause: str) -> bool:
     """Whether it orders something to be done once, with an object: ``Explain the difference``; not "Book club is on
     Tuesdays"."""
-    return _OF_THE_MOMENT.match(clause) is not None and _FROM_NOW_ON.search(clause) is None
+    return _OF_THE_MOMENT.match(clause) is not None and not says_always(clause)
+
+
+def says_always(clause: str) -> bool:
+    """``Always explain the difference``, ``Whenever I ask …``."""
+    return _FROM_NOW_ON.search(clause) is not None
 
 
 def is_order(clause: str) -> bool:
