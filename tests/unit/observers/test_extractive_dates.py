@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neve.observers.extractive.english.dates import annotate
 
@@ -233,3 +236,92 @@ def test_from_one_day_to_another_is_one_span() -> None:
 def test_a_polite_past_asks_for_something_ahead() -> None:
     message = "I was wondering if you could help me plan a trip in May"
     assert annotate(message, TUESDAY).text == f"{message} (meaning 2026-05)"
+
+
+WEDNESDAY = date(2026, 11, 18)
+
+
+@pytest.mark.parametrize(
+    ("said", "meanings"),
+    [
+        # behind a past verb, still to come
+        ("I signed the lease, moving on the 10th of January", "2027-01-10"),
+        ("I signed the lease on the 10th of November and move in on the 10th of January", "2026-11-10 2027-01-10"),
+        ("moved on the 2nd, the housewarming is on the 14th", "2026-11-02 2026-12-14"),
+        ("I got the visa, flying out on March 2", "2027-03-02"),
+        ("I got the job and start on the 4th of January", "2027-01-04"),
+        ("I got engaged, the wedding is on the 5th of June", "2027-06-05"),
+        ("I ordered a sofa, delivery on December 4", "2026-12-04"),
+        ("I sold the car, the buyer picks it up on Friday", "2026-11-20"),
+        ("My parents came on the 3rd and leave on the 22nd", "2026-11-03 2026-11-22"),
+        ("I bought tickets for the concert on February 5", "2027-02-05"),
+        ("I paid the deposit for the 22nd", "2026-11-22"),
+        ("I signed the lease in March, moving in in May", "2026-03 2027-05"),
+        # in front of a verb of the future, over
+        ("I'll move in January, signed the lease on the 3rd", "2027-01 2026-11-03"),
+        ("I signed on the 3rd and will move in May", "2026-11-03 2027-05"),
+        # over
+        ("I started on the 3rd", "2026-11-03"),
+        ("I sent the form, the deadline was on the 3rd", "2026-11-03"),
+        ("My parents came on the 3rd and left on the 12th", "2026-11-03 2026-11-12"),
+        ("I took the train, arriving in Rome on March 3", "2026-03-03"),
+        ("my exam is on the 5th", "2026-12-05"),
+        # both ends of a range
+        ("We booked the flat from the 3rd to the 12th of March", "2027-03-03 to 2027-03-12"),
+        ("We booked the flat from March 3 to 12", "2027-03-03 to 2027-03-12"),
+        ("We booked the flat March 3-12", "2027-03-03 to 2027-03-12"),
+        ("We booked the flat from 3 to 12 March", "2027-03-03 to 2027-03-12"),
+        ("We booked a hut, Dec 28 to Jan 3", "2026-12-28 to 2027-01-03"),
+        ("We booked a hut from the 28th of December till the 3rd of January", "2026-12-28 to 2027-01-03"),
+        ("We stayed there from Dec 28 to Jan 3", "2025-12-28 to 2026-01-03"),
+        ("We were in Rome from March 3 through March 12", "2026-03-03 to 2026-03-12"),
+        ("I'm away from the 10th to the 20th", "2026-11-10 to 2026-11-20"),
+        ("The fair is between the 2nd and 6th", "2026-12-02 to 2026-12-06"),
+        ("I was in Oslo between the 2nd and the 6th", "2026-11-02 to 2026-11-06"),
+        ("I booked a hotel from Monday to Thursday", "2026-11-23 to 2026-11-26"),
+        ("I signed up for a course from January to March", "2027-01 to 2027-03"),
+        ("I was on leave from November to February", "2025-11 to 2026-02"),
+        # moved from one day to another is no range
+        ("The trip was moved from the 12th to the 3rd of March", "2027-03-03"),
+    ],
+)
+def test_each_day_goes_by_the_clause_that_it_stands_in(said: str, meanings: str) -> None:
+    found = re.findall(r"\(meaning ([^)]*)\)", annotate(said, WEDNESDAY).text)
+    assert " ".join(found) == meanings
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I work from 9 to 5",
+        "Prices went from 3 to 12 euros",
+        "We won 3 to 2",
+        "I lived in Paris from March 3 2010 to May 5 2012",
+        "I've been here for the 3rd time",
+        "Feb 29 to March 3 we ski",
+        "No meetings on Friday afternoons",
+    ],
+)
+def test_what_is_no_range_of_days_is_left_alone(said: str) -> None:
+    assert annotate(said, WEDNESDAY).text == said
+
+
+MONTHS = ("January", "March", "May", "August", "October", "December")
+
+
+@given(
+    st.dates(date(2020, 1, 1), date(2090, 1, 1)),
+    st.tuples(st.integers(1, 28), st.sampled_from(MONTHS)),
+    st.tuples(st.integers(1, 28), st.sampled_from(MONTHS)),
+    st.booleans(),
+)
+def test_a_range_ends_on_the_side_of_today_that_its_verb_says(
+    today: date, first: tuple[int, str], last: tuple[int, str], past: bool
+) -> None:
+    said = f"We {'stayed' if past else 'will stay'} there from {first[1]} {first[0]} to {last[1]} {last[0]}"
+    [meaning] = re.findall(r"\(meaning ([^)]*)\)", annotate(said, today).text)
+    start, end = map(date.fromisoformat, meaning.split(" to "))
+    assert (start.day, start.strftime("%B")) == first
+    assert (end.day, end.strftime("%B")) == last
+    assert start <= end <= start.replace(year=start.year + 1)
+    assert end <= today if past else end >= today

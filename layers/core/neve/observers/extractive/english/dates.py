@@ -2,7 +2,9 @@
 (docs/rules/observe.md#extractive).
 
 ``annotate`` puts the resolved date behind the words: ``tomorrow (meaning 2026-03-11)``, ``last weekend (meaning
-2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. Conventions where English has two: weeks run
+2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. A range is resolved at its end, both
+days together: ``from the 3rd to the 12th of March (meaning 2026-03-03 to 2026-03-12)``. A day goes by the verb of its
+own clause: "I signed the lease, moving on the 10th". Conventions where English has two: weeks run
 from Monday to Sunday; "next Friday" is the Friday of the next week; "last Friday" is the latest Friday before today; a
 bare "on Friday" is the latest one in a statement about the past, else the coming one, and "a week from Friday" counts
 from that. Recurring dates ("every Monday", "my birthday is on June 3") and durations are left alone."""
@@ -50,7 +52,7 @@ class Dated:
 
 def annotate(text: str, today: date) -> Dated:
     """Every relative date of one statement with its meaning behind it. Years outside 1-9999 are left alone."""
-    frame = Frame(today, speaks_of_past(text))
+    whole = speaks_of_past(text)
     found = False
 
     def resolved(match: re.Match[str]) -> str:
@@ -58,8 +60,12 @@ def annotate(text: str, today: date) -> Dated:
         kind, words = str(match.lastgroup), match[0].lower()
         if recurring and kind in _CALENDAR_KINDS and not words.startswith(_WHICH_ONE):
             return match[0]
+        before, after = text[: match.start()], text[match.end() :]
+        if kind == "range" and _MOVED.search(before):
+            kind, words, before = within.new_day(words, before)
+        frame = Frame(today, _past_in_clause(before, after, whole=whole))
         try:
-            meaning = _RULES[kind](words, frame, _leans_ahead(text[: match.start()]))
+            meaning = _RULES[kind](words, frame, _leans_ahead(before))
         except (OverflowError, ValueError):
             meaning = None
         if meaning is None:
@@ -79,6 +85,17 @@ def speaks_of_past(text: str) -> bool:
     return _tells_past(text)
 
 
+def _past_in_clause(before: str, after: str, *, whole: bool) -> bool:
+    """The same of the clause that a date stands in; one without a verb that tells goes by the ``whole`` statement: "I
+    signed on the 3rd and will move in May"."""
+    clause = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(after)[0]}"
+    return not _FUTURE.search(clause) and (whole or _tells_past(clause))
+
+
+_MOVED = re.compile(
+    r"\b(?:moved|pushed|postponed|delayed|rescheduled|changed|shifted|brought forward)\b[^,;]*$", re.IGNORECASE
+)
+_CLAUSE = re.compile(r"[,;:]|\s[-–—]\s|\b(?:and|but|because|so|then)\b", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b"
     + any_of(
@@ -94,7 +111,7 @@ _RECURRING = re.compile(
     rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}\b",
     re.IGNORECASE,
 )
-_CALENDAR_KINDS = frozenset({"weekday", "days", "month", "monthday", "monthdate", "from_day", "end"})
+_CALENDAR_KINDS = frozenset({"weekday", "days", "range", "months", "month", "monthday", "monthdate", "from_day", "end"})
 _WHICH_ONE = ("next", "last", "this", "past", "coming")
 _AHEAD_OF_DATE = re.compile(
     r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled"
@@ -107,7 +124,8 @@ _ARRANGED = re.compile(
     r"\b"
     + any_of(
         "booked reserved scheduled rescheduled planned promised arranged registered agreed decided invited",
-        "signed (?:\\w+ )?up|(?:got|made|gave (?:me|us)) (?:an appointment|a reservation|a booking|an invitation)",
+        "signed (?:\\w+ )?up|(?:got|made|gave (?:me|us)) (?:an appointment|a reservation|a booking|an invitation)"
+        "|(?:got|bought|have) (?:\\w+ ){0,2}(?:tickets?|flights?|seats)",
     )
     + r"\b",
     re.IGNORECASE,
@@ -115,24 +133,44 @@ _ARRANGED = re.compile(
 """What is arranged is still to come, although it was arranged in the past: "I booked a table on Friday"."""
 
 
+_TO_COME = any_of(
+    "leaving moving coming going flying starting getting visiting returning arriving meeting opening closing beginning",
+    "launching departing joining switching defending graduating retiring marrying ending picking checking handing",
+    "hearing travelling traveling expiring shipping",
+)
+_OCCASION = any_of(
+    "handover delivery wedding deadline appointment interview follow-up followup surgery operation exam closing pickup",
+    "completion departure arrival check-in move-in move-out pick-up start launch opening party ceremony flight payment",
+    "hearing viewing inspection trip release housewarming meeting shipping course",
+    "last day|first day|due",
+)
+_STARTS = any_of("leave start begin fly go come return arrive move get meet pick finish end travel join marry expect")
 _PLANNED = re.compile(
-    r"(?:(?:\b(?:am|is|are)|'(?:m|re)|\b(?:he|she|it|that)'s)\s+(?:\w+\s+)?"
-    + any_of("leaving moving coming going flying starting getting visiting returning arriving meeting opening closing")
-    + r"|(?<!did )\b(?:i|we|they)\s+"
-    + any_of("leave start begin fly go come return arrive move get meet")
-    + r"|\b"
-    + any_of("starts begins ends opens closes arrives leaves comes returns lands departs expires flies gets goes")
+    rf"(?:(?:\b(?:am|is|are)|'(?:m|re)|\b(?:he|she|it|that)'s)\s+(?:\w+\s+)?{_TO_COME}"
+    rf"|(?<!did )\b(?:i|we|they)\s+{_STARTS}|\b(?:and|but|then)\s+(?:then\s+)?{_STARTS}|\bclasses\s+begin"
+    rf"|[,;–—-]\s*(?:(?:and|with|the|my|our|a)\s+)*(?:\w+\s+)?{_OCCASION}|\bexpecting\s+{_OCCASION}"
+    r"|\b"
+    + any_of(
+        "starts begins ends opens closes arrives leaves comes returns lands departs expires flies gets goes picks runs",
+        "launches ships moves finishes visits joins happens takes",
+    )
     + r")\b(?P<between>[^,;]{0,40})$"
-    r"|(?<!who )(?<!which )(?<!that )\b(?:is|are|it's|that's)(?:\s+\w+)?\s+(?:on|in|at)?\s*$",
+    r"|(?<!who )(?<!which )(?<!that )\b(?:is|are|it's|that's)(?:\s+\w+)?(?:\s+(?:on|in|at))?(?:\s+the)?\s*$",
     re.IGNORECASE,
 )
-"""What is still to come is told in the present, whenever it was heard of: "Mom said the party is on Saturday"."""
+"""What is still to come is told in the present, whenever it was heard of: "Mom said the party is on Saturday"; or with
+its noun alone: "I sold the car, pick-up on Friday"."""
+_AFTER_THAT = re.compile(rf"[,;–—-]\s*(?:and\s+|now\s+|so\s+)?{_TO_COME}\b[^,;]{{0,40}}$", re.IGNORECASE)
+_ON_THE_WAY = re.compile(
+    r"\b" + any_of("left flew drove went took sailed rode travelled traveled ran walked came") + r"\b", re.IGNORECASE
+)
+"""``I signed the lease, moving on the 10th``, not "I took the train, arriving on the 10th"."""
 
 
 def _leans_ahead(before: str) -> bool:
     """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday, said it is on
     Saturday."""
-    if _AHEAD_OF_DATE.search(before):
+    if _AHEAD_OF_DATE.search(before) or (_AFTER_THAT.search(before) and not _ON_THE_WAY.search(before)):
         return True
     behind = [before[found.end() :] for found in _ARRANGED.finditer(before)][-1:]
     behind += [found["between"] or "" for found in _PLANNED.finditer(before)]
@@ -310,6 +348,9 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
     return on_day(date(*months_from(frame.today, months), number))
 
 
+_BEFORE_DAY = ("for", "by", "until", "till", "from", "since", "before", "after", "day is", "date is", "deadline is")
+_BEHIND = "(?:" + "|".join(f"(?<={words} )" for words in _BEFORE_DAY) + ")"
+"""What a bare day of the month stands behind: "booked for the 22nd", "my last day is the 15th"."""
 _PATTERNS: dict[str, tuple[str, Rule]] = {
     **within.PATTERNS,
     "named": (
@@ -349,7 +390,8 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
     ),
     "month": (rf"(?:in|last|next|this)\s+{MONTH_NAME}(?!,?\s+\d|\s+of\b)", _month),
     "monthdate": (
-        r"on\s+the\s+\d{1,2}(?:st|nd|rd|th)(?!\s+(?:of|floor|street|avenue|anniversary|birthday|century|grade|hole))",
+        r"on\s+the\s+\d{1,2}(?:st|nd|rd|th)(?!\s+(?:of|floor|street|avenue|anniversary|birthday|century|grade|hole))"
+        rf"|{_BEHIND}the\s+\d{{1,2}}(?:st|nd|rd|th)(?=\s*(?:$|[,.;!)]|\b(?:and|at|with|in|when|because|so|but|or|if|on)\b))",
         _day_of_month,
     ),
 }

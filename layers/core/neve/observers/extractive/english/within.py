@@ -5,12 +5,14 @@ one of them a wrong one. What counts from something else ("the Friday before Eas
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 from neve.observers.extractive.english.days import (
     DAY_NAME,
     MONTH_DAY,
     MONTH_NAME,
+    MONTH_OF_DAY,
     MONTHS,
     NUMBER,
     PART_OF_DAY,
@@ -35,6 +37,13 @@ _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)"
 _FEASTS = "(?:good|holy|maundy|easter|palm|ash|shrove|whit|boxing|black|cyber|giving|super)"
 _UNMOVED = "".join(f"(?<!{word} )" for word in ("moved", "changed", "postponed", "pushed", "rescheduled", "shifted"))
 """``moved from Saturday to Sunday`` is no span."""
+_TO = r"\s*(?:\bto\b|\btill\b|\buntil\b|\bthrough\b|\bthru\b|[-–—])\s*"
+_RANGE_JOINT = re.compile(rf"{_TO}|\s+and\s+")
+_DAY = rf"(?:the\s+)?(?:{MONTH_DAY})"
+_DAY_ONLY = r"the\s+\d{1,2}(?:st|nd|rd|th)"
+_NUMBER_ONLY = r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?"
+_NO_YEAR = r"(?!\d|,?\s+\d{4}|[:.]\d|%|\s*(?:percent|years?|euros?|dollars?|people|hours?|minutes?)\b)"
+_YEAR = 366
 _UNITS = "(?:week|weekend|month|year)"
 
 
@@ -78,6 +87,59 @@ def _days(words: str, frame: Frame, ahead: bool) -> str:
         return span(end - length, end)
     start = today + timedelta(days=(first - today.weekday() - 1) % 7 + 1)
     return span(start, start + length)
+
+
+def _range(words: str, frame: Frame, ahead: bool) -> str | None:
+    """From one day to the other, where one of them may lack its month: the latest that is over, or the first that is
+    not. The nearest in eight years: February 29 is no day of every year."""
+    first, last = _RANGE_JOINT.split(re.sub(r"^(?:from|between)\s+", "", words), maxsplit=1)
+    today, past = frame.today, frame.past and not ahead
+    if _has_month(last) or not _has_month(first):
+        spans = ((_nearest(first, end, -1), end) for end in _days_like(last, today, -1 if past else 1))
+    else:
+        starts = _days_like(first, today if past else today - timedelta(days=31), -1 if past else 1)
+        spans = ((start, _nearest(last, start, 1)) for start in starts)
+    return next((_within_a_year(a, b) for a, b in spans if (b <= today if past else b >= today)), None)
+
+
+def _within_a_year(first: date, last: date) -> str | None:
+    return span(first, last) if (last - first).days <= _YEAR else None
+
+
+def new_day(words: str, before: str) -> tuple[str, str, str]:
+    """Of a day that was moved ``from the 12th to the 3rd of March``, which is no range: the kind and the words of the
+    new one, and what stands before them."""
+    first, last = _RANGE_JOINT.split(words, maxsplit=1)
+    return ("monthday" if _has_month(last) else "monthdate"), last, f"{before}{first} to "
+
+
+def _months(words: str, frame: Frame, ahead: bool) -> str:
+    """From one month to the other, both the latest that are over, or the first that are not."""
+    first, last = (_month_in(part) for part in words.split(None, 2)[1:])
+    today, past = frame.today, frame.past and not ahead
+    year = today.year + (-1 if past and last > today.month else 1 if not past and last < today.month else 0)
+    return f"{in_month(year - (first > last), first)} to {in_month(year, last)}"
+
+
+def _nearest(words: str, day: date, step: int) -> date:
+    return next(_days_like(words, day, step))
+
+
+def _days_like(words: str, day: date, step: int) -> Iterator[date]:
+    """Those that ``words`` may mean, from ``day`` on, this included, into the future or the past. Raises
+    ValueError."""
+    number, month = _number_in(words), _month_in(words) if _has_month(words) else None
+    for months in range(0, 97 * step, step):
+        year, of_year = months_from(day, months)
+        if (month or of_year) == of_year and 1 <= number <= month_end(year, of_year).day:
+            found = date(year, of_year, number)
+            if (found - day).days * step >= 0:
+                yield found
+    raise ValueError(f"{words} is no day")
+
+
+def _has_month(words: str) -> bool:
+    return re.search(MONTH_OF_DAY, words) is not None
 
 
 def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
@@ -169,6 +231,15 @@ PATTERNS: dict[str, tuple[str, Rule]] = {
         _day_of_week,
     ),
     "days": (rf"{_UNMOVED}from\s+{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}", _days),
+    "range": (
+        rf"{_UNMOVED}(?:(?:from\s+)?(?:{_DAY}{_TO}{_DAY}|(?:the\s+)?{_ORDINAL}{_TO}{_DAY}|\d{{1,2}}\s?[-–—]\s?{_DAY}"
+        rf"|{_DAY}{_TO}{_NUMBER_ONLY})|from\s+{_NUMBER_ONLY}{_TO}{_DAY}){_NO_YEAR}"
+        rf"|{_UNMOVED}from\s+{_DAY_ONLY}{_TO}{_DAY_ONLY}(?!\s+of\b)"
+        rf"|between\s+(?:(?:{_DAY}|{_NUMBER_ONLY})\s+and\s+{_DAY}|{_DAY}\s+and\s+{_NUMBER_ONLY}"
+        rf"|{_DAY_ONLY}\s+and\s+(?:the\s+)?{_ORDINAL}){_NO_YEAR}(?!\s+(?:floor|street|grade|place|edition)\b)",
+        _range,
+    ),
+    "months": (rf"{_UNMOVED}from\s+{MONTH_NAME}{_TO}{MONTH_NAME}(?!,?\s+\d|\s+of\b)", _months),
     "day_of_month": (
         rf"{_WHICH}\s+month,?\s+on\s+the\s+{_ORDINAL}(?!\s+(?:of|floor))"
         rf"|(?:on\s+)?the\s+{_ORDINAL}\s+of\s+{_WHICH}\s+month",
