@@ -237,6 +237,35 @@ PIECES = st.one_of(
 TEXTS = st.lists(PIECES, max_size=8).map(" ".join) | st.lists(PIECES, max_size=8).map("".join)
 
 
+CARD_DIGITS = "4111111111111111"
+SHA256 = f"9f86d081{CARD_DIGITS}feaa2c5b7ab1de2c55ad015a3bf4f1b2b0b822cd"
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        SHA256,
+        SHA256.upper(),
+        f"ab12{CARD_DIGITS}cd34ef56ab78",  # MD5, and a UUID without its dashes
+        f"blobs/{SHA256}.png",
+        f"sha256:{SHA256}",
+        "ab124111-1111-4111-8111-1111abcdef01".replace("4111-1111-4111-8111", "4111-1111-1111-1111"),
+        "urn:uuid:cafe4111-1111-1111-1111-cafe0a0b0c0d",
+    ],
+)
+def test_a_sum_or_an_id_of_hex_digits_holds_no_card_and_one_beside_it_is_found(known: str) -> None:
+    assert screen(known, DEFAULT_ACTIONS).text == known
+    for text in (f"{known} {CARD}", f"{CARD} {known}", f"{known}\n{CARD_DIGITS}", f"{CARD_DIGITS}, {known}"):
+        screened = screen(text, DEFAULT_ACTIONS)
+        assert dict(screened.blocked) == {"card_number": 1}
+        assert (known in screened.text, REMOVED in screened.text) == (True, True)
+
+
+@given(issued(), st.text("0123456789abcdef", min_size=32, max_size=64), st.sampled_from([" ", ", ", "\n", ": "]))
+def test_a_card_is_found_on_either_side_of_a_run_of_hex_digits(digits: str, known: str, gap: str) -> None:
+    assert screen(f"{known}{gap}{digits}{gap}{known}", DEFAULT_ACTIONS).text == f"{known}{gap}{REMOVED}{gap}{known}"
+
+
 @given(TEXTS)
 def test_screening_twice_changes_nothing(text: str) -> None:
     once = screen(text, DEFAULT_ACTIONS)

@@ -1,7 +1,7 @@
 """Payment card numbers: digits that a network issues, with a valid check digit (Luhn), in groups as people write them.
 
 A run of digits is read whole, in whatever groups, and in parts that are grouped as on a card. Of a long number, a part
-is never taken: a serial number of 30 digits holds no card."""
+is never taken: a serial number of 30 digits holds no card, nor does a sum or an id of 32 hex digits or more."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ _POINTED = re.compile(
     r"(?:\d{3}(\.|%20)\d{4}(?:\1\d{4}){2}(?:\1\d{3})?|\d{3}(\.|%20)\d{6}\2\d{4,5})(?![.,]?\d)"
 )
 """Points, and spaces as an address has them, stand in many numbers that are no cards: only as a card is printed."""
+_HEX = re.compile(
+    r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{32,}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Fa-f]))"
+)
+"""MD5, SHA-1, SHA-256, and UUIDs with their dashes or without: one in some thousands has the digits of a card."""
 _GROUP = re.compile(r"\d+")
 _DIGIT = re.compile(r"\d")
 _MIN_DIGITS, _MAX_DIGITS = 13, 19
@@ -59,6 +63,7 @@ _SECURITY_CODE_BY = ("cvv", "cvc", "security code")
 def find(text: str) -> Iterator[Span]:
     if _DIGIT.search(text) is None:
         return
+    text = _HEX.sub(lambda run: "x" * len(run[0]), text)
     for run in _RUN.finditer(text):
         if run.end() - run.start() >= _MIN_DIGITS:
             yield from _Run(text, *run.span()).cards()
