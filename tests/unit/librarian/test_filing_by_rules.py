@@ -7,6 +7,7 @@ import pytest
 from neve.domain.librarian.filing import Remembered, ShownDocument
 from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.librarian.filing import actions_of
+from neve.observers.extractive.librarian.projects import project_in
 from neve.observing import FilingInput
 from tests.unit.domain_rows import event
 
@@ -133,3 +134,41 @@ def test_of_many_lines_of_a_memory_the_corrected_one_is_taken() -> None:
 )
 def test_a_memory_that_puts_something_else_right_changes_nothing(other: Remembered) -> None:
     assert filed("I prefer tea.", remembered=(other,)) == filed("I prefer tea.")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("For project Otter we chose Kotlin.", "Otter"),
+        ("On the Otter project we chose Kotlin.", "Otter"),
+        ("In project Blue Heron I chose Kotlin.", "Blue Heron"),
+        ("The Blue Heron project goes with Kotlin.", "Blue Heron"),
+        ("Project: Otter, we chose Kotlin.", "Otter"),
+        ("PROJECT OTTER: we chose Kotlin.", "OTTER"),
+        ("Our project, called Otter, uses Kotlin.", "Otter"),
+        ("Our project is called otter.", "otter"),
+        ("My side project, Otter, gets Kotlin.", "Otter"),
+        ("for project otter we chose kotlin", "otter"),
+        ("for the otter project we chose kotlin", "otter"),
+        ('For project "Blue Heron" we chose Kotlin.', "Blue Heron"),
+        ("Project Apollo 11 goes with Kotlin.", "Apollo 11"),
+        ("For the project for my mother we chose oak.", None),
+        ("For this project we chose Kotlin.", None),
+        ("For our project, Kotlin was chosen.", None),
+        ("We settled it for our project: Kotlin.", None),
+        ("For my new project we chose Kotlin.", None),
+        ("Our Project Manager chose Kotlin.", None),
+        ("Project management is what we chose.", None),
+        ("Anna's project uses Kotlin.", None),
+    ],
+)
+def test_a_project_has_the_name_that_it_is_given(said: str, name: str | None) -> None:
+    assert project_in(said) == name
+
+
+@pytest.mark.parametrize(
+    "message", ["For project Otter we chose Kotlin.", "I'm on project Otter. We chose Kotlin for the server."]
+)
+def test_a_decision_is_filed_under_its_project(message: str) -> None:
+    [path] = [path for path in filed(message) if path.startswith("/projects/")]
+    assert path.startswith("/projects/otter/decisions/2026-03-10-")

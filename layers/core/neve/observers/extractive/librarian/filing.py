@@ -13,6 +13,7 @@ from neve.domain.librarian.answer import MAX_ACTIONS, MAX_TEXT
 from neve.domain.librarian.filing import Action, ShownDocument, Verb
 from neve.domain.librarian.looking import names_in
 from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_path, person_path, slug
+from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
 from neve.observers.extractive.candidates import Line, Moment, as_statement, cut, moments, statement
 from neve.observers.extractive.classifier import Kind
@@ -20,6 +21,7 @@ from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.librarian.document import Displaced, with_line
+from neve.observers.extractive.librarian.projects import project_in
 from neve.observers.extractive.librarian.put_right import Statement, corrected_words
 from neve.observers.extractive.lines import correction_of
 from neve.observers.extractive.sequels import MAX_CORRECTION_WORDS, Earlier, corrected, is_bare_correction
@@ -58,7 +60,6 @@ _IDENTITY = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(r"I mean(?:t)?\b", re.IGNORECASE)
-_PROJECT = re.compile(r"\b(?:[Pp]roject ([A-Z][\w-]*)|([A-Z][\w-]*) project)\b")
 
 
 class _Stated(NamedTuple):
@@ -176,7 +177,8 @@ def _place(
     if name := _person(text, shown):
         return person_path(name), name
     if _DECIDES.search(text):
-        path = decision_path(_project(text, given), moment.today.isoformat(), _about(text))
+        project = project_in(text) or project_in(event_text(moment.event)) or given.title or "general"
+        path = decision_path(project, moment.today.isoformat(), _about(text))
         return path, _about(text).replace("-", " ").capitalize()
     if line.kind is Kind.WISH or _PREFERS.search(text):
         return PREFERENCES, "Preferences"
@@ -190,13 +192,6 @@ def _person(text: str, shown: dict[str, ShownDocument]) -> str | None:
         if found := pattern.search(text):
             return found["name"]
     return next((name for name in names_in(text) if person_path(name) in shown), None)
-
-
-def _project(text: str, given: FilingInput) -> str:
-    found = _PROJECT.search(text)
-    if found:
-        return found[1] or found[2]
-    return given.title or "general"
 
 
 def _about(text: str) -> str:
