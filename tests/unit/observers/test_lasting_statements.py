@@ -106,10 +106,18 @@ My go-to drink is green tea.
 I drink my tea without milk.
 I never fly.
 """
+BLOCKERS = """
+The oven in the shop keeps tripping the breaker.
+My visa application is blocked.
+We're waiting on legal before we can ship.
+I still don't have a work permit.
+My landlord won't give me back the deposit.
+I can't log in to my bank.
+"""
 
 
 @pytest.mark.parametrize(
-    "said", [said for said in "".join((WISHES, HEALTH, DIETS, ALLERGIES, TASTES)).splitlines() if said]
+    "said", [said for said in "".join((WISHES, HEALTH, DIETS, ALLERGIES, TASTES, BLOCKERS)).splitlines() if said]
 )
 def test_what_lasts_is_kept_with_the_mark_that_stays(said: str) -> None:
     assert marks(said) == ["🔴"]
@@ -134,6 +142,8 @@ I use steroids as an example in my thesis.
 My app has an inhaler tracker.
 I took an ibuprofen.
 I ate some shrimp yesterday.
+I had pancakes for breakfast.
+I haven't eaten yet.
 I didn't eat lunch today.
 I never went to Rome.
 No coffee for me today.

@@ -89,6 +89,22 @@ _TASTE = re.compile(
     re.IGNORECASE,
 )
 """A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
+_BLOCKED = re.compile(
+    r"(?:\b(?:am|is|are|was)|'m|'re|'s) (?:\w+ )?(?:blocked|stuck|locked out|held up|waiting (?:on|for) .* before)\b"
+    r"|\bkeeps? (?:tripping|failing|crashing|leaking|breaking|stopping|freezing|disconnecting|rejecting|overheating)\b"
+    r"|\b(?:can't|cannot) (?:log in|sign in|access|connect|install|reach)\b"
+    r"|\bstill (?:don't|doesn't|haven't|hasn't|do not|have not) (?:have|got|gotten|received|arrived|heard)\b"
+    r"|\b(?:won't|refuses? to) (?:give|pay|refund|let)\b",
+    re.IGNORECASE,
+)
+"""What is open, and stands in somebody's way."""
+_JUST_NOW = re.compile(
+    r"\b(?:i|we) (?:had|ate|drank|tried) (?!(?:to|no)\b)(?:[\w'-]+ ){1,4}?"
+    r"(?:for (?:breakfast|lunch|dinner)|burger|soup|pizza)\b"
+    r"|\b(?:haven't|have not|didn't) (?:eaten|eat|slept|sleep)\b.*\b(?:yet|today|last night)\b"
+    r"|\bcan't (?:eat|talk|drink) (?:right )?now\b",
+    re.IGNORECASE,
+)
 _HEARSAY = re.compile(
     r"^(?:my|the|our|an?|some|people|everyone|everybody|he|she|they)\b(?: \w+){0,3}?"
     r" (?:says?|said|thinks?|thought|claims?|claimed|jokes?|joked)(?: that)? (?:i|i'm|my)\b",
@@ -180,9 +196,17 @@ def _classified(sentence: str) -> Verdict | None:
         return None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER
-    if found.kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence)):
-        return _VERDICTS[Kind.SELF]
-    return _VERDICTS[found.kind]
+    return _VERDICTS[_by_what_lasts(sentence, found.kind)]
+
+
+def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
+    """A note that is about a habit, a taste, an illness or what does not work is more than that, and what is only of
+    today says nothing of who somebody is."""
+    if kind is Kind.NOTE and _BLOCKED.search(sentence):
+        return Kind.BLOCKER
+    if kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence)):
+        return Kind.SELF
+    return Kind.NOTE if kind is Kind.SELF and _JUST_NOW.search(sentence) else kind
 
 
 def _stands_alone(sentence: str, verdict: Verdict, *, dated: bool) -> bool:

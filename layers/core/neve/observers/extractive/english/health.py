@@ -51,7 +51,7 @@ _SOFT = (
     r"(?: (?!about\b|on\b|of\b|for\b|against\b|with\b|who\b|whose\b|that\b|not\b|no\b|if\b|never\b|to\b)[\w'-]+){0,4}?"
 )
 _NOT_JUST_NOW = (
-    r"(?!.*\b(?:today|tonight|yesterday|right now|at the moment|this (?:morning|afternoon|evening)|yet|anything"
+    r"(?!.*\b(?:today|tonight|yesterday|now|at the moment|this (?:morning|afternoon|evening)|yet|anything"
     r"|breakfast|lunch|dinner)\b)"
 )
 _THING = (
