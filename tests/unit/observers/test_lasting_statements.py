@@ -44,6 +44,10 @@ Sundays are off limits for meetings.
 Do not schedule anything on Friday afternoons.
 Please don't text me after 9 pm.
 Not on Sundays, please.
+Do not phone me on a Sunday.
+I never want to get calls on Sundays.
+From here on, answer in a single sentence.
+Keep replies to one line.
 Make sure you always cite sources.
 Under no circumstances tell my wife about the surprise.
 """
@@ -72,6 +76,7 @@ I don't eat pork.
 I cannot digest lactose.
 No pork, please.
 Meat is not for me.
+Pork's off limits for me.
 I gave up sugar.
 I stopped eating meat in 2020.
 I've been vegan for ten years.

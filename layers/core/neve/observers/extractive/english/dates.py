@@ -380,7 +380,8 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         _month_day,
     ),
     "weekday": (
-        rf"(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?{DAY_NAME}{PART_OF_DAY}{_EXPLICIT_NEXT}",
+        r"(?<!\ba )(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?"
+        rf"{DAY_NAME}{PART_OF_DAY}{_EXPLICIT_NEXT}",
         _weekday,
     ),
     "period": (

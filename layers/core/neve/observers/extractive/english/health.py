@@ -68,7 +68,7 @@ _BAD = (
     r"|(?:upsets?|hurts?) (?:my|his|her) stomach"
     r"|(?:doesn't|don't|does not|do not) agree with (?:me|him|her)"
     r"|sends? (?:me|him|her) to (?:the )?(?:hospital|er)\b"
-    r"|(?:is|are) (?:a no-go|off[- ]limits|off the table|not|dangerous|deadly|poison|bad) for (?:me|him|her)\b)"
+    r"|(?:a no-go|off[- ]limits|off the table|(?:is|are) (?:not|dangerous|deadly|poison|bad)) for (?:me|him|her)\b)"
 )
 _PATTERNS = (
     # ill with

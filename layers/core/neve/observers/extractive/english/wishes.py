@@ -21,7 +21,8 @@ _PLEASE = r"^(?:(?:please|pls|just|always|only|could you|can you|would you)\s+)*
 _NOT = r"^(?:please )?(?:never|don't(?: ever)?|do not(?: ever)?|no|not) (?!.*\b(?:that|this|it|mind)\b)"
 _ANSWERS = "(?:answers|replies|responses|explanations)"
 _AGAIN = any_of(
-    rf"{DAY_NAME}s|{DAY_NAME} (?:morning|afternoon|evening|night)s|weekends?|weekdays|(?:at|late at|by) night"
+    rf"{DAY_NAME}s|an? {DAY_NAME}|{DAY_NAME} (?:morning|afternoon|evening|night)s|weekends?|weekdays"
+    r"|(?:at|late at|by) night"
     r"|in the (?:morning|evening|afternoon)s?|during (?:work|lunch|dinner|meals|the (?:day|week))|ever|again|any ?more"
 )
 """A time that comes again; "ever" is all of them."""
@@ -40,6 +41,8 @@ _MANNER = _any(
         rf"(?:{_ANSWERS}|units|sentences|tone|spelling|language|english)(?: only)?(?:,? please|,? always)?$",
         r"^(?:one|two|three|\d+) (?:sentences?|lines?|words?) (?:per|an|for each|is enough|are enough|at most|max)\b",
         rf"{_PLEASE}(?:be|stay) (?:more |very |as )*(?:brief|concise|short|direct|blunt|formal|informal|to the point)$",
+        rf"{_PLEASE}keep (?:(?:all|your|the|my) )*(?:{_ANSWERS}|it|everything)"
+        r" (?:short|brief|simple|formal|to|under|below)\b",
         rf"{_PLEASE}(?:write|use|speak) (?:in )?(?:plain|simple|british|american) english\b",
         rf"{_PLEASE}(?:give|use|show) (?:all )?(?:temperatures|distances|prices|times|dates|weights|lengths) in\b",
         r"^(?:prices|temperatures|distances|weights) in \w+(?: only)?(?:,? please)?$",
@@ -59,13 +62,15 @@ _WISH = _any(
         r"(?: (?:call|address|refer to))? me\b(?! (?:today|later|back|when|if|at|on|an?)\b) \w",
         r"^(?:i|we) (?:want|would like|prefer)(?: it)? my (?:\w+ )?name (?:spelled|written|pronounced|used)\b",
         # to be left alone
+        r"^(?:from (?:here|now) on|going forward|as of now),? (?!(?:i|we|my|our|it|he|she|they|the)\b)\w+ ",
         rf"{_NOT}(?:[\w'-]+ )*?(?:on )?{_AGAIN}\b",
         rf"{_NOT}(?:\w+ )?{_REACHES} (?:[\w'-]+ )*?(?:before|after|past|between) ",
         rf"^(?:on )?{DAY_NAME}s,? no \w+$",
         rf"^(?:{DAY_NAME}s|weekends|evenings|mornings)(?: and {DAY_NAME}s)? are (?:off[- ]limits|sacred|taboo)\b",
         r"^(?:please )?(?:make sure (?:that )?you (?:always|never)|under no circumstances|refrain from)\b",
         r"^(?:i|we) (?:don't|do not|never) (?:ever )?(?:want|wish|like|need)"
-        r" (?:to be (?!(?:late|alone|there|here|sure|honest)\b)|you to |being |it when you )",
+        r" (?:to (?:get|receive|hear|see) |to be (?!(?:late|alone|there|here|sure|honest)\b)"
+        r"|you to |being |it when you )",
         r"^(?:i(?:'d| would)(?: really| much)? (?:prefer|appreciate|like|love)(?: it)?"
         r"|it(?:'d| would) be (?:great|nice|better|good|best|lovely|helpful))"
         r" if you (?:never|always|didn't|did not|don't|do not|stopped|only|avoided|wouldn't|kept"
@@ -80,7 +85,7 @@ _HABIT = re.compile(
     re.IGNORECASE,
 )
 _TASTE = re.compile(
-    r"\bmy go-to\b|\b(?:i|we) (?:refuse|like|love|hate|prefer) to\b|(?:\bis|'s) how i (?:like|take|want)\b"
+    r"\bmy go-to\b|\b(?:i|we) (?:(?:refuse|like|love|hate|prefer) to|favou?r)\b|(?:\bis|'s) how i (?:like|take|want)\b"
     r"|\bi (?:believe in|root for)\b|\bi (?:drink|take|have|eat) my \w+ (?:with|without|black|plain)\b"
     r"|\bstress(?:es)? me out\b|\bi'd (?:always|never)\b",
     re.IGNORECASE,
