@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import wiring
-from neve.http.answers.recall import context_answer, recall_answer
+from neve.http.answers.recall import context_answer, conversation_answer, recall_answer, tool_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.compile import context as c
@@ -31,16 +31,21 @@ def _search(call: Call[Any, Any]) -> Answer:
 
 
 router.on(r.RECALL)(_search)
-router.on(t.RECALL_MEMORY)(_search)
-router.on(t.SEARCH_CONVERSATION)(_search)
+
+
+@router.on(t.RECALL_MEMORY)
+def recall_memory(call: Call[Nothing, t.RecallMemoryBody]) -> Answer:
+    return tool_answer(call, _ready(call))
+
+
+@router.on(t.SEARCH_CONVERSATION)
+def search_conversation(call: Call[Nothing, t.SearchConversationBody]) -> Answer:
+    return conversation_answer(call, _ready(call))
 
 
 @router.on(t.SEARCH_KNOWLEDGE)
 def search_knowledge(call: Call[Nothing, t.SearchKnowledgeBody]) -> Answer:
-    cold_start_ms = _ready(call)
-    return recall_answer(
-        call.ports, recall_and_record(call.user, call.body.command()), cold_start_ms, t.SearchKnowledgeView.of
-    )
+    return tool_answer(call, _ready(call))
 
 
 @router.on(c.COMPILE)
@@ -50,7 +55,7 @@ def context(call: Call[Nothing, c.CompileBody]) -> Answer:
 
 @router.on(t.READ_DOCUMENT)
 def read(call: Call[Nothing, t.ReadDocumentBody]) -> Answer:
-    page = read_document(call.user, call.body.arguments.path, call.body.arguments.offset)
+    page = read_document(call.user, call.body.path, call.body.arguments.offset)
     return Answer(body=t.ReadDocumentView.of(page), degraded=page.degraded)
 
 

@@ -85,7 +85,7 @@ def test_what_a_person_has_changed_is_not_what_the_history_shows(world: RecallWo
     origin = Provenance("user_stated", "s1", 1, 1)
     world.store(memory("User lives in Lisbon", id="mem_A", session_id="s1", provenance=origin))
     world.pump()
-    prompt: dict[str, Any] = {"session_id": "s1", "beside_history": True}
+    prompt: dict[str, Any] = {"session_id": "s1", "beside": "history"}
     assert world.found("lives Lisbon", **prompt) == []
     update_memory(world.user(), "mem_A", MemoryChange({"text": "User lives in Porto"}), None)
     for _ in ("new", "indexed"):

@@ -69,7 +69,8 @@ class Operation(Generic[Q, B]):
 
     ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop. ``text_field``: a body that
     is sent as ``text/*`` is taken as this field of ``body``. ``addressed_by``: the query parameter that, with the path,
-    says what the call is about."""
+    says what the call is about. ``by_model``: a language model made its ``arguments``, so what is missing or wrong in
+    them is an answer for it, and no refusal."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
@@ -88,6 +89,7 @@ class Operation(Generic[Q, B]):
     answers_without_stores: bool = False
     text_field: str | None = None
     addressed_by: str | None = None
+    by_model: bool = False
 
     def __post_init__(self) -> None:
         if unknown := [code for code in self.codes if code not in PROBLEMS]:

@@ -55,6 +55,7 @@ from neve.http.calls import Call as Call
 from neve.http.calls import again_at_its_rev as again_at_its_rev
 from neve.http.calls import once as once
 from neve.http.calls import once_within as once_within
+from neve.http.model_mistakes import is_a_models, mistake
 from neve.http.operations import B, Operation, Q
 from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
@@ -99,7 +100,7 @@ class Router:
             operation, run = self._find(request)
             operation_id = operation.id
             with correlated({FIELD: request.request_id}):
-                response = _reply(run(accept(self._ports(), request, operation)), request.request_id)
+                response = _reply(self._answer(request, operation, run), request.request_id)
         except Exception as error:
             refusal = as_refusal(error)
             code = refusal.code
@@ -112,6 +113,15 @@ class Router:
         status = response["statusCode"]
         observability.request_completed(operation_id, request.request_id, status, code, elapsed_ms, degraded)
         return response
+
+    def _answer(self, request: Request, operation: Operation[Any, Any], run: Run[Any, Any]) -> Answer:
+        try:
+            call = accept(self._ports(), request, operation)
+        except NeveError as error:
+            if not (operation.by_model and is_a_models(error)):
+                raise
+            return Answer(body=mistake(error.errors))
+        return run(call)
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
         """A HEAD is answered as the GET that it asks about; whoever sends the answer leaves its body out."""

@@ -8,12 +8,14 @@ import json
 import pytest
 
 from neve.domain.errors import NeveError
+from neve.domain.sessions.rendered_blocks import OWN_TOOLS
 from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS, tools
 
 PUBLISHED = {
     "1": "fde48c4efbf9fea78775215b5ad7b8c0662a46dff8127c1fda5b5affed68e6b0",
     "2": "a9d612ff5ad41ec76d761b0422544ecd792315d18b1422214fbcc4082c2e76ba",
     "3": "4ea19a06c9b55836fa48d7cf0f30a755374e0ed0a481034706e22af01bcfea9d",
+    "4": "9ccb64caba74d67ef7e4db68a8387e2a59d04fadc73bb693fd5bfdd0ba63db5a",
 }
 """sha256 of the answer of each version, as it is sent. A line of this table never changes: another word in a schema is
 another version."""
@@ -39,6 +41,16 @@ def test_both_formats_hold_the_same_tools_in_the_order_of_their_names() -> None:
             assert openai["function"]["description"] == anthropic["description"]
 
 
+def test_prompts_know_every_tool_by_its_name() -> None:
+    """What one answered is given back to the model whole."""
+    assert {schema["name"] for schemas in VERSIONS.values() for schema in schemas} == OWN_TOOLS
+
+
+def test_no_model_is_asked_for_the_id_of_a_conversation() -> None:
+    offered = {tool["name"]: tool["input_schema"]["properties"] for tool in tools()["anthropic"]}
+    assert set(offered["search_conversation"]) == {"query"}
+
+
 def test_every_argument_is_described_and_none_names_a_user_or_a_tenant() -> None:
     for tool in tools()["anthropic"]:
         schema = tool["input_schema"]
@@ -48,5 +60,5 @@ def test_every_argument_is_described_and_none_names_a_user_or_a_tenant() -> None
 
 
 def test_a_version_that_there_is_not() -> None:
-    with pytest.raises(NeveError, match=r"query\.version: must be one of 1, 2, 3"):
-        tools("4")
+    with pytest.raises(NeveError, match=r"query\.version: must be one of 1, 2, 3, 4"):
+        tools("5")

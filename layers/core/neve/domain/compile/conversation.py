@@ -12,8 +12,9 @@ from typing import Any, Literal
 from neve.domain.compile.arguments import arguments
 from neve.domain.compile.shown_images import LEFT_OUT
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.sessions.rendered_blocks import strip_event
-from neve.domain.tokens import estimate, event_tokens
+from neve.domain.sessions.rendered_blocks import is_own_result, shown_event
+from neve.domain.sessions.transcript import event_text, images_of
+from neve.domain.tokens import IMAGE_TOKENS, estimate, event_tokens
 
 Role = Literal["user", "assistant"]
 
@@ -71,7 +72,8 @@ class Message:
 
 def shown_tokens(event: Event) -> int:
     """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it. The
-    content of a pruned result is another one than was counted: its images stay."""
+    content of a pruned result is another one than was counted: its images stay. What one of Neve's own tools answered
+    is shown whole, and was counted without what Neve rendered."""
     frame = 0
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
         frame = estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
@@ -79,6 +81,8 @@ def shown_tokens(event: Event) -> int:
         frame = estimate(f"{event.name}: ")
     elif event.event_type is EventType.TASK_BOUNDARY:
         return 0
+    if is_own_result(event):
+        return frame + estimate(event_text(event)) + IMAGE_TOKENS * len(images_of(event))
     if event.pruned:
         return frame + event_tokens(event.content, {})
     return frame + event.original_tokens
@@ -103,8 +107,8 @@ def says_nothing(event: Event) -> bool:
     """Whether no prompt shows anything of it: a boundary, a blank text, and one that holds only what Neve rendered."""
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
         return False
-    stripped = strip_event(event)
-    return stripped is None or event.event_type is EventType.TASK_BOUNDARY or not content_blocks(stripped.content, {})
+    shown = shown_event(event)
+    return shown is None or event.event_type is EventType.TASK_BOUNDARY or not content_blocks(shown.content, {})
 
 
 def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
@@ -151,23 +155,23 @@ class Conversation:
         self.messages[-1][1].extend(blocks)
 
     def add(self, event: Event) -> None:
-        """Without what Neve rendered into it. A boundary says nothing."""
-        stripped = strip_event(event)
-        if stripped is None or stripped.event_type is EventType.TASK_BOUNDARY:
+        """As a prompt shows it. A boundary says nothing."""
+        shown = shown_event(event)
+        if shown is None or shown.event_type is EventType.TASK_BOUNDARY:
             return
-        if stripped.event_type is EventType.TOOL_CALL:
-            self._call(stripped)
-        elif stripped.event_type is EventType.TOOL_RESULT:
-            self._result(stripped)
+        if shown.event_type is EventType.TOOL_CALL:
+            self._call(shown)
+        elif shown.event_type is EventType.TOOL_RESULT:
+            self._result(shown)
         else:
-            blocks = content_blocks(stripped.content, self.images)
+            blocks = content_blocks(shown.content, self.images)
             if not blocks:
                 return
             self.close_round()
-            if stripped.event_type is EventType.ASSISTANT_RESPONSE:
+            if shown.event_type is EventType.ASSISTANT_RESPONSE:
                 self.say("assistant", *_in_words(blocks))
             else:
-                self.say("user", *_spoken(stripped.name, blocks))
+                self.say("user", *_spoken(shown.name, blocks))
 
     def close_round(self) -> None:
         """No result comes any more for the calls that are open: each gets one that says so. Results whose call is not

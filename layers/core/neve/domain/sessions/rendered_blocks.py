@@ -15,6 +15,8 @@ from neve.domain.records.sessions import Event, EventType
 
 RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session", "neve-summary")
 """The elements that Neve puts into a prompt."""
+OWN_TOOLS = frozenset({"read_document", "recall_memory", "search_conversation", "search_knowledge"})
+"""The names of Neve's own tools: a model that has called one is given back what it found."""
 
 INVISIBLE = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -146,6 +148,18 @@ def strip_event(event: Event) -> Event | None:
     if not left and not is_tool:
         return None
     return replace(event, content=content, event_data=data, name=speaker)
+
+
+def is_own_result(event: Event) -> bool:
+    """Whether it is the answer of one of Neve's own tools."""
+    return event.event_type is EventType.TOOL_RESULT and event.event_data.get("name") in OWN_TOOLS
+
+
+def shown_event(event: Event) -> Event | None:
+    """The event as a prompt shows it: as ``strip_event`` has it, but what one of Neve's own tools answered is given
+    back to the model whole. It holds only what Neve rendered, so the model would read a blank result."""
+    stripped = strip_event(event)
+    return replace(stripped, content=event.content) if stripped and is_own_result(event) else stripped
 
 
 def _strip_name(name: str | None) -> str | None:

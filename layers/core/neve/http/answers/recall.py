@@ -4,17 +4,26 @@ ready."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from neve import observability
+from neve.domain.errors import FieldError, NeveError
 from neve.http.calls import Answer, Call
+from neve.http.model_mistakes import mistake
 from neve.http.operations import Nothing, View
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.http.schemas.recall.recall import RecallView
+from neve.http.schemas.recall.tools import (
+    FoundView,
+    SearchConversationBody,
+    SearchKnowledgeBody,
+    SearchKnowledgeView,
+)
 from neve.ports.engines import Ports
 from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.note_legs import note_legs
-from neve.usecases.recall.recall import Recording
+from neve.usecases.recall.recall import Recording, already_shown, recall_and_record
 
 
 def recall_answer(
@@ -34,6 +43,31 @@ def recall_answer(
     note_legs(ports, found.legs)
     observability.emit_metrics("recall", found.metrics() | _started(cold_start_ms))
     return Answer(body=made if found is recording.answer else body(found), degraded=found.degraded)
+
+
+def tool_answer(call: Call[Any, Any], cold_start_ms: float | None) -> Answer:
+    """With what the model reads of it."""
+    command = call.body.command()
+    recording = recall_and_record(call.user, command)
+    already = already_shown(call.user, command, recording.answer)
+
+    def shown(found: RecallAnswer) -> View:
+        if isinstance(call.body, SearchKnowledgeBody):
+            return SearchKnowledgeView.of(found, already)
+        return FoundView.found(found, already, cold_start_ms)
+
+    return recall_answer(call.ports, recording, cold_start_ms, shown)
+
+
+def conversation_answer(call: Call[Nothing, SearchConversationBody], cold_start_ms: float | None) -> Answer:
+    """That there is no such session is told to the model where the model has named it."""
+    try:
+        recording = recall_and_record(call.user, call.body.command())
+    except NeveError as error:
+        if error.code != "session_not_found" or call.body.arguments.conversation_id is None:
+            raise
+        return Answer(body=mistake([FieldError("arguments.conversation_id", "names no conversation of this user")]))
+    return recall_answer(call.ports, recording, cold_start_ms, FoundView.found)
 
 
 def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None) -> Answer:

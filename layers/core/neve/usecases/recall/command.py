@@ -16,6 +16,7 @@ from neve.domain.tenants.policy import Policy, Rerank
 from neve.ports.models import ANY_LANGUAGE
 from neve.ports.search import SearchFilter
 
+Beside = Literal["pack", "history", "question"]
 Leg = Literal["lexical", "vector"]
 Mode = Literal["prompt", "tool"]
 RecallScope = Literal["all", "session", "global"]
@@ -46,8 +47,8 @@ class RecallFilters:
 @dataclass(frozen=True, slots=True)
 class RecallCommand:
     """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``.
-    ``beside_history``: the prompt shows the session's history as well, which need not be repeated. ``recorded`` False:
-    nothing is written."""
+    ``beside``: what of the session's prompt is left out: what its ``pack`` holds; that and what its ``history`` shows;
+    or only the ``question`` that is being answered. ``recorded`` False: nothing is written."""
 
     query: str
     question: str | None = None
@@ -65,7 +66,7 @@ class RecallCommand:
     budget_ms: int | None = None
     rerank: Rerank | None = None
     debug: bool = False
-    beside_history: bool = False
+    beside: Beside = "pack"
     recorded: bool = True
 
 

@@ -100,6 +100,15 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     return _recording(scope, request, found, answer) if command.recorded else Recording(answer)
 
 
+def already_shown(scope: UserScope, command: RecallCommand, answer: RecallAnswer) -> RecallAnswer | None:
+    """What a tool finds in the prompt itself, where it finds nothing beside it: a model that asks for what stands there
+    has not seen it, and would take nothing for the answer. None where there is no such thing."""
+    if answer.result_state != "none" or command.session_id is None or command.beside != "history":
+        return None
+    found = recall(scope, replace(command, beside="question", recorded=False))
+    return found if found.hits else None
+
+
 def _search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> tuple[Found, ResolvedRequest]:
     """And as what it was searched. Where nothing is left of a tool's query by its operators, these are given up, and
     the answer says so: nothing found is then said of the words, too."""

@@ -300,7 +300,7 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
     asked = request.command
     prompt = asked.mode == "prompt"
-    session = asked.session_id if prompt else None
+    session = asked.session_id if prompt or asked.beside == "history" else None
     return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 

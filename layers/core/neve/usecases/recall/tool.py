@@ -11,7 +11,7 @@ from typing import Any
 
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
-from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters, RecallScope
+from neve.usecases.recall.command import MAX_K, Beside, RecallCommand, RecallFilters, RecallScope
 
 Schema = Mapping[str, Any]
 MATCHES = 5
@@ -134,13 +134,30 @@ READ_ANY_DOCUMENT: Schema = {
     ),
 }
 
+SEARCH_THIS_CONVERSATION: Schema = {
+    **SEARCH_CONVERSATION,
+    "description": (
+        "Search this conversation for what was said in it, word by word, with the parts that the context only sums up."
+        " Returns the five best messages with speaker, position and date, best first. Use it when the exact wording,"
+        " number or decision matters. Ask with words that were probably said."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {"query": SEARCH_CONVERSATION["input_schema"]["properties"]["query"]},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+}
+"""No model knows the id of a conversation: it is the session of the call."""
+
 VERSIONS: Mapping[str, tuple[Schema, ...]] = {
     "1": (RECALL_MEMORY,),
     "2": (READ_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION),
     "3": (READ_ANY_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION, SEARCH_KNOWLEDGE),
+    "4": (READ_ANY_DOCUMENT, RECALL_MEMORY, SEARCH_THIS_CONVERSATION, SEARCH_KNOWLEDGE),
 }
 """Every version that was ever published, the tools of each in the order of their names."""
-TOOLS_VERSION = "3"
+TOOLS_VERSION = "4"
 
 
 def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
@@ -168,14 +185,24 @@ def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
 def recall_memory(
     query: str, *, limit: int | None = None, within: RecallScope = "all", session_id: str | None = None
 ) -> RecallCommand:
-    """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's."""
-    return RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id)
+    """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's. Of the session it is
+    called in nothing is found that its prompt shows; whoever searches that session alone finds all of it but the
+    question."""
+    beside: Beside = "question" if within == "session" else "history"
+    return RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id, beside=beside)
 
 
 def search_conversation(query: str, conversation_id: str) -> RecallCommand:
-    """The ``MATCHES`` best utterances of one session, those that a compaction covers included."""
+    """The ``MATCHES`` best utterances of one session, those that a compaction covers included, but for the question
+    that is being answered in it."""
     return RecallCommand(
-        query=query, k=MATCHES, mode="tool", scope="session", session_id=conversation_id, sources=(Source.EVENT,)
+        query=query,
+        k=MATCHES,
+        mode="tool",
+        scope="session",
+        session_id=conversation_id,
+        sources=(Source.EVENT,),
+        beside="question",
     )
 
 
@@ -191,4 +218,12 @@ def search_knowledge(
     conversation. A path filter leaves documents only."""
     filters = RecallFilters(path_prefix=path_filter, tags=tags, tier="semantic")
     sources = (Source.MEMORY, Source.DOCUMENT)
-    return RecallCommand(query=query, k=top_k, mode="tool", sources=sources, filters=filters, session_id=session_id)
+    return RecallCommand(
+        query=query,
+        k=top_k,
+        mode="tool",
+        sources=sources,
+        filters=filters,
+        session_id=session_id,
+        beside="history",
+    )

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, RootModel
 
+from neve.domain.compile.last_turn import element
 from neve.domain.documents.description import MAX_SUMMARY, cut_at_word
+from neve.domain.documents.paths import PATH_RULE, normal_path
+from neve.domain.errors import invalid
+from neve.domain.pack.render import indented
+from neve.http.model_mistakes import MistakeView
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
-from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
+from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.fields import Filled, Identifier, Label
-from neve.http.schemas.recall.recall import FOUND, MAX_QUERY, REFUSED, K, ScopeName
+from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, K, RecallView, ScopeName
 from neve.usecases.documents.read_document import DocumentPage
-from neve.usecases.recall.answer import Hit, RecallAnswer
+from neve.usecases.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.tool import (
     TOOLS_VERSION,
@@ -65,15 +70,21 @@ class RecallMemoryBody(Body):
 
 class SearchConversationArguments(Body):
     query: Asked
-    conversation_id: Identifier = Field(description="The id of the session to search.")
+    conversation_id: Identifier | None = Field(
+        default=None, description="The id of the session to search; without one, that of the call."
+    )
 
 
 class SearchConversationBody(Body):
-    session_id: Identifier | None = Field(default=None, description="Where the tool was called; it decides nothing.")
+    session_id: Identifier | None = Field(default=None, description="Where the tool was called.")
     arguments: SearchConversationArguments
 
     def command(self) -> RecallCommand:
-        return search_conversation(self.arguments.query, self.arguments.conversation_id)
+        """Raises 422 where neither names a session."""
+        session = self.arguments.conversation_id or self.session_id
+        if session is None:
+            raise invalid("session_id", "is required where the arguments have no conversation_id")
+        return search_conversation(self.arguments.query, session)
 
 
 class SearchKnowledgeArguments(Body):
@@ -96,6 +107,45 @@ class SearchKnowledgeBody(Body):
             top_k=given.top_k,
             session_id=self.session_id,
         )
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+_BELONGS = "What belongs into the `tool_result`: nothing else has to be made of this answer."
+_FAILED = "True: `content` says what did not work."
+NOTHING = "Nothing was found beside what the context shows already."
+NOT_SEARCHED = "Nobody could look: what is remembered is not known now."
+
+
+class ToolAnswer(View):
+    content: str = Field(description=_BELONGS)
+    is_error: bool = Field(description=_FAILED)
+
+
+def _content(found: RecallAnswer, hits: str, already: str) -> str:
+    """What the model reads. ``already``: where nothing was found, what of the context would have been."""
+    if hits:
+        return hits
+    said = NOT_SEARCHED if found.result_state == "not_searched" else NOTHING
+    return "\n".join([said, *map(degradation_line, found.degraded), *([already] if already else [])])
+
+
+class FoundView(RecallView, ToolAnswer):
+    @classmethod
+    def found(
+        cls, answer: RecallAnswer, already: RecallAnswer | None = None, cold_start_ms: float | None = None
+    ) -> FoundView:
+        """``already``: see ``already_shown``."""
+        shown = RecallView.of(answer, cold_start_ms)
+        return cls(
+            **{name: getattr(shown, name) for name in RecallView.model_fields},
+            content=_content(answer, answer.injection_text, already.injection_text if already else ""),
+            is_error=answer.result_state == "not_searched",
+        )
+
+
+class FoundOrMistake(RootModel[FoundView | MistakeView]):
+    """`is_error` says which one."""
 
 
 class KnowledgeView(View):
@@ -124,20 +174,39 @@ class KnowledgeView(View):
         )
 
 
-class SearchKnowledgeView(View):
+def _lines(found: RecallAnswer | None) -> str:
+    """For the model."""
+    views = map(KnowledgeView.of, found.hits if found else ())
+    lines = (f"- [{one.path or one.id}] {one.observed_at[:10]}, {one.title}: {one.summary}" for one in views)
+    return element("neve-retrieved", "\n".join(map(indented, lines)))
+
+
+class SearchKnowledgeView(ToolAnswer):
     results: list[KnowledgeView] = Field(description="Best first.")
     result_state: Literal["found", "none", "not_searched"]
     degraded: list[str]
     recall_id: str | None
 
     @classmethod
-    def of(cls, found: RecallAnswer) -> SearchKnowledgeView:
+    def of(cls, found: RecallAnswer, already: RecallAnswer | None = None) -> SearchKnowledgeView:
+        """``already``: see ``already_shown``."""
         results = [KnowledgeView.of(hit) for hit in found.hits]
-        return cls(results=results, result_state=found.result_state, degraded=found.degraded, recall_id=found.recall_id)
+        return cls(
+            content=_content(found, _lines(found), _lines(already)),
+            is_error=found.result_state == "not_searched",
+            results=results,
+            result_state=found.result_state,
+            degraded=found.degraded,
+            recall_id=found.recall_id,
+        )
+
+
+class KnowledgeOrMistake(RootModel[SearchKnowledgeView | MistakeView]):
+    """`is_error` says which one."""
 
 
 class ReadDocumentArguments(Body):
-    path: DocumentPath
+    path: Annotated[Filled, Field(description=f"A path {PATH_RULE}.")]
     offset: int = Field(default=0, ge=0, le=10**9, description="In characters: the `next_offset` of the page before.")
 
 
@@ -145,8 +214,16 @@ class ReadDocumentBody(Body):
     session_id: Identifier | None = Field(default=None, description="Where the tool was called; it decides nothing.")
     arguments: ReadDocumentArguments
 
+    @property
+    def path(self) -> str:
+        """In its normal form. Raises 422 for what can be no path: no context has named that to the model."""
+        try:
+            return normal_path(self.arguments.path)
+        except ValueError as error:
+            raise invalid("arguments.path", str(error)) from None
 
-class ReadDocumentView(View):
+
+class ReadDocumentView(ToolAnswer):
     found: bool = Field(description="False with `degraded`: nobody could look.")
     path: str
     text: str | None = Field(description="At most 4,000 tokens of it.")
@@ -165,6 +242,8 @@ class ReadDocumentView(View):
     def of(cls, page: DocumentPage) -> ReadDocumentView:
         document = page.document
         return cls(
+            content=_page_text(page),
+            is_error=document is None,
             found=document is not None,
             path=page.path,
             text=page.text if document else None,
@@ -179,6 +258,19 @@ class ReadDocumentView(View):
             seq=document.seq if document else None,
             degraded=list(page.degraded) or None,
         )
+
+
+def _page_text(page: DocumentPage) -> str:
+    """For the model: the text as it stands, and how to read on."""
+    if page.document is None:
+        return NOT_SEARCHED if page.degraded else f"There is no document at {page.path}."
+    at = f"{page.path}, from character {page.offset} of {len(page.document.text)}" if page.offset else page.path
+    more = f"\n[The text goes on: next_offset {page.next_offset}]" if page.next_offset is not None else ""
+    return element("neve-retrieved", f"[{at}]\n{page.text}{more}")
+
+
+class PageOrMistake(RootModel[ReadDocumentView | MistakeView]):
+    """`is_error` alone does not say which one: there may be no such document."""
 
 
 LIST_TOOLS = Operation(
@@ -199,12 +291,13 @@ RECALL_MEMORY = Operation(
     path="/v1/users/{user_id}/tools/recall_memory",
     id="recallMemory",
     tag="recall",
+    by_model=True,
     summary="The tool recall_memory, called by a language model.",
     description="The engine of `recall` with the time budget of a manual search.",
     scope="chat",
     query=Nothing,
     body=RecallMemoryBody,
-    responses=FOUND,
+    responses={200: Response("Candidates, best first, or what is wrong with the arguments.", FoundOrMistake)},
     codes=REFUSED,
     answers_without_stores=True,
 )
@@ -214,12 +307,13 @@ SEARCH_CONVERSATION = Operation(
     path="/v1/users/{user_id}/tools/search_conversation",
     id="searchConversation",
     tag="recall",
+    by_model=True,
     summary="The tool search_conversation, called by a language model.",
     description="The five best messages of one session, those that a compaction covers included.",
     scope="chat",
     query=Nothing,
     body=SearchConversationBody,
-    responses=FOUND,
+    responses={200: Response("Candidates, best first, or what is wrong with the arguments.", FoundOrMistake)},
     codes=REFUSED,
     answers_without_stores=True,
 )
@@ -229,12 +323,13 @@ SEARCH_KNOWLEDGE = Operation(
     path="/v1/users/{user_id}/tools/search_knowledge",
     id="searchKnowledge",
     tag="recall",
+    by_model=True,
     summary="The tool search_knowledge, called by a language model.",
     description="Documents and lasting facts, each in a line and with its path; never a whole text.",
     scope="chat",
     query=Nothing,
     body=SearchKnowledgeBody,
-    responses={200: Response("What was found, best first.", SearchKnowledgeView)},
+    responses={200: Response("What was found, best first, or what is wrong with the arguments.", KnowledgeOrMistake)},
     codes=REFUSED,
     answers_without_stores=True,
 )
@@ -244,12 +339,13 @@ READ_DOCUMENT = Operation(
     path="/v1/users/{user_id}/tools/read_document",
     id="readDocument",
     tag="recall",
+    by_model=True,
     summary="The tool read_document, called by a language model.",
     description="Documents, and below `/artifacts/` what a compaction took out of the log. In pages of 4,000 tokens.",
     scope="chat",
     query=Nothing,
     body=ReadDocumentBody,
-    responses={200: Response("A page, or that there is no such document.", ReadDocumentView)},
+    responses={200: Response("A page, or that there is no such document.", PageOrMistake)},
     codes=("user_closed",),
     answers_without_stores=True,
 )

@@ -11,8 +11,9 @@ from typing import Generic, TypeVar
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
 from neve.domain.indexing.passage import Source
+from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.packs import PackPointer
-from neve.domain.records.sessions import Spans
+from neve.domain.records.sessions import SessionHead, Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
@@ -31,7 +32,7 @@ from neve.usecases.lag.memory_lag import (
 )
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.collector import Collector
-from neve.usecases.recall.command import ResolvedRequest
+from neve.usecases.recall.command import Beside, ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import NOT_READ, RecallRow, read_row, row_key
 from neve.usecases.recall.stages.documents import with_texts
@@ -180,15 +181,29 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     log = rows.read_session(found[session.keys.session_head])
     epoch = rows.read_epoch(item) if item else None
     pack = epoch.pack if epoch else None
-    history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
     return UserState(
-        head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted, timezone=log.timezone
+        head,
+        excluded,
+        indexed.indexed_seq,
+        log.last_seq,
+        pack,
+        _history(request.command.beside, log, epoch) if epoch else None,
+        log.retracted,
+        timezone=log.timezone,
     )
+
+
+def _history(beside: Beside, log: SessionHead, epoch: SessionEpoch) -> History | None:
+    """What the prompt shows of the session. The question is what stands behind the last turn that is complete."""
+    if beside == "pack":
+        return None
+    before_the_question = HistoryCut(epoch.epoch, 1, log.complete_seq)
+    return History(log.session_id, hidden(epoch) if beside == "history" else before_the_question)
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
     """Read where this process has not seen it."""
-    if request.command.session_id is None or pack is None:
+    if request.command.session_id is None or pack is None or request.command.beside == "question":
         return Known(None)
     keys, cache = scope.keys.of_session(request.command.session_id), scope.ports.caches.of(PACK_CONTENTS)
     known = cache.get(keys)
