@@ -274,8 +274,13 @@ RECALLS = (
     Bad("a path", "POST", RECALL, {"query": "x", "filters": {"path_prefix": "/a//b"}}, at="filters.path_prefix"),
     Bad("an unknown kind", "POST", RECALL, {"query": "x", "filters": {"kind": "rumour"}}, at="filters.kind"),
     Bad("an unknown category", "POST", RECALL, {"query": "x", "filters": {"category": "PET"}}, at="filters.category"),
-    Bad("tool", "POST", "/tools/recall_memory", {"arguments": {"query": "x", "limit": 0}}, at="arguments.limit"),
-    Bad("tool blank", "POST", "/tools/recall_memory", {"arguments": {"query": " "}}, at="arguments.query"),
+    Bad(
+        "tool session",
+        "POST",
+        "/tools/recall_memory",
+        {"session_id": " ", "arguments": {"query": "x"}},
+        at="session_id",
+    ),
     Bad("tool nothing", "POST", "/tools/recall_memory", {}, at="arguments"),
 )
 
@@ -406,8 +411,6 @@ NAMES = (
         for path in PADDED
     ),
     Bad("read by a tool", "POST", "/tools/read_document", {"arguments": {"path": "/a "}}, at="arguments.path"),
-    Bad("asked by a tool", "POST", "/tools/search_knowledge", {"arguments": {"query": "x", "tags": [" "]}},
-        at="arguments.tags[0]"),
     Bad("moved", "POST", "/documents/move", {"path": "/a", "to": "/b "}, at="to"),
     Bad("tone", "POST", MEMORIES, {"text": "x", "kind": "session_summary", "session_id": "s1", "outcome": "SUCCESS",
         "emotional_tone": " "}, at="emotional_tone"),

@@ -85,7 +85,7 @@ def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]
         (
             "POST",
             "/tools/search_conversation",
-            {"arguments": {"query": "sister", "conversation_id": "private-session"}},
+            {"session_id": "private-session", "arguments": {"query": "sister"}},
             {},
         ),
         ("POST", "/usage", used("private-session"), {}),

@@ -296,7 +296,7 @@ def test_d53_archived_originals_go_and_their_summary_stays(
     found = [hit for hit in user.recalled("quetzal") if hit.startswith("evt:s1:")]
     assert [hit for hit in found if int(hit.split(":")[2]) in old] == []
     assert user.compact("s1")["result"]["outcome"] == "nothing_to_cover"
-    assert "<neve-session" in str(user.context("s1", "And now?")["request"]), "the summary stands for them"
+    assert "<neve-summary" in str(user.context("s1", "And now?")["request"]), "the summary stands for them"
     erased = job_ended(user.api, erase(user))
     assert erased["status"] == "done"
     assert user.call("GET", "/sessions/s1").status == 404

@@ -74,13 +74,124 @@ def test_d22_an_unknown_conversation_and_that_of_another_are_not_found(
     other = person(api)
     for someone, conversation in ((other, "s1"), (user, "s9")):
         body = {"arguments": {"query": "kayak", "conversation_id": conversation}}
+        told = someone.expect(200, "POST", "/tools/search_conversation", body)
+        assert set(told) == {"content", "is_error"} and told["is_error"] and "conversation_id" in told["content"]
+        body = {"session_id": conversation, "arguments": {"query": "kayak"}}
         assert someone.expect(404, "POST", "/tools/search_conversation", body)["code"] == "session_not_found"
-    for arguments in (
-        {"query": "kayak"},
-        {"query": " ", "conversation_id": "s1"},
-        {"query": 1, "conversation_id": "s1"},
-    ):
-        assert user.call("POST", "/tools/search_conversation", {"arguments": arguments}).status == 422
+    without = user.expect(422, "POST", "/tools/search_conversation", {"arguments": {"query": "kayak"}})
+    assert [error["field"] for error in without["errors"]] == ["session_id"]
+
+
+@pytest.mark.live
+def test_d22_without_a_name_it_is_the_conversation_of_the_call_without_its_question(user: Person) -> None:
+    user.open("s1")
+    user.append("s1", user_message("The kayak is red."), answered("Noted."), user_message("Which colour has my kayak?"))
+    user.settle()
+    body = {"session_id": "s1", "arguments": {"query": "colour kayak"}}
+    seqs = [hit["seq"] for hit in user.expect(200, "POST", "/tools/search_conversation", body)["hits"]]
+    assert seqs[0] == 1 and 3 not in seqs
+
+
+# --- what the model reads -------------------------------------------------------------------------
+
+WRONG = [
+    ("recall_memory", {}, "query is required"),
+    ("recall_memory", {"query": 1}, "query must be a string"),
+    ("recall_memory", {"query": "kayak", "limit": 51}, "limit must be"),
+    ("search_knowledge", {"query": " "}, "query must not be blank"),
+    ("search_conversation", {"conversation_id": "s1"}, "query is required"),
+    ("read_document", {}, "path is required"),
+    ("read_document", {"path": "/a", "offset": -1}, "offset must be"),
+]
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("tool", "arguments", "said"), WRONG)
+def test_e19_what_a_model_does_wrong_is_an_answer_for_it(user: Person, tool: str, arguments: Json, said: str) -> None:
+    user.open("s1")
+    told = user.expect(200, "POST", f"/tools/{tool}", {"session_id": "s1", "arguments": arguments})
+    assert set(told) == {"content", "is_error"} and told["is_error"] and said in told["content"]
+
+
+@pytest.mark.live
+def test_e19_what_a_backend_does_wrong_is_refused(user: Person) -> None:
+    for body in ({}, {"arguments": "{}"}, {"arguments": {"query": "kayak"}, "session": "s1"}, {"session_id": 1}):
+        assert user.call("POST", "/tools/recall_memory", body).status == 422
+
+
+FOUND = {
+    "recall_memory": ({"query": "sister lives"}, "Kyoto"),
+    "search_knowledge": ({"query": "bees manual"}, "/reference/bees"),
+    "read_document": ({"path": "/reference/bees"}, "Feed the bees in autumn."),
+    "search_conversation": ({"query": "number of the boat"}, "QX-4711"),
+}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("tool", FOUND)
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_e19_the_model_reads_what_its_own_tool_found(user: Person, tool: str, provider: str) -> None:
+    """In the loop and in the history of the next turn; and it is not observed."""
+    arguments, found = FOUND[tool]
+    user.remember("My sister Ana lives in Kyoto.")
+    user.put_document("/reference/bees", "Feed the bees in autumn.", name="bees manual")
+    user.open("s1")
+    user.append("s1", user_message("The number of the boat is QX-4711."), answered("Noted."), user_message("Tell me."))
+    user.settle()
+    answer = user.expect(200, "POST", f"/tools/{tool}", {"session_id": "s1", "arguments": arguments})
+    assert answer["is_error"] is False and found in answer["content"] and "Tell me." not in answer["content"]
+    data = {"tool_use_id": "t1", "name": tool}
+    user.append(
+        "s1",
+        {"event_type": "tool_call", "content": "", "event_data": {**data, "args": arguments}},
+        {"event_type": "tool_result", "content": answer["content"], "event_data": data},
+    )
+    in_the_loop = user.context("s1", format=provider, retrieval="tools")
+    user.append("s1", answered("Here it is."))
+    later = user.context("s1", "Thanks, and now?", format=provider, retrieval="tools")
+    for made in (in_the_loop, later):
+        assert results_in(made["request"]) == [answer["content"].strip()]
+        used = {one["section"]: one["used"] for one in made["report"]["sections"]}
+        assert used["message" if made is in_the_loop else "history"] >= tokens(answer["content"])
+    assert user.events("s1", from_seq=5, limit=1)[0]["original_tokens"] < 30, "it was not said"
+    user.observe("s1")
+    assert all("Kyoto" not in row["text"] for row in user.memories() if row["kind"] != "manual")
+
+
+def results_in(request: Json) -> list[str]:
+    """The texts of the results, in either format."""
+    found = []
+    for message in request["messages"]:
+        if message["role"] == "tool":
+            found.append(message["content"].strip())
+        for block in message.get("content") or () if isinstance(message.get("content"), list) else ():
+            if block["type"] == "tool_result":
+                found.append("".join(part["text"] for part in block["content"]).strip())  # noqa: PERF401
+    return found
+
+
+@pytest.mark.live
+def test_e19_a_tool_leaves_out_what_the_prompt_of_its_session_shows(user: Person) -> None:
+    """The question, the history and the pack; and says it where nothing else is found."""
+    user.open("s2")
+    user.append("s2", user_message("I rent a red kayak in Bergen."), answered("Noted."))
+    user.settle()
+    user.remember("User has a kayak licence.")
+    user.open("s1")
+    user.append("s1", user_message("I like kayaks."), answered("Good."), user_message("Where do I rent the kayak?"))
+    user.settle()
+    body = {"session_id": "s1", "arguments": {"query": "rent kayak"}}
+    found = user.expect(200, "POST", "/tools/recall_memory", body)
+    assert {hit.get("session_id") for hit in found["hits"]} == {"s2"}
+    assert "Bergen" in found["content"] and "Where do I rent" not in found["content"]
+    body = {"session_id": "s1", "arguments": {"query": "licence"}}
+    shown = user.expect(200, "POST", "/tools/recall_memory", body)
+    assert (shown["hits"], shown["result_state"], shown["is_error"]) == ([], "none", False)
+    assert shown["content"].startswith("Nothing was found beside what the context shows already.")
+    assert "kayak licence" in shown["content"]
+    body = {"session_id": "s1", "arguments": {"query": "submarine"}}
+    nothing = user.expect(200, "POST", "/tools/recall_memory", body)
+    assert nothing["content"] == "Nothing was found beside what the context shows already."
 
 
 # --- documents ------------------------------------------------------------------------------------
@@ -124,13 +235,12 @@ def test_d33_what_a_compaction_put_away_is_read_as_it_was(user: Person) -> None:
 @pytest.mark.live
 def test_d33_nothing_else_can_be_read(user: Person) -> None:
     missing = "/artifacts/01JZZZZZZZZZZZZZZZZZZZZZZZ"
-    assert read(user, missing) == {"found": False, "path": missing}
-    for path in ("/profile/identity", "/artifacts"):
-        assert read(user, path) == {"found": False, "path": path}
+    for path in (missing, "/profile/identity", "/artifacts"):
+        told = {"content": f"There is no document at {path}.", "is_error": True}
+        assert read(user, path) == {"found": False, "path": path, **told}
     for path in ("/artifacts/../profile", "artifacts/x", "/", "//x", "/" + "x" * 65, "/a" * 9):
         problem = user.expect(422, "POST", "/tools/read_document", {"arguments": {"path": path}})
         assert [error["field"] for error in problem["errors"]] == ["arguments.path"]
-    assert user.call("POST", "/tools/read_document", {"arguments": {"path": missing, "offset": -1}}).status == 422
 
 
 @pytest.mark.live
