@@ -389,14 +389,12 @@ def test_d48_five_hundred_turns_keep_their_prompt_small_and_their_first_decision
     small.open("s1")
     small.append("s1", user_message("I decided to name the boat Merganser."), answered("A fine name."))
     jobs = []
-    for first in range(1, turns_in_all, 3):
-        numbers = range(first, min(first + 3, turns_in_all))
-        turns = [(f"Question {n}: {filler(40)}", f"Answer {n}: {filler(40)}") for n in numbers]
-        answer = small.append("s1", *events_of(*turns))
+    for n in range(1, turns_in_all):
+        answer = small.append("s1", *events_of((f"Question {n}: {filler(40)}", f"Answer {n}: {filler(40)}")))
         if answer["compaction"] == "queued":
             jobs.append(small.ended(answer["compaction_job_id"])["result"])
-            prompt = small.context("s1", "What is next?")["report"]
-            assert prompt["used"] <= prompt["limit"]
+        prompt = small.context("s1", "What is next?")["report"]
+        assert prompt["used"] <= prompt["limit"]
     assert len(jobs) >= turns_in_all // 10
     covers = [job["covers"] for job in jobs if job["outcome"] == "covered"]
     assert {one["from"] for one in covers} == {5}

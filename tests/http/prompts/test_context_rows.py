@@ -349,19 +349,52 @@ def test_b23_compact_8k_has_its_numbers(user: Person) -> None:
 
 @pytest.mark.live
 def test_b24_memories_take_what_the_others_leave(user: Person) -> None:
-    """docs/rules/values.md#compact_8k: memories need 3,500 and more, history with the message 1,800, the task 400."""
+    """docs/rules/values.md#compact_8k: memories need 3,500, history with the message 1,800, the task 400."""
     user.bring_in(*[{"text": filler(340), "kind": "observation"} for _ in range(5)])
     user.open("s1")
     for n in range(5):
         user.remember(f"cello {n} {filler(345)}", kind="observation")
-    user.settle()
+    last = user.remember("cello of oak", kind="observation")
     talk(user, "s1", 18)
-    made = user.context("s1", "cello", budget_profile="compact_8k", task_state=filler(380))
-    used = sections(made)
-    assert used["pack"]["granted"] + used["retrieved"]["granted"] >= 3_500, "their allocation is 2,000"
-    assert used["retrieved"]["used"] == used["retrieved"]["need"]
+    asked: Json = {"budget_profile": "compact_8k", "task_state": filler(380)}
+
+    def memories(made: Json, what: str) -> int:
+        return int(sum(sections(made)[name][what] for name in ("pack", "updates", "retrieved")))
+
+    user.settle()
+    missing = 3_500 - memories(user.context("s1", "cello", **asked), "need")
+    for characters in range(missing * 16 // 5 - 3, missing * 16 // 5 + 4):  # a token has 3.2
+        user.expect(200, "PATCH", f"/memories/{last['id']}", {"text": f"cello of oak{'k' * characters}"})
+        user.settle()
+        made = user.context("s1", "cello", **asked)
+        if memories(made, "need") == 3_500:
+            break
+    assert (memories(made, "need"), memories(made, "granted")) == (3_500, 3_500), "their allocation is 2,000"
+    assert memories(made, "used") == 3_500
     assert made["report"]["pruned"] == []
     assert made["report"]["used"] <= 7_000
+
+
+@pytest.mark.live
+def test_d42_one_long_message_leaves_the_last_turns_and_a_summary(user: Person) -> None:
+    """What was retrieved gives way first; the next prompt has all turns again, in the same epoch."""
+    user.remember(filler(1_560), kind="observation")
+    user.open("s1")
+    for n in range(3):
+        user.remember(f"cello {n} {filler(300)}", kind="observation")
+    talk(user, "s1", 12, size=150)
+    user.settle()
+    shown = []
+    for message in (f"cello {filler(3_600)}", "And what was turn 3?"):
+        made = user.context("s1", message, budget_profile="compact_8k")
+        report, used = made["report"], sections(made)
+        assert report["used"] <= report["limit"]
+        shown.append((turns_shown(made), report["history"]["cut_for_message"], report["history"]["epoch"]))
+        if len(shown) == 1:
+            assert used["retrieved"]["used"] < used["retrieved"]["need"]
+            assert any(text.startswith("<neve-summary") for text in texts(made))
+    assert shown[0][0][-3:] == [10, 11, 12] and shown[0][1:] == (True, 0)
+    assert shown[1] == (list(range(1, 13)), False, 0)
 
 
 @pytest.mark.live
@@ -648,6 +681,24 @@ def test_d15_a_long_message_is_kept_whole(user: Person) -> None:
     used = sections(made)
     assert used["message"]["used"] > 3_000
     assert made["report"]["pruned"] == [], "what the others do not need is taken"
+
+
+@pytest.mark.live
+def test_d43_tools_and_static_prefix_are_sent_as_before(user: Person, api: ApiClient) -> None:
+    """Of twenty turns: at least 95 % of the bytes of [0] and [1]."""
+    user.open("s1")
+    known, sent, before = 0, 0, ""
+    with policy_of(api, static_prefix=prefix(identity="You are Nora.", boundaries="Stay kind.")):
+        compiled_with(user, "s1", "You are Nora.")
+        for n in range(1, 21):
+            request = user.context("s1", f"Question {n}?", retrieval="both")["request"]
+            now = json.dumps(request["tools"]) + request["system"][0]["text"]
+            if n > 1:
+                known, sent = known + (len(now) if now == before else 0), sent + len(now)
+            before = now
+            user.append("s1", user_message(f"Question {n}?"), answered(f"Answer {n}."))
+            user.remember(f"User likes number {n}.")
+    assert known / sent >= 0.95
 
 
 @pytest.mark.live

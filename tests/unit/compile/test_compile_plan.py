@@ -202,6 +202,54 @@ def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
     assert (plan.turns, plan.events) == (5, 10)
 
 
+LAST_THREE = 3 * 100 + 100
+"""Of ``turns``, with the least summary."""
+
+
+def test_one_long_message_takes_from_what_was_retrieved_before_the_last_turns_go() -> None:
+    """And the prompt behind it has all of them again, in the same epoch."""
+    profile = Budget("custom", 2_000, 0, 0, 400, 1_000, 0)
+    told = PromptInput(events=turns(9), **hits(4))
+    before = make_plan(replace(told, message=[Text("short")]), Limits(profile))
+    assert (before.cut, before.turns, len(before.shown_hits)) == (None, 9, 4)
+    plan = make_plan(replace(told, message=[Text("m" * 4_960)]), Limits(profile))
+    assert plan.for_message and plan.cut is not None and plan.kept_cut is None
+    assert (plan.turns, plan.shown_hits) == (3, ()) and plan.summary is not None
+    assert [one.section for one in plan.pruned] == ["history", "retrieved"]
+
+
+def test_a_history_that_outgrew_its_own_room_is_cut_for_good() -> None:
+    profile = Budget("custom", 1_000, 0, 0, 0, 1_000, 0)
+    plan = make_plan(PromptInput(events=turns(12), message=[Text("m" * 1_600)]), Limits(profile))
+    assert plan.cut is not None and plan.kept_cut == plan.cut
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(0, 14),
+    st.integers(0, 6),
+    st.integers(1, 2_500),
+    st.integers(0, 400),
+    st.tuples(*[st.integers(0, 800)] * 3),
+)
+def test_nothing_else_is_shown_while_the_last_three_turns_would_have_its_room(
+    count: int, hit_count: int, message: int, task: int, sections: tuple[int, int, int]
+) -> None:
+    profile = Budget("custom", 2_600, 0, 0, *sections)
+    notes = TaskState("t" * (task * 3)) if task else None
+    told = PromptInput(events=turns(count), message=[Text("m" * message * 3)], task=notes, **hits(hit_count))
+    try:
+        plan = make_plan(told, Limits(profile))
+    except NeveError as refused:
+        assert refused.code == "budget_infeasible"
+        return
+    assert plan.used <= profile.input
+    taken = used(plan)
+    if plan.turns < min(3, count):
+        room = profile.input - taken["message"]
+        assert room < LAST_THREE, (plan.turns, taken)
+
+
 def test_a_message_that_cannot_be_cut_is_refused_with_the_numbers() -> None:
     with pytest.raises(NeveError) as refused:
         make_plan(PromptInput(message=[Text("m" * 3_200)]), Limits(budget(999)))
@@ -225,6 +273,60 @@ def test_a_message_behind_an_open_round_leaves_the_one_that_it_goes_on_from() ->
         blocks = [b for m in plan.prompt.history for b in m.blocks] + list(plan.prompt.last)
         assert Text("q" * 1_600) in blocks
         assert sum(estimate(b.text) for b in blocks if isinstance(b, Text)) <= plan.used <= tokens
+
+
+@pytest.mark.parametrize("tokens", [330, 500, 2_000])
+@pytest.mark.parametrize(
+    "hidden",
+    [HistoryCut(1, 6, 15), HistoryCut(1, 4, 15, keeps=5)],
+    ids=["behind the message", "with the message"],
+)
+def test_the_message_that_a_turn_goes_on_from_stays_where_a_compaction_cut_inside(
+    hidden: HistoryCut, tokens: int
+) -> None:
+    """Behind the hidden part, in a new cut, and in the prompt after that."""
+    log = [
+        *turns(2),
+        user_message(5, "Write the forty files."),
+        *(one for n in range(16, 20, 2) for one in (call(n, f"c{n}"), result(n + 1, f"c{n}", "r" * 320))),
+    ]
+    told = PromptInput(events=shown_of(log, hidden), hidden=hidden, summary=SummaryText(("They moved.",)))
+    plan = make_plan(replace(told, session=SESSION), Limits(budget(tokens)))
+    assert said_by_the_user(plan).count("Write the forty files.") == 1
+    assert used(plan)["message"] >= estimate("Write the forty files.")
+    if plan.cut is not None:
+        again = replace(told, events=shown_of(log, plan.cut), hidden=plan.cut, summary=plan.summary)
+        assert "Write the forty files." in said_by_the_user(make_plan(again, Limits(budget(100_000))))
+
+
+def said_by_the_user(plan: Plan) -> list[str]:
+    blocks = [b for m in plan.prompt.history if m.role == "user" for b in m.blocks] + list(plan.prompt.last)
+    return [block.text for block in blocks if isinstance(block, Text)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(drawn_logs(most_turns=8), st.integers(50, 3_000), st.integers(0, 40), st.integers(0, 40))
+def test_no_prompt_is_without_the_message_that_it_goes_on_from(
+    log: list[Event], tokens: int, first: int, last: int
+) -> None:
+    """Whatever a compaction has covered of the log, and however little room there is."""
+    log = [replace(e, content=f"u{e.seq}") if e.event_type is EventType.USER_MESSAGE else e for e in log]
+    while log and log[-1].event_type is not EventType.TOOL_RESULT:
+        log.pop()
+    asked = message_of(log)
+    if asked is None:
+        return
+    covers = HistoryCut(0, first + 1, first + last)
+    keeps = asked.seq if covers.seq_from <= asked.seq <= covers.seq_to else None
+    hidden = replace(covers, keeps=keeps) if last > 0 and covers.seq_to < log[-1].seq else None
+    told = PromptInput(events=shown_of(log, hidden), hidden=hidden, session=SESSION)
+    try:
+        plan = make_plan(told, Limits(budget(tokens)))
+    except NeveError as refused:
+        assert refused.code == "budget_infeasible"
+        return
+    assert any(text.endswith(f"u{asked.seq}") for text in said_by_the_user(plan))
+    assert plan.used <= tokens
 
 
 def test_before_the_hidden_part_nothing_waits_for_an_answer() -> None:
@@ -370,6 +472,8 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(
             plan = make_plan(prompt_input, Limits(budget(tokens), window))
         except NeveError:
             return
+        if plan.for_message:  # less in the same epoch, once
+            continue
         blocks = [(m.role, b) for m in plan.prompt.history for b in m.blocks]
         if plan.cut is not None:
             hidden, summary = plan.cut, plan.summary

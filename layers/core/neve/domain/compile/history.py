@@ -88,7 +88,7 @@ def hidden(epoch: SessionEpoch) -> HistoryCut | None:
         return cut
     if epoch.covers_from is None or epoch.covers_to is None:
         return None
-    return HistoryCut(epoch.epoch, epoch.covers_from, epoch.covers_to)
+    return HistoryCut(epoch.epoch, epoch.covers_from, epoch.covers_to, epoch.covers_keeps)
 
 
 def answered_to(events: Sequence[Event], cut: HistoryCut | None) -> int:
@@ -224,23 +224,23 @@ def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None
 
 
 def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequence[Unit]]]:
-    """What may be kept at the beginning and at the end, the most first. The newest turns fill half of the room at most,
-    so that the next cut is not due with the next turn."""
+    """What may be kept at the beginning and at the end, the most first; the first turns go before one of the last
+    three does. The newest turns fill half of the room at most, so that the next cut is not due with the next turn."""
     head, tail = shown.parted()
-    weights = _weights(tail)
+    weights, everything = _weights(tail), shown.joined()
     fits = _newest_fitting(weights, (grant - _sum(head)) // 2)
-    for turns in range(min(max(fits, LAST_TURNS_KEPT), len(weights) - 1), 0, -1):
-        if turns == fits or turns <= LAST_TURNS_KEPT:
+    most = len(weights) - 1
+    if fits > LAST_TURNS_KEPT:
+        yield head, _newest(tail, min(fits, most))
+    for turns in range(LAST_TURNS_KEPT, 0, -1):
+        if turns <= most:
             yield head, _newest(tail, turns)
-    rounds = [unit for unit in _newest(tail, 1) if unit.is_round]
-    for start in range(max(1, len(rounds) // 2), len(rounds)):
-        yield head, rounds[start:]
-    everything = shown.joined()
-    for turns in range(min(LAST_TURNS_KEPT, len({unit.turn for unit in everything})), 0, -1):
-        yield (), _newest(everything, turns)
-    rounds = [unit for unit in _newest(everything, 1) if unit.is_round]
-    for start in range(max(1, len(rounds) // 2), len(rounds)):
-        yield (), rounds[start:]
+        if turns <= len({unit.turn for unit in everything}):
+            yield (), _newest(everything, turns)
+    for first, units in ((head, tail), ((), everything)):
+        rounds = [unit for unit in _newest(units, 1) if unit.is_round]
+        for start in range(max(1, len(rounds) // 2), len(rounds)):
+            yield first, rounds[start:]
 
 
 def _weights(units: Sequence[Unit]) -> list[int]:

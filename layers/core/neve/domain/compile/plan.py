@@ -93,8 +93,9 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``cut``: where the history is cut from now on, with the ``summary`` of everything that it hides; None when it
-    stays as it was. ``events``, ``turns``: of the log that are shown. ``stable_tokens``: of everything before the
-    user's last message, ``newest_tokens`` of the turn at the end of it."""
+    stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone. ``events``,
+    ``turns``: of the log that are shown. ``stable_tokens``: of everything before the user's last message,
+    ``newest_tokens`` of the turn at the end of it."""
 
     prompt: Prompt
     sections: tuple[Section, ...]
@@ -107,6 +108,12 @@ class Plan:
     stable_tokens: int
     newest_tokens: int
     used: int
+    for_message: bool = False
+
+    @property
+    def kept_cut(self) -> HistoryCut | None:
+        """The one that later prompts have, too."""
+        return None if self.for_message else self.cut
 
 
 def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
@@ -118,12 +125,21 @@ def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
     task = fit_task(prompt_input.task, grants.task) if prompt_input.task else FittedTask("")
     spare = grants.task - estimate(task.text)
     fitted = history.fitted(grants.history + spare, limits)
+    if fitted.new is not None:
+        fitted = replace(fitted, for_message=_is_for_message(history, needs, limits))
     spare = grants.history + spare - fitted.tokens
     updates, hits, retrieved = _memories(prompt_input, updates, grants.memories + spare)
     instructions = _instructions(prompt_input.instructions, grants.instructions)
     return _Fitted(
         prompt_input, needs, grants, task, fitted, history.now, updates, hits, retrieved, instructions
     ).plan()
+
+
+def _is_for_message(history: _History, needs: Needs, limits: Limits) -> bool:
+    """Whether nothing would have to be cut beside a message of the usual size."""
+    usual = min(needs.message, limits.budget.usual_message)
+    grants = share_out(limits.budget, replace(needs, message=usual))
+    return usual < needs.message and history.fitted(grants.history, limits).new is None
 
 
 # --- history --------------------------------------------------------------------------------------
@@ -146,13 +162,14 @@ class _History:
         still_on = goes_on and now[0].event_type is not EventType.USER_MESSAGE
         asked = message_of(past) if still_on else None
         cut = prompt_input.hidden
-        opens = asked.seq if asked is not None and not _before_the_hidden(asked.seq, cut) else None
+        opens = asked.seq if asked is not None else None
+        before = cut is not None and opens is not None and opens < cut.seq_from
         head = [event for event in past if cut is not None and event.seq < cut.seq_from]
         tail = [event for event in past if cut is None or event.seq > cut.seq_to]
         opening = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
         first = 0 if cut is None else _BEHIND_THE_HIDDEN
         shown = Shown(
-            units_of(head),
+            units_of(head, goes_on=before),
             units_of(tail, goes_on=still_on, first_turn=first),
             estimate(render_summary(prompt_input.summary)) if prompt_input.summary else 0,
             next(iter(units_of(opening, first_turn=first)), None),
@@ -200,14 +217,10 @@ class _History:
         return _FittedHistory(left, cut, summary, tokens, turns, cut)
 
 
-def _before_the_hidden(seq: int, cut: HistoryCut | None) -> bool:
-    """The message of a turn that a compaction cut inside may be hidden: then none of those before it is meant."""
-    return cut is not None and seq < cut.seq_from
-
-
 @dataclass(frozen=True, slots=True)
 class _FittedHistory:
-    """``new``: the cut, when it was made now; ``over_bytes``: because the answer had no room for more."""
+    """``new``: the cut, when it was made now; ``over_bytes``: because the answer had no room for more;
+    ``for_message``: because of one long message."""
 
     events: tuple[Event, ...]
     hidden: HistoryCut | None
@@ -216,6 +229,7 @@ class _FittedHistory:
     turns: int
     new: HistoryCut | None = None
     over_bytes: bool = False
+    for_message: bool = False
 
     @property
     def newest_tokens(self) -> int:
@@ -324,6 +338,7 @@ class _Fitted:
             newest_tokens=self.history.newest_tokens,
             stable_tokens=stable + estimate(_joined(self.instructions)),
             used=used,
+            for_message=self.history.for_message,
         )
 
     def prompt(self) -> Prompt:
@@ -389,6 +404,8 @@ class _Fitted:
         return tuple(found)
 
     def _why_history(self, granted: int) -> str:
+        if self.history.for_message:
+            return f"{self.needs.history} tokens, granted {granted} beside a message of {self.needs.message}"
         if self.history.over_bytes:
             return "more bytes than an answer may have"
         if self.needs.history > granted:

@@ -12,7 +12,7 @@ from neve.domain.records.sessions import Spans
 @dataclass(frozen=True, slots=True)
 class HistoryCut:
     """Events that the prompts of one ``epoch`` do not show, for want of room (docs/rules/compile.md#cut). ``keeps``: a
-    message among them that is shown, because its turn goes on behind the cut."""
+    message among them that is shown, because its turn goes on behind them."""
 
     epoch: int
     seq_from: int
@@ -23,17 +23,19 @@ class HistoryCut:
 @dataclass(frozen=True, slots=True)
 class SessionEpoch:
     """Epoch, horizon and pack pointer of a session (row ``SESS#s#E``). ``compacted_by``: the job that moved the epoch
-    last. ``settled_tokens``: of all that was ever said, what a compaction has covered or put away. ``pruned_to``: up to
-    here the covered tool results are documents of their own. ``cut``: what this epoch's prompts do not show beyond
-    that. ``prefix``: what stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack
-    versions up to here are not given out again. ``removed_to``: the covered events up to here are gone for good, their
-    time being over. Prompts show no image of the events in ``images_left_out``, which had no room, and in
-    ``images_unusable``, which were refused or are gone."""
+    last. ``covers_keeps``: the covered message whose turn goes on behind the covered events. ``settled_tokens``: of
+    all that was ever said, what a compaction has covered or put away. ``pruned_to``: up to here the covered tool
+    results are documents of their own. ``cut``: what this epoch's prompts do not show beyond that. ``prefix``: what
+    stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack versions up to here are
+    not given out again. ``removed_to``: the covered events up to here are gone for good, their time being over.
+    Prompts show no image of the events in ``images_left_out``, which had no room, and in ``images_unusable``, which
+    were refused or are gone."""
 
     session_id: str
     epoch: int = 0
     covers_from: int | None = None
     covers_to: int | None = None
+    covers_keeps: int | None = None
     pack: PackPointer | None = None
     rebuild_due: Trigger | None = None
     rebuild_failed_at: str | None = None

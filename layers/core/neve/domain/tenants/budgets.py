@@ -33,6 +33,12 @@ class Budget:
         """The largest stored pack that fits the profile."""
         return self.memories if self.pack is None else self.pack
 
+    @property
+    def usual_message(self) -> int:
+        """Tokens that a message may have without being the reason for a cut (*chosen*: where the profile has no number
+        for it, the share of the history that ``window_200k`` sets apart)."""
+        return self.history // 6 if self.message is None else self.message
+
     def problems(self, field: str) -> list[FieldError]:
         """Why it cannot be, with the numbers; empty for one that can."""
         sections = (self.system, self.memories, self.history, self.task)
@@ -120,13 +126,14 @@ def share_out(budget: Budget, needs: Needs) -> Grants:
     }
     left = room - instructions - reserved - sum(given.values())
     if left < 0:
-        left = min(0, left + reserved)
+        used = min(reserved, -left)
+        reserved, left = reserved - used, left + used
     given, instructions, left = _given_way(given, instructions, left, needs)
     for section, need in (("memories", needs.memories), ("history", needs.history), ("task", needs.task)):
         more = min(left, need - given[section])
         given[section] += more
         left -= more
-    given = _to_the_floor(given, left, needs)
+    given = _to_the_floor(given, left, reserved, needs)
     return Grants(instructions, given["memories"], given["history"], given["task"])
 
 
@@ -141,17 +148,17 @@ def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs
     return given, instructions - taken, left + taken
 
 
-def _to_the_floor(given: dict[str, int], left: int, needs: Needs) -> dict[str, int]:
-    """A history that cannot be cut to its grant takes what is missing from the task and from the memories."""
-    missing = min(needs.history_floor, needs.history) - given["history"]
-    if missing <= 0 or missing > left + given["task"] + given["memories"]:
-        return given
-    given["history"] += missing
-    missing -= min(missing, left)
-    for section in ("task", "memories"):
-        taken = min(missing, given[section])
-        given[section] -= taken
+def _to_the_floor(given: dict[str, int], left: int, reserved: int, needs: Needs) -> dict[str, int]:
+    """A history below its floor takes what is missing from what is left, from the task, from the memories, and from
+    what is set aside for the system and not needed."""
+    missing = max(0, min(needs.history_floor, needs.history) - given["history"])
+    sources = {"left": left, "task": given["task"], "memories": given["memories"], "reserved": reserved}
+    for source, there in sources.items():
+        taken = min(missing, there)
         missing -= taken
+        given["history"] += taken
+        if source in given:
+            given[source] -= taken
     return given
 
 

@@ -10,7 +10,7 @@ from neve.domain.compact.headings import items_of
 from neve.domain.compact.plan import Covered, Tail, newly_covered
 from neve.domain.compact.stale import stale_results
 from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
-from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.records.sessions import Event, EventType, SessionHead
 from neve.domain.sessions.spans import blanked, holds
 from neve.observing import SecondsLeft
 from neve.ports.table import Check, Item, Key, Put, Version, WriteOp
@@ -44,6 +44,19 @@ class _Session:
     def tail(self) -> list[Event]:
         """Behind the horizon."""
         return [event for event in self.events if event.seq > (self.epoch.covers_to or 0)]
+
+    def asked_before(self, covered: Covered) -> int | None:
+        """The message of the turn that goes on behind, where it is covered, now or by the compaction before: no prompt
+        is without it."""
+        asked = [
+            event.seq
+            for event in self.events
+            if (self.epoch.covers_to or 0) < event.seq <= covered.last
+            and event.event_type is EventType.USER_MESSAGE
+            and not holds(self.epoch.retracted, event.seq)
+        ]
+        seq = asked[-1] if asked else self.epoch.covers_keeps
+        return seq if seq is not None and seq >= (self.epoch.covers_from or covered.first) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +166,7 @@ class HorizonMove:
             return epoch
         if _moved_since(session.epoch, epoch):
             raise Overtaken
-        moved = self._moved(epoch, plan)
+        moved = self._moved(epoch, plan, session)
         ops: list[WriteOp] = [rows.check_head(keys, head), rows.put_epoch(keys, moved, now)]
         summary = self._summary(moved, session.before, written)
         ops += [rows.put_summary(keys, summary)] if summary else []
@@ -170,12 +183,14 @@ class HorizonMove:
         oldest = next(event for event in session.events if event.seq >= covered.first)
         return rows.put_archived(self.scope.keys, oldest.created_at, None)
 
-    def _moved(self, epoch: SessionEpoch, plan: _Plan) -> SessionEpoch:
+    def _moved(self, epoch: SessionEpoch, plan: _Plan, session: _Session) -> SessionEpoch:
         moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id, settled_tokens=plan.settled)
         if plan.covered is None:
             return moved
         first = epoch.covers_from or plan.covered.first
-        return replace(moved, covers_from=first, covers_to=plan.covered.last, rebuild_due="horizon")
+        keeps = session.asked_before(plan.covered) if plan.covered.inside else None
+        moved = replace(moved, covers_from=first, covers_to=plan.covered.last, covers_keeps=keeps)
+        return replace(moved, rebuild_due="horizon")
 
     def _summary(self, epoch: SessionEpoch, before: Summary | None, written: Written | None) -> Summary | None:
         if written is None:

@@ -90,7 +90,7 @@ class Compiled:
         return {
             "Compiles": 1,
             "CompileDegraded": any(flag not in ("index:behind", QUEUED) for flag in self.degraded),
-            "HistoryCuts": self.plan.cut is not None,
+            "HistoryCuts": self.plan.kept_cut is not None,
             "PackRowsLeftOut": self._rows_left_out,
             "UpdatesLeftOut": sum(len(one.items) for one in self.plan.pruned if one.section == "updates"),
         }

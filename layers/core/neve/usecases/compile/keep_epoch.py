@@ -20,7 +20,7 @@ from neve.usecases.jobs.messages.compaction import compaction_job
 def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str) -> SessionEpoch | None:
     """The session's epoch from now on, where it is another one; None when nothing is to be kept. One transaction. A cut
     asks for a compaction: the job's row is its message. A history that shows fewer images begins a new epoch, too, with
-    what was cut before; which they are is kept.
+    what was cut before; which they are is kept. A cut for one long message is not kept.
 
     Raises Conflict when somebody else moved the epoch, and StoreUnavailable."""
     session_state, log, images = material.session_state, material.log, material.images
@@ -31,15 +31,16 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
         session_state.epoch, prefix=prefix, images_left_out=images.left_out, images_unusable=images.unusable
     )
     ops: list[WriteOp] = [rows.check_head(scope.keys, session_state.head)]
-    if plan.cut is not None or images.changes_history:
-        number, cut = moved.epoch + 1, plan.cut or (moved.cut if session_state.is_cut else None)
+    new_cut, summary = plan.kept_cut, log.summary if plan.for_message else plan.summary
+    if new_cut is not None or images.changes_history:
+        number, cut = moved.epoch + 1, new_cut or (moved.cut if session_state.is_cut else None)
         moved = replace(moved, epoch=number, cut=replace(cut, epoch=number) if cut else None)
-        ops += _texts_of_the_cut(scope, moved, log, plan.summary, iso(now))
-    if plan.cut is not None:
+        ops += _texts_of_the_cut(scope, moved, log, summary, iso(now))
+    if new_cut is not None:
         job = compaction_job(scope, "tokens", None)
         ops.append(rows.put_queued_job(scope.keys, job, session_state.head.incarnation))
-    elif not images.changes_history and log.stands_in and session_state.hidden is not None and plan.summary is not None:
-        made = _summary(moved, session_state.hidden, plan.summary, scope.policy.summary_verbosity, iso(now))
+    elif not images.changes_history and log.stands_in and session_state.hidden is not None and summary is not None:
+        made = _summary(moved, session_state.hidden, summary, scope.policy.summary_verbosity, iso(now))
         ops.append(rows.put_summary(scope.keys, made))
     if moved != session_state.epoch:
         scope.ports.table.write([*ops, rows.put_epoch(scope.keys, moved, now)])

@@ -161,6 +161,9 @@ class HistoryOut(View):
     turns: int = Field(description="That are shown.")
     hidden: dict[str, int] | None = Field(description="`from` and `to`: events that are summarised or left out.")
     epoch_changed: bool = Field(description="This call cut the history or took its images out: a new epoch starts.")
+    cut_for_message: bool = Field(
+        description="One long message left no room for all of it: the next prompt has the turns again, and its epoch."
+    )
     compaction: Literal["queued", "none"]
 
 
@@ -355,15 +358,16 @@ def _breakpoints(made: Compiled, policy: Policy) -> list[BreakpointOut]:
 
 
 def _history(made: Compiled) -> HistoryOut | None:
-    session_state, cut = made.material.session_state, made.plan.cut
+    session_state, cut = made.material.session_state, made.plan.kept_cut
     if session_state is None or made.epoch is None or made.material.log is None:
         return None
-    hidden = cut or session_state.hidden
+    hidden = made.plan.cut or session_state.hidden
     return HistoryOut(
         epoch=made.epoch.epoch,
         turns=made.plan.turns,
         hidden={"from": hidden.seq_from, "to": hidden.seq_to} if hidden else None,
         epoch_changed=cut is not None or made.material.images.changes_history,
+        cut_for_message=made.plan.for_message,
         compaction="queued" if cut is not None and made.epoch is not session_state.epoch else "none",
     )
 
