@@ -118,8 +118,10 @@ def test_recall_cannot_write_a_memory() -> None:
     keys, now = SessionKeys("t", "u", "s"), datetime(2026, 3, 10, tzinfo=UTC)
     at = iso(now)
     cut, pointer = HistoryCut(1, 1, 2, 1), PackPointer(1, "sha", "initial", at, 1, "sha")
-    epoch = SessionEpoch("s", 1, 1, 2, pointer, "horizon", at, "job_1", cut=cut, prefix="static:1", retracted=((1, 1),))
-    epoch = replace(epoch, images_left_out=((1, 2),), images_unusable=((3, 3),))
+    epoch = SessionEpoch("s", 1, 1, 2, 1, pointer, "horizon", at, "job_1", cut=cut, prefix="static:1")
+    epoch = replace(
+        epoch, retracted=((1, 1),), images_left_out=((1, 2),), images_unusable=((3, 3),), shown_pending=(1,)
+    )
     summary = Summary("s", 1, 1, 2, "standard", "model", 1, at, "m", "1", ("a",), ("b",), ("c",), ("d",), "job_1")
     job = Job("job_1", "compact", "queued", at, "u", "s", state={"reason": "tokens"})
     no_room = (PackEntry("doc_1", 1, "fp", 1, "document", "/always-load/a"),)

@@ -1,4 +1,4 @@
-"""Row E22 of docs/features.md: the request of the open turn is never lost."""
+"""The row of docs/features.md that the request of the open turn is never lost, and what is shown of late results."""
 
 from __future__ import annotations
 
@@ -25,6 +25,62 @@ def said_by_the_user(request: Json) -> str:
     content: list[Any] = [one.get("content") for one in request["messages"] if one["role"] == "user"]
     texts = [block for parts in content for block in parts if block["type"] == "text"]
     return json.dumps([block["text"] for block in texts if not block["text"].startswith("<neve-summary")])
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@pytest.mark.parametrize("asked_meanwhile", [False, True], ids=["nobody was shown it", "shown as pending"])
+def test_e22_a_result_that_waits_for_an_approval_is_told_once(
+    user: Person, provider: str, asked_meanwhile: bool
+) -> None:
+    """The prompt never says of the call that it failed, nor that it is not there; and keeps what it has shown."""
+    user.open("s1")
+    call, result = round_of("t1", 0, "transfer")
+    result = {**result, "content": "sent, id 991"}
+    user.append("s1", user_message("Send 20 euros to Rui."), call, answered("Shall I?"), user_message("Yes."))
+    before = user.context("s1", format=provider)["request"]["messages"][:-1] if asked_meanwhile else []
+    assert ("pending" in json.dumps(before)) is asked_meanwhile
+    user.append("s1", result)
+    made = user.context("s1", format=provider)["request"]["messages"]
+    assert without_marks(made)[: len(before)] == without_marks(before)
+    text = json.dumps(made)
+    assert text.count("991") == 1 and "not here" not in text and "is_error" not in text
+    assert ("which has come for the pending call t1" in text) is asked_meanwhile
+    user.append("s1", answered("Sent."))
+    later = user.context("s1", "Thanks.", format=provider)["request"]["messages"]
+    assert without_marks(later)[: len(before) or 4] == without_marks(made)[: len(before) or 4]
+    assert json.dumps(later).count("991") == 1
+
+
+def without_marks(messages: list[Json]) -> list[Json]:
+    return list(json.loads(json.dumps(messages).replace(', "cache_control": {"type": "ephemeral"}', "")))
+
+
+@pytest.mark.live
+def test_e22_two_tools_with_long_names_stay_two(user: Person) -> None:
+    names = [
+        f"mcp__company_wiki_and_tickets_server_of_the_headquarters__pages_by_{what}" for what in ("title", "owner")
+    ]
+    user.open("s1")
+    rounds = [event for n, name in enumerate(names) for event in round_of(f"t{n}", 10, name)]
+    user.append("s1", user_message("Find it."), *rounds)
+    ours = user.context("s1")
+    used = [b["name"] for m in ours["request"]["messages"] for b in m["content"] if b["type"] == "tool_use"]
+    assert used == names and "tool_names" not in ours
+    theirs = user.context("s1", format="openai")
+    calls = [one["function"]["name"] for m in theirs["request"]["messages"] for one in m.get("tool_calls", ())]
+    assert len(set(calls)) == 2 and all(len(name) <= 64 for name in calls)
+    assert [theirs["tool_names"][name] for name in calls] == names
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("message", ["x" * 263_000, [{"type": "text", "text": "y" * 263_000}]], ids=["text", "blocks"])
+def test_e22_a_message_that_no_append_takes_is_no_prompt_either(user: Person, message: Any) -> None:
+    user.open("s1")
+    append = user.call("POST", "/sessions/s1/events", {"events": [user_message(message)]})
+    compiled = user.call("POST", "/context", {"session_id": "s1", "message": message})
+    assert (append.status, append.json()["code"]) == (compiled.status, compiled.json()["code"])
+    assert compiled.json()["code"] == "event_too_large"
 
 
 @pytest.mark.live

@@ -73,7 +73,7 @@ def test_d22_an_unknown_conversation_and_that_of_another_are_not_found(
     user.open("s1")
     other = person(api)
     for someone, conversation in ((other, "s1"), (user, "s9")):
-        body = {"arguments": {"query": "kayak", "conversation_id": conversation}}
+        body: Json = {"arguments": {"query": "kayak", "conversation_id": conversation}}
         told = someone.expect(200, "POST", "/tools/search_conversation", body)
         assert set(told) == {"content", "is_error"} and told["is_error"] and "conversation_id" in told["content"]
         body = {"session_id": conversation, "arguments": {"query": "kayak"}}

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import combinations, groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.sessions import Event, EventType
+from neve.domain.sessions.spans import holds
+from neve.domain.sessions.transcript import event_text
+from neve.store import rows
 from tests.simulation.checks.compactions import epoch_moved
 from tests.simulation.checks.replay import Found, before_erasure
 from tests.simulation.clients.history import Did
@@ -51,7 +56,57 @@ def no_tool_result_is_an_orphan(run: Run) -> Found:
                 yield f"{did.keys.log} at {did.began_s:.3f}, {did.given.format}: {wrong}"
 
 
+def no_prompt_is_without_the_request_of_the_open_turn(run: Run) -> Found:
+    """Where the log ends with results, with or without further messages: the last message before them is in every
+    prompt that has the log, whatever is hidden. Not of prompts that were read while the session was written to."""
+    for did in run.history.of("context"):
+        if not did.ok or any(flag.startswith(INCOMPLETE) for flag in did.value.degraded):
+            continue
+        asked = _request_at(run, did)
+        if asked is not None and asked not in _said_by_the_user(did.value.request):
+            yield f"{did.keys.log} at {did.began_s:.3f}: the prompt is without {asked[:60]!r}"
+
+
 # --- parts ----------------------------------------------------------------------------------------
+
+
+def _request_at(run: Run, did: Did) -> str | None:
+    """The text of the message that the open round goes on from; None where there is none, or nobody can say."""
+    events: dict[int, Event] = {}
+    epoch: SessionEpoch | None = None
+    for written in run.cloud.table.log:
+        if not (written.key.pk == did.keys.log or written.key == did.keys.epoch) or written.at_s > did.ended_s:
+            continue
+        if written.at_s >= did.began_s:
+            return None
+        if written.key == did.keys.epoch:
+            epoch = rows.read_epoch(written.new) if written.new else None
+        elif written.new is not None and written.new["type"] == "event":
+            events[written.new["seq"]] = rows.read_event(written.new)
+    if epoch is None or before_erasure(run, did.keys, did.began_s):
+        return None
+    standing = [event for seq, event in sorted(events.items()) if not holds(epoch.retracted, seq)]
+    behind = takewhile(lambda one: one.event_type is not EventType.ASSISTANT_RESPONSE, reversed(standing))
+    waits = list(takewhile(lambda one: one.event_type is not EventType.TOOL_CALL, behind))
+    if not any(one.event_type is EventType.TOOL_RESULT for one in waits):
+        return None
+    at = next(n for n in range(len(standing) - 1, -1, -1) if standing[n].event_type is EventType.TOOL_RESULT)
+    before = standing[:at]
+    return next((event_text(e) for e in reversed(before) if e.event_type is EventType.USER_MESSAGE), None)
+
+
+def _said_by_the_user(request: Mapping[str, Any]) -> str:
+    return "\n".join(block for role, block in map(_said, _all_blocks(request)) if role == "user")
+
+
+def _all_blocks(request: Mapping[str, Any]) -> Iterator[Block]:
+    return (block for message in request["messages"] for block in _blocks(message))
+
+
+def _said(block: Block) -> Block:
+    role, told = block
+    read = json.loads(told)
+    return role, read["text"] if isinstance(read, dict) and read.get("type") == "text" else ""
 
 
 def by_epoch(run: Run) -> Iterator[tuple[tuple[Any, str, int], list[Did]]]:
@@ -128,4 +183,9 @@ def _ids(message: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     return [*calls, *(call["id"] for call in message.get("tool_calls", ()))], results
 
 
-INVARIANTS = (a_prefix_only_grows_inside_an_epoch, a_pack_version_is_one_system_text, no_tool_result_is_an_orphan)
+INVARIANTS = (
+    a_prefix_only_grows_inside_an_epoch,
+    a_pack_version_is_one_system_text,
+    no_tool_result_is_an_orphan,
+    no_prompt_is_without_the_request_of_the_open_turn,
+)

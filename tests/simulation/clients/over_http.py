@@ -72,8 +72,9 @@ class HttpApi:
         body |= {"format": given.format} | ({"history_window": given.window} if given.window else {})
         answer = _ask("recall", "POST", USER + "/context", keys, body)
         report = answer["report"]
+        history = report.get("history")
         return SeenPrompt(
-            report["history"]["epoch"] if report.get("history") else None,
+            history["epoch"] if history and not history["cut_for_message"] else None,
             report.get("pack_version"),
             tuple(answer["degraded"]),
             answer["request"],

@@ -20,7 +20,8 @@ class SeenPack(NamedTuple):
 
 
 class SeenPrompt(NamedTuple):
-    """``request``: what the provider is sent. ``epoch`` None: nobody could say."""
+    """``request``: what the provider is sent. ``epoch`` None: nobody could say, or one
+    long message left this prompt less than its epoch has."""
 
     epoch: int | None
     pack_version: int | None

@@ -117,7 +117,7 @@ class UseCaseApi:
         made = compile_context(_session(ports, keys), command)
         pack = made.material.pack
         return SeenPrompt(
-            made.epoch.epoch if made.epoch and made.material.log else None,
+            made.epoch.epoch if made.epoch and made.material.log and not made.plan.for_message else None,
             pack.manifest.pack_version if pack and pack.manifest else None,
             tuple(made.degraded),
             dict(made.request or {}),

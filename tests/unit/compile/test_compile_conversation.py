@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neve.domain.compile.conversation import (
     ASSISTANT_FIRST,
     FAILED,
-    NO_RESULT,
+    PENDING,
     Block,
     Conversation,
     Image,
@@ -25,6 +27,7 @@ from neve.domain.compile.conversation import (
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
 from neve.domain.compile.prompt import Prompt
+from neve.domain.compile.tool_names import NAME_LIMITS, changed_names, sent_name
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import OWN_TOOLS, strip_event
 from neve.domain.sessions.transcript import event_text
@@ -90,7 +93,47 @@ def test_a_call_stands_before_its_result() -> None:
 
 def test_a_call_without_a_result_gets_one_that_says_so() -> None:
     log = [user_message(1), call(2, "a"), answered(3)]
-    assert messages_of(log)[2] == Message("user", (ToolResult("a", (Text(NO_RESULT),), is_error=True),))
+    assert messages_of(log)[2] == Message("user", (ToolResult("a", (Text(PENDING),)),))
+
+
+def test_a_result_that_comes_late_names_the_pending_call() -> None:
+    """The user was asked first. It has not failed, and is not to be called again."""
+    log = [user_message(1), call(2, "a"), answered(3, "Shall I?"), user_message(4, "Yes."), result(5, "a", "sent")]
+    history, last = parts_of(log)
+    assert history[2] == Message("user", (ToolResult("a", (Text(PENDING),)),))
+    assert last == (Text("Yes."), Text("[result of search, which has come for the pending call a]"), Text("sent"))
+
+
+def test_where_nobody_was_shown_the_round_it_stands_with_its_call() -> None:
+    log = [user_message(1), call(2, "a"), answered(3, "Shall I?"), user_message(4, "Yes."), result(5, "a", "sent")]
+    made = Conversation(late={2: log[-1]})
+    for one in log:
+        made.add(one)
+    history, last = made.parts()
+    assert history[2] == Message("user", (ToolResult("a", (Text("sent"),)),))
+    assert (last, made.shown_pending) == ((Text("Yes."),), set())
+
+
+LONG = "mcp__company_wiki_and_tickets_server_of_the_headquarters__pages_search_by_"
+NAMES = [LONG + "title", LONG + "owner", "y" * 200 + "1", "y" * 200 + "2", "web.search", "web search", "поиск", "short"]
+
+
+@pytest.mark.parametrize(("provider", "limit"), [("anthropic", 128), ("openai", 64)])
+def test_two_tools_keep_two_names_that_the_provider_takes(provider: str, limit: int) -> None:
+    sent = [sent_name(name, provider) for name in NAMES]
+    assert len(set(sent)) == len(NAMES)
+    assert all(re.fullmatch(rf"[A-Za-z0-9_-]{{1,{limit}}}", name) for name in sent)
+    assert [name in sent for name in NAMES] == [*[provider == "anthropic"] * 2, *[False] * 5, True]
+    uses = [ToolUse(str(n), name, {}) for n, name in enumerate(NAMES)]
+    prompt = Prompt((), "", "", "", [Message("assistant", tuple(uses))], ())
+    changed = changed_names(prompt, provider)
+    assert {changed.get(name, name) for name in sent} == set(NAMES) and "short" not in changed
+
+
+@given(st.text(max_size=300))
+def test_any_name_becomes_one_that_both_take(name: str) -> None:
+    for provider, limit in NAME_LIMITS.items():
+        assert re.fullmatch(rf"[A-Za-z0-9_-]{{1,{limit}}}", sent_name(name, provider))
 
 
 def test_a_result_without_its_call_is_text() -> None:

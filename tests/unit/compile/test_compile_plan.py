@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -32,7 +33,7 @@ def budget(tokens: int) -> Budget:
     return Budget("custom", tokens, 0, 0, 0, 0, 0)
 
 
-def hits(count: int, tokens: int = 100) -> dict[str, object]:
+def hits(count: int, tokens: int = 100) -> dict[str, Any]:
     line = "h" * (tokens * 16 // 5)
     return {"hits": [f"mem_{n}" for n in range(count)], "retrieved": lambda n: line * n}
 
@@ -457,6 +458,7 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(
     hidden: HistoryCut | None = None
     summary: FourHeadings | None = None
     before = None
+    pending: tuple[int, ...] = ()
     if covered_at is not None and covered_at < len(log):
         hidden, summary = HistoryCut(0, covered_at + 1, covered_at + 9), SummaryText(("They moved.",))
         log = [*log[:covered_at], *(replace(event, seq=event.seq + 9) for event in log[covered_at:])]
@@ -465,13 +467,19 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(
     for end in ends:
         events, message = asked_now(log[:end])
         prompt_input = PromptInput(
-            events=shown_of(events, hidden), hidden=hidden, summary=summary, message=message, session=SESSION
+            events=shown_of(events, hidden),
+            hidden=hidden,
+            summary=summary,
+            message=message,
+            session=SESSION,
+            shown_pending=pending,
         )
         whole = results_of(make_plan(prompt_input, Limits(budget(1_000_000))))
         try:
             plan = make_plan(prompt_input, Limits(budget(tokens), window))
         except NeveError:
             return
+        pending = plan.shown_pending
         if plan.for_message:  # less in the same epoch, once
             continue
         blocks = [(m.role, b) for m in plan.prompt.history for b in m.blocks]
@@ -480,8 +488,29 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(
         elif before is not None:
             assert blocks[: len(before)] == before
         before = blocks
-        still_shown = {(Text(f"r{event.seq}"),) for event in shown_of(events, hidden)}
+        late = {one.seq for one in conversation_of(prompt_input.events).came_late.values()}
+        late |= {one.seq for one in conversation_of(shown_of(events, hidden)).came_late.values()}
+        still_shown = {(Text(f"r{one.seq}"),) for one in shown_of(events, hidden) if one.seq not in late}
         assert results_of(plan) >= whole & still_shown
+
+
+def test_a_result_stays_with_its_call_when_a_later_one_is_shown_as_pending() -> None:
+    late = [user_message(1), call(2, "a"), answered(3, "Shall I?"), user_message(4, "Yes."), result(5, "a", "sent")]
+    first = make_plan(PromptInput(events=late, session=SESSION), Limits(budget(10_000)))
+    log = [*late, answered(6), call(7, "b"), answered(8), user_message(9, "And?")]
+    told = PromptInput(events=log, session=SESSION, shown_pending=first.shown_pending)
+    then = make_plan(told, Limits(budget(10_000)))
+    again = make_plan(replace(told, shown_pending=then.shown_pending), Limits(budget(10_000)))
+    assert (first.shown_pending, then.shown_pending) == ((), (7,))
+    assert again.prompt == then.prompt and then.prompt.history[:3] == first.prompt.history[:3]
+
+
+def conversation_of(log: Sequence[Event], late: Mapping[int, Event] | None = None) -> Conversation:
+    made = Conversation(late=late or {})
+    for one in log:
+        made.add(one)
+    made.close_round()
+    return made
 
 
 @settings(max_examples=100, deadline=None)
@@ -489,10 +518,8 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(
 def test_where_nothing_is_hidden_the_log_is_shown_as_one(log: list[Event]) -> None:
     """Wherever what waits for an answer begins: every result that a call got stands behind it."""
     plan = make_plan(PromptInput(events=log, message=[Text("?")]), Limits(budget(1_000_000)))
-    whole = Conversation()
-    for one in log:
-        whole.add(one)
-    history, last = whole.parts()
+    whole = conversation_of(log)
+    history, last = conversation_of(log, whole.came_late).parts()
     assert (plan.prompt.history, plan.prompt.last) == (history, (*last, Text("?")))
 
 

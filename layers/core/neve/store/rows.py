@@ -247,7 +247,11 @@ def read_epoch(item: Item) -> SessionEpoch:
 def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
     attributes = _unless_nothing(
-        _epoch.dump_python(epoch, mode="json", exclude_none=True), retracted=[], images_left_out=[], images_unusable=[]
+        _epoch.dump_python(epoch, mode="json", exclude_none=True),
+        retracted=[],
+        images_left_out=[],
+        images_unusable=[],
+        shown_pending=[],
     )
     item = _item(keys.of_session(epoch.session_id).epoch, "epoch", attributes)
     if epoch.rebuild_due:

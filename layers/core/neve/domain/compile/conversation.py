@@ -18,12 +18,11 @@ from neve.domain.tokens import IMAGE_TOKENS, estimate, event_tokens
 
 Role = Literal["user", "assistant"]
 
-NO_RESULT = "[no result was recorded]"
+PENDING = "[pending: the result of this call has not come yet]"
+"""Stands in for a result. The call has not failed, and is not to be made again."""
 FAILED = "[the tool failed, and said nothing]"
 ASSISTANT_FIRST = "(The assistant speaks first.)"
 """Stands before a log that an assistant's message opens: providers want a user's message first."""
-NAME_LIMIT = 64
-"""Of a tool, at OpenAI; Anthropic takes 128."""
 ID_LIMIT, LONGEST_SEQ = 40, 10
 """Of a tool call, at OpenAI; Anthropic takes 64. Behind an id that was used before stands where the call is."""
 _FIT_FOR_AN_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
@@ -45,6 +44,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
+    """``name``: as the log has it (``domain/compile/tool_names.py``)."""
+
     id: str
     name: str
     input: Mapping[str, Any]
@@ -132,14 +133,20 @@ def not_shown(media_type: str) -> Text:
 
 @dataclass
 class Conversation:
-    """Built piece by piece, in the order of the prompt. ``images``: as ``content_blocks`` takes them.
+    """Built piece by piece, in the order of the prompt. ``images``: as ``content_blocks`` takes them. ``late``: by the
+    seq of its call, each result that stands with it though its round was over when it came; ``came_late``: likewise,
+    those that do not.
 
     The same pieces give the same messages, and further pieces only add blocks behind those that are there: what was
     sent stays a prefix of what is sent next."""
 
     images: Mapping[str, str] = field(default_factory=dict)
+    late: Mapping[int, Event] = field(default_factory=dict)
+    came_late: dict[int, Event] = field(default_factory=dict)
     messages: list[tuple[Role, list[Block]]] = field(default_factory=list)
-    _open: dict[str, str] = field(default_factory=dict)
+    _open: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _pending: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _stand_ins: dict[str, int] = field(default_factory=dict)
     _late: list[Block] = field(default_factory=list)
     _answered: bool = False
     _used: set[str] = field(default_factory=set)
@@ -174,10 +181,14 @@ class Conversation:
                 self.say("user", *_spoken(shown.name, blocks))
 
     def close_round(self) -> None:
-        """No result comes any more for the calls that are open: each gets one that says so. Results whose call is not
-        here are shown as text behind the others."""
-        for identifier in self._open.values():
-            self.say("user", ToolResult(identifier, (Text(NO_RESULT),), is_error=True))
+        """The calls that are open get the results that came late, or one that says that they are pending. Results
+        whose call is not here are shown as text behind the others."""
+        for given_id, (identifier, seq) in self._open.items():
+            if seq in self.late:
+                self.say("user", self._as_result(identifier, self.late[seq]))
+                continue
+            self._pending[given_id], self._stand_ins[identifier] = (identifier, seq), seq
+            self.say("user", ToolResult(identifier, (Text(PENDING),)))
         self._open, self._answered = {}, False
         late, self._late = self._late, []
         self.say("user", *late)
@@ -188,24 +199,37 @@ class Conversation:
             self.close_round()
         self.say("assistant", *_in_words(content_blocks(event.content, self.images)))
         identifier = self._identifier(given_id, event.seq)
-        self.say("assistant", ToolUse(identifier, tool_name(event), arguments(event.event_data.get("args"))))
-        self._open[given_id] = identifier
+        self.say(
+            "assistant", ToolUse(identifier, str(event.event_data["name"]), arguments(event.event_data.get("args")))
+        )
+        self._open[given_id] = (identifier, event.seq)
+        self._pending.pop(given_id, None)
 
     def _result(self, event: Event) -> None:
+        given_id = str(event.event_data["tool_use_id"])
+        if given_id in self._open:
+            self._answered = True
+            self.say("user", self._as_result(self._open.pop(given_id)[0], event))
+        elif all(event.seq != shown.seq for shown in self.late.values()):
+            self._late += [self._alone(given_id, event), *content_blocks(event.content, self.images)]
+        if not self._open:
+            self.close_round()
+
+    def _alone(self, given_id: str, event: Event) -> Text:
+        """What stands before a result that is not with its call."""
+        name = event.event_data["name"]
+        if given_id not in self._pending:
+            return Text(f"[result of {name}, whose call is not here]")
+        identifier, seq = self._pending.pop(given_id)
+        self.came_late[seq] = event
+        return Text(f"[result of {name}, which has come for the pending call {identifier}]")
+
+    def _as_result(self, identifier: str, event: Event) -> ToolResult:
         content = tuple(content_blocks(event.content, self.images))
-        identifier = self._open.pop(str(event.event_data["tool_use_id"]), None)
-        if identifier is None:
-            self._late += [Text(f"[result of {tool_name(event)}, whose call is not here]"), *content]
-            if not self._open:
-                self.close_round()
-            return
-        self._answered = True
         is_error = bool(event.event_data.get("is_error"))
         if is_error:
             content = tuple(_in_words(content)) or (Text(FAILED),)
-        self.say("user", ToolResult(identifier, content, is_error))
-        if not self._open:
-            self.close_round()
+        return ToolResult(identifier, content, is_error)
 
     def _identifier(self, given_id: str, seq: int) -> str:
         """As it was said where a provider takes it and it is not used yet; else made of it, the same every time."""
@@ -219,6 +243,13 @@ class Conversation:
         self._used.add(fit)
         return fit
 
+    @property
+    def shown_pending(self) -> set[int]:
+        """The seqs of the calls that are shown as pending in the history."""
+        ends = max((n for n, (role, _) in enumerate(self.messages) if role == "assistant"), default=0)
+        shown = (block for _, blocks in self.messages[:ends] for block in blocks if isinstance(block, ToolResult))
+        return {self._stand_ins[block.id] for block in shown if block.id in self._stand_ins}
+
     def parts(self) -> tuple[list[Message], tuple[Block, ...]]:
         """The history, which ends with a message of the assistant, and what stands behind it: the blocks that the last
         message of the user begins with."""
@@ -228,11 +259,6 @@ class Conversation:
         if messages and messages[-1][0] == "user":
             messages, last = messages[:-1], tuple(messages[-1][1])
         return [Message(role, tuple(blocks)) for role, blocks in messages], last
-
-
-def tool_name(event: Event) -> str:
-    """As providers take it."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", str(event.event_data["name"]))[:NAME_LIMIT]
 
 
 def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:

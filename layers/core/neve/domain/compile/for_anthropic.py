@@ -7,6 +7,7 @@ from typing import Any
 
 from neve.domain.compile.conversation import Block, Image, Text, ToolResult, ToolUse, not_shown
 from neve.domain.compile.prompt import Prompt
+from neve.domain.compile.tool_names import sent_name
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -40,7 +41,12 @@ def _message(role: str, blocks: Sequence[Block]) -> dict[str, Any]:
 
 def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, ToolUse):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": dict(block.input)}
+        return {
+            "type": "tool_use",
+            "id": block.id,
+            "name": sent_name(block.name, "anthropic"),
+            "input": dict(block.input),
+        }
     if isinstance(block, ToolResult):
         result: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
         if block.content:

@@ -8,6 +8,7 @@ from typing import Any
 
 from neve.domain.compile.conversation import Block, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.prompt import Prompt
+from neve.domain.compile.tool_names import sent_name
 from neve.domain.tokens import compact_json
 
 _NO_TEXT = "(an image)"
@@ -39,7 +40,7 @@ def _assistant(blocks: Sequence[Block]) -> dict[str, Any]:
 
 
 def _call(call: ToolUse) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": compact_json(dict(call.input))}
+    function = {"name": sent_name(call.name, "openai"), "arguments": compact_json(dict(call.input))}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from neve.domain.compact.extract import extract_summary
@@ -34,12 +35,17 @@ _BEHIND_THE_HIDDEN = 1_000_000
 """Numbers of the turns behind what is hidden: above those before it."""
 
 
+MOST_PENDING = 50
+"""Calls, the newest, of which it is kept that a prompt has shown them as pending (*chosen*): the result of an older one
+changes its place once."""
+
+
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
-    answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
+    """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to
+    be answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
     retrieved text has room for, whatever the budget. ``images``: base64 by object key of those that are shown.
-    ``timezone``: in which a summary tells the days."""
+    ``shown_pending``: seqs of the calls that were shown as pending. ``timezone``: in which a summary tells the days."""
 
     static: str = ""
     boundaries: str = ""
@@ -59,6 +65,7 @@ class PromptInput:
     too_long: Sequence[str] = ()
     task: TaskState | None = None
     images: Mapping[str, str] = field(default_factory=dict)
+    shown_pending: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,10 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``cut``: where the history is cut from now on, with the ``summary`` of everything that it hides; None when it
-    stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone. ``events``,
-    ``turns``: of the log that are shown. ``stable_tokens``: of everything before the user's last message,
-    ``newest_tokens`` of the turn at the end of it."""
+    stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone.
+    ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log that
+    are shown. ``stable_tokens``: of everything before the user's last message, ``newest_tokens`` of the turn at the
+    end of it."""
 
     prompt: Prompt
     sections: tuple[Section, ...]
@@ -109,6 +117,7 @@ class Plan:
     newest_tokens: int
     used: int
     for_message: bool = False
+    shown_pending: tuple[int, ...] = ()
 
     @property
     def kept_cut(self) -> HistoryCut | None:
@@ -237,8 +246,8 @@ class _FittedHistory:
         asked = message_of(self.events)
         return sum(shown_tokens(event) for event in self.events if asked is not None and event.seq >= asked.seq)
 
-    def conversation(self, images: Mapping[str, str]) -> Conversation:
-        messages, cut = Conversation(images), self.hidden
+    def added_to(self, messages: Conversation) -> Conversation:
+        cut = self.hidden
         for event in self.events:
             if cut is None or event.seq < cut.seq_from:
                 messages.add(event)
@@ -306,7 +315,7 @@ def _joined(texts: Sequence[str]) -> str:
 # --- the whole --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Fitted:
     prompt_input: PromptInput
     needs: Needs
@@ -339,14 +348,31 @@ class _Fitted:
             stable_tokens=stable + estimate(_joined(self.instructions)),
             used=used,
             for_message=self.history.for_message,
+            shown_pending=self.shown_pending(),
         )
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        """A result that came when its round was over stands with its call, unless a prompt has shown the call as
+        pending."""
+        made = self._conversation({})
+        late = {seq: result for seq, result in made.came_late.items() if seq not in self.prompt_input.shown_pending}
+        return self._conversation(late) if late else made
+
+    def shown_pending(self) -> tuple[int, ...]:
+        known = {*self.prompt_input.shown_pending, *self.conversation.shown_pending}
+        return tuple(sorted(known)[-MOST_PENDING:])
+
+    def _conversation(self, late: Mapping[int, Event]) -> Conversation:
+        made = self.history.added_to(Conversation(self.prompt_input.images, late))
+        for event in self.now:
+            made.add(event)
+        made.close_round()
+        return made
 
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
-        conversation = self.history.conversation(prompt_input.images)
-        for event in self.now:
-            conversation.add(event)
-        history, last = conversation.parts()
+        history, last = self.conversation.parts()
         elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, prompt_input.session)
         around = "\n".join(element for element in elements if element)
         return Prompt(

@@ -29,7 +29,7 @@ class SessionEpoch:
     stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack versions up to here are
     not given out again. ``removed_to``: the covered events up to here are gone for good, their time being over.
     Prompts show no image of the events in ``images_left_out``, which had no room, and in ``images_unusable``, which
-    were refused or are gone."""
+    were refused or are gone. ``shown_pending``: the calls that prompts have shown as pending."""
 
     session_id: str
     epoch: int = 0
@@ -48,6 +48,7 @@ class SessionEpoch:
     removed_to: int = 0
     images_left_out: Spans = ()
     images_unusable: Spans = ()
+    shown_pending: tuple[int, ...] = ()
     retracted: Spans = ()
     version: int = 0
 

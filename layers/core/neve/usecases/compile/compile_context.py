@@ -256,6 +256,7 @@ class _Compilation:
             too_long=[hit.id for hit in recalled if hit.id not in shown],
             task=self.command.task,
             images=material.images.bodies,
+            shown_pending=session_state.epoch.shown_pending if session_state else (),
         )
 
     def _session(self) -> str:

@@ -28,7 +28,11 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
         return None
     now = scope.ports.clock.now()
     moved = replace(
-        session_state.epoch, prefix=prefix, images_left_out=images.left_out, images_unusable=images.unusable
+        session_state.epoch,
+        prefix=prefix,
+        images_left_out=images.left_out,
+        images_unusable=images.unusable,
+        shown_pending=plan.shown_pending,
     )
     ops: list[WriteOp] = [rows.check_head(scope.keys, session_state.head)]
     new_cut, summary = plan.kept_cut, log.summary if plan.for_message else plan.summary

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, field_validator
 from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
 from neve.domain.compile.last_turn import TaskState, ToolOutput
 from neve.domain.compile.shown_images import Why
+from neve.domain.compile.tool_names import changed_names
 from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackManifest
 from neve.domain.tails.told import UTTERED
@@ -17,7 +18,7 @@ from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
-from neve.http.schemas.sessions.events import ImageBlock, MessageContent
+from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
 from neve.usecases.compile.command import CompileCommand, Content, ImagesShown
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import SessionState
@@ -79,6 +80,13 @@ class CompileBody(Body):
         description="Events whose images the provider has refused: `image_events` of the prompt that it would not take."
         " This prompt and all later ones show a line of text in their place.",
     )
+
+    @field_validator("message", mode="before")
+    @classmethod
+    def _no_larger_than_an_event(cls, message: Any) -> Any:
+        """Raises NeveError ``event_too_large``: no append would take it."""
+        check_event_size({"event_type": "user_message", "content": message}, "message")
+        return message
 
     @field_validator("message")
     @classmethod
@@ -228,6 +236,10 @@ class ContextOut(View):
     request: dict[str, JsonValue] | None = Field(
         description="Arguments for the provider's call, less model and length of the answer. Absent from a dry run."
     )
+    tool_names: dict[str, str] | None = Field(
+        description="Names of tools in the request that the provider would not take as the log has them: what is sent,"
+        " and what it stands for."
+    )
     report: ReportOut
     session: SessionNote | None
     degraded: list[str]
@@ -243,6 +255,7 @@ class ContextOut(View):
         return cls(
             format=made.command.format,
             request=dict(made.request) if made.request is not None else None,
+            tool_names=changed_names(made.plan.prompt, made.command.format) or None,
             report=_report(made, policy),
             session=_session(session_state) if session_state else None,
             degraded=list(made.degraded),
@@ -402,6 +415,6 @@ COMPILE = Operation(
     query=Nothing,
     body=CompileBody,
     responses={200: Response("The request for the provider, and the report.", ContextOut)},
-    codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch"),
+    codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch", *TOO_LARGE),
     answers_without_stores=True,
 )

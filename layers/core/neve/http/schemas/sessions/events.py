@@ -171,6 +171,14 @@ NewEventBody = Annotated[
 ]
 
 
+def check_event_size(event: Any, field: str) -> None:
+    """``event``: as it was sent. Raises NeveError ``event_too_large`` (413), which names the ``field``."""
+    size = len(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode())
+    if size > MAX_EVENT_BYTES:
+        message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted"
+        raise NeveError("event_too_large", f"{field} {message}.", errors=[FieldError(field, message)])
+
+
 class AppendBody(Body):
     events: list[NewEventBody] = Field(
         min_length=1,
@@ -183,11 +191,7 @@ class AppendBody(Body):
     def _sizes(cls, events: Any) -> Any:
         """Raises NeveError ``event_too_large`` (413): a size is not a matter of grammar."""
         for n, event in enumerate(events if isinstance(events, list) else []):
-            size = len(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode())
-            if size > MAX_EVENT_BYTES:
-                message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted"
-                error = FieldError(f"events[{n}]", message)
-                raise NeveError("event_too_large", f"events[{n}] {message}.", errors=[error])
+            check_event_size(event, f"events[{n}]")
         return events
 
     @field_validator("events")
@@ -356,7 +360,7 @@ def without_signature(target: dict[str, Any]) -> dict[str, Any]:
     return {"upload_id": target["upload_id"]}
 
 
-_TOO_LARGE = ("event_too_large", "image_too_large")
+TOO_LARGE = ("event_too_large", "image_too_large")
 
 APPEND_EVENTS = Operation(
     method="POST",
@@ -369,7 +373,7 @@ APPEND_EVENTS = Operation(
     query=Nothing,
     body=AppendBody,
     responses={201: Response("The events are durable.", AppendedOut)},
-    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "retracted", *_TOO_LARGE),
+    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "retracted", *TOO_LARGE),
     idempotent=True,
 )
 
