@@ -33,24 +33,14 @@ def _search(call: Call[Any, Any]) -> Answer:
 router.on(r.RECALL)(_search)
 
 
-@router.on(t.RECALL_MEMORY)
-def recall_memory(call: Call[Nothing, t.RecallMemoryBody]) -> Answer:
+def _tool(call: Call[Any, Any]) -> Answer:
     return tool_answer(call, _ready(call))
 
 
-@router.on(t.SEARCH_CONVERSATION)
-def search_conversation(call: Call[Nothing, t.SearchConversationBody]) -> Answer:
-    return conversation_answer(call, _ready(call))
-
-
-@router.on(t.SEARCH_KNOWLEDGE)
-def search_knowledge(call: Call[Nothing, t.SearchKnowledgeBody]) -> Answer:
-    return tool_answer(call, _ready(call))
-
-
-@router.on(c.COMPILE)
-def context(call: Call[Nothing, c.CompileBody]) -> Answer:
-    return context_answer(call, _ready(call))
+router.on(t.RECALL_MEMORY)(_tool)
+router.on(t.SEARCH_KNOWLEDGE)(_tool)
+router.on(t.SEARCH_CONVERSATION)(lambda call: conversation_answer(call, _ready(call)))
+router.on(c.COMPILE)(lambda call: context_answer(call, _ready(call)))
 
 
 @router.on(t.READ_DOCUMENT)
