@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -40,6 +41,35 @@ def of_type(resources: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Prop
     for logical_id, resource in resources.items():
         if resource["Type"] == kind:
             yield logical_id, resource.get("Properties", {})
+
+
+def made_before(logical_id: str) -> frozenset[str]:
+    """What CloudFormation has made by the time that it makes a resource: all that this one refers to or depends on, and
+    so on."""
+    found: set[str] = set()
+    waiting = [logical_id]
+    while waiting:
+        new = _needs(expanded()[waiting.pop()]) - found
+        found |= new
+        waiting += new
+    return frozenset(found)
+
+
+def _needs(resource: Any) -> set[str]:
+    """The resources that one names."""
+    needed: set[str] = set()
+    if isinstance(resource, Mapping):
+        after = resource.get("DependsOn", []) if "Type" in resource else []
+        needed |= {after} if isinstance(after, str) else set(after)
+        match resource:
+            case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
+                needed.add(name)
+            case {"Fn::Sub": str(text)} | {"Fn::Sub": [str(text), _]}:
+                needed |= set(re.findall(r"\$\{(\w+)", text))
+        needed |= {name for value in resource.values() for name in _needs(value)}
+    elif isinstance(resource, list):
+        needed |= {name for value in resource for name in _needs(value)}
+    return needed & expanded().keys()
 
 
 def function_names() -> dict[str, str]:

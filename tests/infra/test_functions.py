@@ -14,7 +14,7 @@ from local.template import ROOT
 from neve.adapters.aws.clients import PATIENCE
 from neve.config import Settings, variable
 from tests.infra.permissions import listed, statements, target
-from tests.infra.templates import SERVICE, expanded, function_names, functions, of_type, written
+from tests.infra.templates import SERVICE, expanded, function_names, functions, made_before, of_type, written
 
 HOOK = "pre_traffic"
 LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300, "sweep": 300}
@@ -72,6 +72,36 @@ def test_a_function_logs_into_its_own_group_for_a_while(name: str) -> None:
 def test_every_function_has_a_role_of_its_own() -> None:
     roles = [str(properties["Role"]) for _, properties in functions().values()]
     assert len(set(roles)) == len(roles)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_is_made_when_its_role_may_all_that_it_needs(name: str) -> None:
+    """Lambda refuses a traced function whose role may not write traces, and a source whose role may not read it: on a
+    first deployment the policies must stand before the function, also those of a role that another stack has made."""
+    logical_id, properties = functions()[name]
+    before = made_before(logical_id)
+    role = properties["Role"]
+    if "Fn::GetAtt" in role:
+        [made] = {role["Fn::GetAtt"][0]}
+        assert {"TracingPolicy", made} <= before
+        assert {"Ref": "TracingPolicy"} in expanded()[made]["Properties"]["ManagedPolicyArns"]
+        return
+    [parameter] = re.findall(r"role/\$\{(\w+)\}$", role["Fn::Sub"])
+    attached = {
+        it for it, policy in of_type(expanded(), "AWS::IAM::RolePolicy") if policy["RoleName"] == {"Ref": parameter}
+    }
+    managed = {
+        it for it, policy in of_type(expanded(), "AWS::IAM::ManagedPolicy") if {"Ref": parameter} in policy["Roles"]
+    }
+    assert managed == {"TracingPolicy"}
+    assert len(attached) == 1
+    assert attached | managed <= before
+
+
+def test_a_source_begins_when_its_function_may_read_it() -> None:
+    for logical_id, mapping in of_type(expanded(), "AWS::Lambda::EventSourceMapping"):
+        assert mapping["FunctionName"]["Ref"] in made_before(logical_id)
+        assert "TracingPolicy" in made_before(logical_id)
 
 
 # --- versions -------------------------------------------------------------------------------------
