@@ -29,7 +29,16 @@ def properties(logical_id: str) -> Mapping[str, Any]:
 
 @pytest.mark.parametrize("logical_id", ["Key", "Table", "Bucket", "BucketPolicy", "Domain", "AnthropicSecret", *ROLES])
 def test_a_store_outlives_its_stack(logical_id: str) -> None:
-    assert RESOURCES[logical_id]["DeletionPolicy"] == RESOURCES[logical_id]["UpdateReplacePolicy"] == "Retain"
+    assert RESOURCES[logical_id]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert RESOURCES[logical_id]["UpdateReplacePolicy"] == "Retain"
+
+
+def test_a_first_deployment_that_fails_leaves_nothing_behind() -> None:
+    """What it left would be in the way of the next one: most have fixed names."""
+    policies = {resource.get("DeletionPolicy", "Delete") for resource in RESOURCES.values()}
+    assert policies == {"RetainExceptOnCreate", "Delete"}
+    fallible = {"AnthropicSecret", "BucketPolicy", "Domain", "KeyAlias"}
+    assert fallible <= set(RESOURCES["Table"]["DependsOn"]), "what is protected from deletion is made last"
 
 
 def test_nothing_that_is_kept_is_in_the_service_stack() -> None:
