@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import h11
@@ -39,6 +40,9 @@ MAX_HEAD_READ = 64 * 1024
 read up to here, so that it is told so."""
 IDLE_S = 75
 """An idle connection is closed after this long; AWS closes after 60 to 350 s, depending on the front."""
+REQUEST_S = 30.0
+"""From the first byte of a request to its last: one that is never finished would hold its thread for ever (API Gateway
+gives up after as long)."""
 MAX_DISCARDED = 64 * 1024 * 1024
 """How much of an oversized body is read away, so that the client gets to see the answer instead of a reset."""
 DISCARD_S = 2.0
@@ -48,6 +52,7 @@ ACCEPT_S = 0.5
 """How often it is looked whether the server is to stop."""
 CLOSE = (b"connection", b"close")
 MALFORMED = "The request line, a header or the framing of the body is not HTTP/1.1."
+UNFINISHED = "The request had not arrived as a whole after {seconds:g} s."
 HEAD_TOO_LARGE = "The request line and the values of the headers have {size} bytes; {most} are accepted."
 AMBIGUOUS = "A body has a Content-Length or a Transfer-Encoding, not both."
 
@@ -257,17 +262,37 @@ def _fields(response: Response) -> list[tuple[bytes, bytes]]:
 
 
 class _Connection(H11Protocol):
-    """Ends after ``IDLE_S`` without a request, also without a first one. What h11 cannot read is refused by the one
-    table of problems as well, and the connection is closed."""
+    """Ends after ``IDLE_S`` without a request, also without a first one, and ``REQUEST_S`` into one that is not
+    finished. What h11 cannot read is refused by the one table of problems as well, and the connection is closed."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.ended = asyncio.Event()
+        self.unfinished: asyncio.TimerHandle | None = None
         super().connection_made(transport)
         self.timeout_keep_alive_task = self.loop.call_later(IDLE_S, self.timeout_keep_alive_handler)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._finished()
         self.ended.set()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self.transport.is_closing() or not self._is_unfinished():
+            self._finished()
+        elif self.unfinished is None:
+            refuse = partial(self._refuse, UNFINISHED.format(seconds=REQUEST_S))
+            self.unfinished = self.loop.call_later(REQUEST_S, refuse)
+
+    def _is_unfinished(self) -> bool:
+        """Whether a part of a request is there, of its head or of its body."""
+        part_of_a_head = self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]
+        return bool(part_of_a_head) or self.conn.their_state is h11.SEND_BODY
+
+    def _finished(self) -> None:
+        if self.unfinished is not None:
+            self.unfinished.cancel()
+            self.unfinished = None
 
     def close_when_done(self) -> None:
         """From any thread: at once, or behind the answer that is being made."""
@@ -280,8 +305,11 @@ class _Connection(H11Protocol):
             self.shutdown()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  (uvicorn's own words)
+        self._refuse(MALFORMED)
+
+    def _refuse(self, detail: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            refusal = problem_response("malformed_http", MALFORMED)
+            refusal = problem_response("malformed_http", detail)
             for event in (
                 h11.Response(status_code=refusal.status, headers=[*_fields(refusal), CLOSE]),
                 h11.Data(data=refusal.body),
