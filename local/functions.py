@@ -63,16 +63,18 @@ class Functions:
     """Every function of the template by name; a module is imported when it is first needed.
 
     All functions share one process, so their environment variables have to agree: the first value wins. ``points``:
-    what CloudWatch would be told of them."""
+    what CloudWatch would be told of them. ``cut_off`` is told of a function that took longer than it may."""
 
     def __init__(
         self,
         functions: Mapping[str, Function],
         points: Points | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        cut_off: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._functions = functions
         self._monotonic = monotonic
+        self._cut_off = cut_off
         self._handlers: dict[str, Handler] = {}
         self._loading = threading.Lock()
         self.points = points or Points(SystemClock().now)
@@ -93,8 +95,10 @@ class Functions:
         except lineage.RecursionStopped:
             self.points.add(Series(LAMBDA, "RecursiveInvocationsDropped", name), 1)
             raise
-        except Exception:
+        except Exception as error:
             self.points.add(Series(LAMBDA, "Errors", name), 1)
+            if isinstance(error, TimedOut):
+                self._cut_off(name)
             raise
         return answer
 

@@ -40,6 +40,7 @@ from neve.adapters.o200k import BPE_DIR_VARIABLE
 from neve.ports.engines import Ports
 from neve.ports.errors import EmbeddingUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.workers.cut_off import tell_of_cut_off
 
 WARM_UP_S = 30.0
 """The longest that a stop waits for the encoder, which takes 0.5 s to load on an idle machine."""
@@ -71,7 +72,7 @@ class Service:
         os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
         os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
         self.points = self._make_points()
-        self._functions = Functions(self._template.functions, self.points, self._monotonic)
+        self._functions = Functions(self._template.functions, self.points, self._monotonic, self._cut_off)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._requests = RequestsFirst()
         self._driver = self._make_driver()
@@ -114,6 +115,11 @@ class Service:
         if self._controls is None:
             return Points(self._engines.clock.now)
         return Points(self._controls.clock.now, self._controls.faults.none)
+
+    def _cut_off(self, function: str) -> None:
+        """Of a call its caller is told."""
+        if function in self._driver.workers:
+            tell_of_cut_off(self._engines, function)
 
     def _monotonic(self) -> float:
         """Seconds by which a function's time is measured: a test's own, so that a slow machine ends no function."""

@@ -9,9 +9,12 @@ from neve import wiring
 from neve.batch import process_in_time
 from neve.ports.queue import QueueName
 from neve.usecases.indexing.embed_rows import embed_rows
+from neve.workers.cut_off import telling_if_cut_off
 
 wiring.prepare()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_in_time(event, context, QueueName.EMBED, partial(embed_rows, wiring.ports()))
+    ports = wiring.ports()
+    with telling_if_cut_off(ports, QueueName.EMBED, context):
+        return process_in_time(event, context, QueueName.EMBED, partial(embed_rows, ports))

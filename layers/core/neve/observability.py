@@ -141,6 +141,11 @@ def failed(where: str, correlation_id: str, error: BaseException, job_id: str | 
     logger.error("failed", extra=fields)
 
 
+def worker_cut_off(function: str) -> None:
+    """A worker had not finished when its time was over."""
+    logger.warning("worker cut off", extra={"component": function})
+
+
 def health_issue(trouble: Trouble) -> None:
     """Something beneath the process fails again and again, or is damaged."""
     logger.warning("health issue", extra={"component": trouble.what, "kind": trouble.kind, "reason": trouble.reason})

@@ -35,6 +35,7 @@ from neve.usecases.observe.lease import LeaseHeld
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.cut_off import telling_if_cut_off
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft, ObservationReport], object]
 
@@ -92,9 +93,10 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
     processor.raise_on_entire_batch_failure = False
-    return dict(
-        process_partial_response(event=dict(event), record_handler=handle, processor=processor, context=context)
-    )
+    with telling_if_cut_off(ports, queue, context):
+        return dict(
+            process_partial_response(event=dict(event), record_handler=handle, processor=processor, context=context)
+        )
 
 
 def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "batch": {"correlation", "ports", "observing", "usecases", "observability"},
     "workers": {"correlation", "domain", "ports", "observing", "usecases", "observability", "workers"},
     "worker": {
-        *("correlation", "domain", "ports", "observing", "scope", "usecases", "observability"),
+        *("correlation", "domain", "ports", "observing", "scope", "usecases", "observability", "workers"),
         "aws_lambda_powertools",
     },
     "functions": {

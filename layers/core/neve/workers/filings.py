@@ -16,6 +16,7 @@ from neve.ports.queue import QueueName
 from neve.usecases.jobs.again import again
 from neve.usecases.librarian.file_session import FilingReport, file_session
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 
 QUEUE = QueueName.LIBRARIAN
@@ -24,7 +25,8 @@ QUEUE = QueueName.LIBRARIAN
 def process_filings(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
     ever."""
-    return process_one_by_one(event, context, QUEUE, partial(_work, ports), failures="FilingsFailed")
+    with telling_if_cut_off(ports, QUEUE, context):
+        return process_one_by_one(event, context, QUEUE, partial(_work, ports), failures="FilingsFailed")
 
 
 def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:

@@ -17,6 +17,7 @@ from neve.usecases.export.export_user import export_user
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, WorkerReplaced
 from neve.usecases.sessions.retain_logs import RETENTION, retain_log
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 
 QUEUE = QueueName.JOBS
@@ -25,7 +26,8 @@ QUEUE = QueueName.JOBS
 def process_jobs(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
     ever."""
-    return process_one_by_one(event, context, QUEUE, partial(work, ports))
+    with telling_if_cut_off(ports, QUEUE, context):
+        return process_one_by_one(event, context, QUEUE, partial(work, ports))
 
 
 def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> None:

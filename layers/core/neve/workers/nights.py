@@ -21,6 +21,7 @@ from neve.usecases.reflect.reflect_user import UserReport, reflect_user
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.reflect.run import queue_users
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 
 QUEUE = QueueName.REFLECT
@@ -40,7 +41,8 @@ METRICS = {
 def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
     ever."""
-    return process_one_by_one(event, context, QUEUE, partial(_work, ports))
+    with telling_if_cut_off(ports, QUEUE, context):
+        return process_one_by_one(event, context, QUEUE, partial(_work, ports))
 
 
 def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:

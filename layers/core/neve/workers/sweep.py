@@ -10,6 +10,7 @@ from neve.observing import time_of
 from neve.ports.engines import Ports
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s
+from neve.workers.cut_off import telling_if_cut_off
 
 METRICS = {
     "failed": "SweepTasksFailed",
@@ -35,7 +36,8 @@ had no time for all that was due."""
 
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
-    done = sweep_due(ports, time_of(context), _failed, _lost)
+    with telling_if_cut_off(ports, "sweep", context):
+        done = sweep_due(ports, time_of(context), _failed, _lost)
     values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
     values |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
     observability.emit_metrics("sweep", values)

@@ -1,4 +1,4 @@
-"""That a leg of recall or the observer fails, for those that do not use them themselves (health)."""
+"""That a leg of recall, the observer or a worker fails, for those that do not use them themselves (health)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from neve.store.keys import LEGS, leg_health
 from neve.troubles import ACTIVE_FOR, Trouble
 
 OBSERVER = "observer"
-REPORTED = (*LEGS, OBSERVER)
+WORKERS = "workers"
+REPORTED = (*LEGS, OBSERVER, WORKERS)
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:

@@ -52,7 +52,8 @@ class LanguagesOut(View):
 class TroubleOut(View):
     what: str = Field(
         description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`, `late`), the"
-        " `observer`, or on one machine the dead letters of a queue (`index-dlq`)."
+        " `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue"
+        " (`index-dlq`)."
     )
     kind: Literal["failing", "full", "damaged"]
     reason: str
