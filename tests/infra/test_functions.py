@@ -17,8 +17,8 @@ from tests.infra.permissions import listed, statements, target
 from tests.infra.templates import SERVICE, expanded, function_names, functions, made_before, of_type, written
 
 HOOK = "pre_traffic"
-LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300, "sweep": 300}
-"""Nobody waits for a night, a librarian, an erasure or a sweep, and an answer or a batch may take minutes."""
+LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 900, "sweep": 300, "extract": 300, "compact": 300}
+"""Nobody waits for them for longer than a request does, and an answer or a batch may take minutes."""
 PAUSE_S = 1
 """At most, between two attempts of the SDK."""
 NAMES = sorted(function_names().values())

@@ -15,18 +15,25 @@ from neve.domain.jobs import time_limits
 from neve.domain.librarian import time_limits as filing_limits
 from neve.domain.observe.time_limits import (
     ANSWER_S,
+    ANSWERS_LEASE_S,
     COMMIT_S,
+    FOLD_TOKENS,
     LEASE_S,
     NO_PROGRESS_FOR,
     PASS_S,
     POSTPONED_S,
+    TOKENS_PER_S,
     VISIBILITY_S,
     WORKER_S,
+    writable,
 )
 from neve.domain.reflect import night_limits
+from neve.domain.tenants.policy import Policy
+from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports.table import Item
 from neve.store import rows
 from neve.usecases.background import dispatch_changes as dispatching
+from neve.usecases.observe.lease import lease_s
 from neve.usecases.sessions import note_open
 from neve.usecases.tenants import usage
 from tests.infra.permissions import granted, target
@@ -99,9 +106,20 @@ def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> N
         assert function["Timeout"] == WORKER_S
     visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
     assert visible["extract"] == visible["compact"] == VISIBILITY_S
-    assert ANSWER_S + COMMIT_S == PASS_S < WORKER_S < LEASE_S < VISIBILITY_S
+    assert ANSWER_S + COMMIT_S == PASS_S < WORKER_S < ANSWERS_LEASE_S < VISIBILITY_S
+    assert 2 * PASS_S <= WORKER_S, "an answer, and the one that may have to follow it"
     assert POSTPONED_S + PASS_S <= WORKER_S
-    assert NO_PROGRESS_FOR.total_seconds() > LEASE_S + POSTPONED_S
+    assert NO_PROGRESS_FOR.total_seconds() > ANSWERS_LEASE_S + POSTPONED_S
+    assert (lease_s(ExtractiveObserver().longest_s), lease_s(PASS_S)) == (LEASE_S, ANSWERS_LEASE_S)
+    assert 2 * ExtractiveObserver().longest_s < LEASE_S
+
+
+def test_an_answer_of_the_slowest_model_is_there_in_time() -> None:
+    assert writable(ANSWER_S) / TOKENS_PER_S < ANSWER_S
+    assert writable(ANSWER_S) >= Policy().observer_output_cap, "by default a pass has room for all that it may say"
+    assert writable(ANSWER_S) >= 1.5 * FOLD_TOKENS, "the ids of what is folded included"
+    assert writable(filing_limits.ANSWER_S) >= filing_limits.ANSWER_TOKENS
+    assert writable(night_limits.MAX_ANSWER_S) >= night_limits.WITH_IDS * (65_000 // 2)
 
 
 def test_the_time_of_a_worker_of_the_night_is_what_the_code_reckons_with() -> None:
@@ -111,7 +129,7 @@ def test_the_time_of_a_worker_of_the_night_is_what_the_code_reckons_with() -> No
     assert visible["reflect"] == night_limits.VISIBILITY_S
     assert night_limits.WORKER_S < night_limits.LEASE_S < night_limits.VISIBILITY_S
     assert night_limits.NO_PROGRESS_FOR.total_seconds() > night_limits.LEASE_S + night_limits.POSTPONED_S
-    assert night_limits.needed_s(65_000 // 2) < night_limits.WORKER_S, "a full batch has its time"
+    assert night_limits.needed_s(65_000 // 2) < night_limits.MAX_ANSWER_S, "a full batch has its time"
 
 
 def test_the_time_of_a_librarian_is_what_the_code_reckons_with() -> None:

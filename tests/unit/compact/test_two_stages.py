@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
+from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Summarised
 from neve.ports.errors import (
     AnswerCutOff,
@@ -385,6 +387,18 @@ def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:
     assert world.model_is_down
     assert "401" in job.result["reason"]
     assert get_session(scope_of(world)).epoch.epoch == 0
+
+
+def test_a_summary_by_rules_is_not_begun_without_the_time_that_a_long_log_takes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off in it, a worker would hold what stands behind its message, the deletions of its session for one."""
+    turns(world, 12)
+    body = ask(world)
+    monkeypatch.setattr(world.observer, "longest_s", ExtractiveObserver().longest_s)
+    report = compact_session(scope_of(world), body, chain([300.0], repeat(20.0)).__next__)
+    assert report is not None
+    assert (report.left_off_at, world.observer.summarised) == ("24.summary", [])
 
 
 def test_a_worker_without_time_for_the_summary_leaves_it_to_the_next(world: World) -> None:

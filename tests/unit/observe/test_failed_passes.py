@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from neve import observability
+from neve.domain.observe.time_limits import LEASE_S
 from neve.domain.records.jobs import Job
 from neve.domain.records.sessions import EventType
 from neve.observing import Observed
@@ -29,7 +30,7 @@ from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe import extract_session as extracting
 from neve.usecases.observe.extract_session import extract_session, refused
-from neve.usecases.observe.lease import LEASE_S, LeaseLost
+from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events

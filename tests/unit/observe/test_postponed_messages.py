@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,14 +25,15 @@ from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
-from neve.domain.observe.time_limits import LEASE_S, NO_PROGRESS_FOR, POSTPONED_S, WORKER_S
+from neve.domain.observe.time_limits import ANSWERS_LEASE_S, NO_PROGRESS_FOR, PASS_S, POSTPONED_S, WORKER_S
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory
 from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.store import rows
-from neve.store.keys import SessionKeys, tenant_row
+from neve.store.keys import SessionKeys, leg_health, tenant_row
+from neve.store.tenants.leg_health import WORKERS, read_leg_troubles
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row
@@ -46,6 +48,7 @@ from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.worker import PROGRESS
+from neve.workers.cut_off import tell_of_cut_off
 from tests.unit.api_world import installed
 from tests.unit.world import World, observed_line
 
@@ -63,7 +66,8 @@ class Line:
         self.delivered: list[Received] = []
         self.answers: list[Any] = []
         self.points = Points(world.clock.now)
-        self._functions = Functions(TEMPLATE.functions, self.points, lambda: world.clock.at.timestamp())
+        told = partial(tell_of_cut_off, world)
+        self._functions = Functions(TEMPLATE.functions, self.points, lambda: world.clock.at.timestamp(), told)
         self._workers = {source.function: self._worker(source.function) for source in TEMPLATE.queue_sources}
 
     def _worker(self, name: str) -> QueueWorker:
@@ -90,9 +94,10 @@ class Line:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for world in installed(World.make(tmp_path)):
         wiring.install(MortalPorts(world))
+        monkeypatch.setattr(world.observer, "longest_s", PASS_S)  # as that of a model
         world.open()
         yield world
         world.table.close()
@@ -168,8 +173,8 @@ def test_the_lease_of_a_worker_that_died_is_waited_for(world: World, line: Line,
         assert line.step(name)
     waited_s = (world.clock.now() - began).total_seconds()
     look_s = TEMPLATE.queues[name].delay_s + POSTPONED_S
-    assert LEASE_S - look_s <= waited_s <= LEASE_S + look_s
-    assert len(line.delivered) <= LEASE_S / look_s + 2
+    assert ANSWERS_LEASE_S - look_s <= waited_s <= ANSWERS_LEASE_S + look_s
+    assert len(line.delivered) <= ANSWERS_LEASE_S / look_s + 2
     assert len(world.memories()) == 1
     assert line.counts(name) == (0, 0, 0)
 
@@ -209,7 +214,7 @@ def test_however_often_it_is_put_off_its_job_ends(world: World, line: Line, name
         assert line.step(name)
     assert line.answers == [NO_FAILURES] * 2 * MAX_INVOCATIONS
     assert line.points.total(Series(LAMBDA, "RecursiveInvocationsDropped", name)) == 0
-    world.clock.move(seconds=LEASE_S)
+    world.clock.move(seconds=ANSWERS_LEASE_S)
     assert line.step(name)
     assert (status(world, job), line.counts(name)) == ("done", (0, 0, 0))
     assert len(world.observer.passes) == len(world.memories()) == 1
@@ -263,6 +268,8 @@ def test_a_worker_that_is_killed_leaves_its_lease_behind_and_writes_nothing(
     assert line.step(name)
     assert (line.answers, line.counts(name), world.memories()) == ([], (0, 1, 0), [])
     assert line.points.total(Series(LAMBDA, "Errors", name)) == 1
+    [told] = read_leg_troubles(world.table.get_many([leg_health(WORKERS)]), world.clock.now())
+    assert (told.what, told.kind) == ("workers", "failing") and f"a worker of {name}" in told.reason
     with pytest.raises(LeaseHeld):
         busy(world)
     world.clock.move(seconds=TEMPLATE.queues[name].visibility_s)

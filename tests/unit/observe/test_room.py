@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.lines import LineRoom, ObservedLine, room_for, up_to, within_tokens
+from neve.domain.observe.time_limits import LEASE_S
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
@@ -282,6 +283,27 @@ def test_the_observer_is_told_how_much_time_its_worker_has(world: World) -> None
     observe(world, seconds_left=lambda: 31.5)
     [given] = world.observer.passes
     assert given.seconds_left() == 31.5
+
+
+def test_without_a_model_passes_end_with_their_lease(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker may run for five minutes, and whoever waits for its session if it dies waits for the lease."""
+    longest_s = ExtractiveObserver().longest_s
+    monkeypatch.setattr(world.observer, "longest_s", longest_s)
+    tell(world, *FACTS)
+    world.observer.answers = [observed((n, n), covered_to=n) for n in range(1, 9)]
+    slow_s, passes = 25.0, 0
+
+    def slowly() -> None:
+        nonlocal passes
+        passes += 1
+        world.clock.move(seconds=slow_s)
+        world.observer.meanwhile = slowly
+
+    world.observer.meanwhile = slowly
+    first = observe(world, seconds_left=lambda: 300.0)
+    assert passes * slow_s <= LEASE_S - longest_s + slow_s < 300.0
+    assert (first.passes, first.left_off_at is not None) == (passes, True)
+    assert observe(world).passes > 0, "the lease was given back"
 
 
 # --- the hard trim ----------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from neve.domain.observe.time_limits import COMMIT_S
+from neve.domain.observe.time_limits import COMMIT_S, writable
 from neve.domain.records.memories import Priority
+from neve.domain.reflect.night_limits import MAX_ANSWER_S, WITH_IDS
 from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
 from neve.observing import CondenseInput, ReflectGroup
 from neve.ports.errors import ModelUnavailable
@@ -44,10 +45,12 @@ def test_the_request_shows_every_row_with_its_id_and_time_and_says_the_target() 
     assert asked.tool_schema["properties"]["rows"]
 
 
-def test_a_full_batch_asks_for_no_more_than_a_model_may_answer() -> None:
+def test_a_full_batch_asks_for_no_more_than_a_model_writes_in_time() -> None:
     model = OneAnswer({"rows": []})
     PromptedObserver(model, "m").condense(CondenseInput(groups("🟡 one"), 32_500))
-    assert model.requests[0].max_tokens == MAX_OUTPUT
+    [asked] = model.requests
+    assert (asked.max_tokens, asked.within_s) == (writable(MAX_ANSWER_S), MAX_ANSWER_S)
+    assert WITH_IDS * 32_500 < asked.max_tokens < MAX_OUTPUT
 
 
 def test_an_answer_is_read_row_by_row() -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from neve.domain.observe.prompt import OUT_OF_FORM_REMARK
-from neve.domain.observe.time_limits import COMMIT_S
+from neve.domain.observe.time_limits import COMMIT_S, READING_S, TOKENS_PER_S
 from neve.domain.records.sessions import Event, EventType
-from neve.domain.reflect.night_limits import TOKENS_PER_S
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
-from neve.observing import FilingInput, ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
+from neve.observing import (
+    CondenseInput,
+    FilingInput,
+    ObservedLine,
+    PassInput,
+    PriorMemory,
+    ProposedFact,
+    ReflectGroup,
+    ReflectInput,
+)
 from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 
@@ -340,8 +349,31 @@ def test_no_reflections() -> None:
         PromptedObserver(ScriptedModel({}), "m").reflect(GIVEN_NOTES)
 
 
+ASKED_IN_TIME: dict[str, Callable[[PromptedObserver, float], object]] = {
+    "observe": lambda observer, left: observer.observe(replace(given(output_cap=64_000), seconds_left=lambda: left)),
+    "reflect": lambda observer, left: observer.reflect(replace(GIVEN_NOTES, seconds_left=lambda: left)),
+    "condense": lambda observer, left: observer.condense(CondenseInput((), 60_000, seconds_left=lambda: left)),
+    "file": lambda observer, left: observer.file_away(FilingInput("s1", EVENTS, (), seconds_left=lambda: left)),
+}
+
+
+@pytest.mark.parametrize("left_s", [50.0, 150.0, 900.0])
+@pytest.mark.parametrize("ask", ASKED_IN_TIME.values(), ids=ASKED_IN_TIME.keys())
+def test_an_answer_is_cut_off_by_its_tokens_before_its_time_is_over(
+    ask: Callable[[PromptedObserver, float], object], left_s: float
+) -> None:
+    """A call that runs out of time is repeated unchanged, and paid for each time; one that is cut off is asked for in
+    parts."""
+    model = ScriptedModel(CUT_OFF, CUT_OFF)
+    with suppress(AnswerCutOff):
+        ask(PromptedObserver(model, "m", 1_000.0), left_s)
+    request = model.requests[0]
+    assert request.within_s <= left_s - COMMIT_S
+    assert READING_S + request.max_tokens / TOKENS_PER_S <= request.within_s
+
+
 def test_no_more_is_asked_for_than_can_be_written_in_the_time_of_an_answer() -> None:
-    """By default half of 65,000 tokens: three minutes of writing, of which a worker has one."""
+    """By default half of 65,000 tokens: eight minutes of writing, of which a worker has two."""
     model = ScriptedModel(rows(320))
     answer = PromptedObserver(model, "m").reflect(replace(GIVEN_NOTES, target_tokens=32_500))
     [request] = model.requests
@@ -359,4 +391,4 @@ def test_an_answer_that_was_written_in_time_is_kept_up_to_the_target() -> None:
 def test_a_second_reflection_is_asked_for_in_the_same_size() -> None:
     model = ScriptedModel(rows(*[10_000] * 12), rows(320))
     PromptedObserver(model, "m").reflect(replace(GIVEN_NOTES, target_tokens=32_500))
-    assert "at most 6000 tokens are allowed" in last_text(model.requests[1])
+    assert "at most 4500 tokens are allowed" in last_text(model.requests[1])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from neve.domain.compact import prompt as summary_prompt
 from neve.domain.compact.fit import fitted, items_without_room
@@ -20,9 +20,10 @@ from neve.domain.librarian.time_limits import ANSWER_TOKENS, FILING_S
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ReadAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
-from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S, FOLD_TOKENS
+from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S, FOLD_TOKENS, writable
 from neve.domain.reflect import condense_prompt
 from neve.domain.reflect import prompt as reflection_prompt
+from neve.domain.reflect.night_limits import MAX_ANSWER_S
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
 from neve.observing import (
@@ -276,9 +277,8 @@ def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
         tool_name=observation_prompt.TOOL_NAME,
         tool_description=observation_prompt.TOOL_DESCRIPTION,
         tool_schema=observation_schema(),
-        max_tokens=_room_for(given.output_cap),
+        **_bounds(given.output_cap, min(ANSWER_S, given.seconds_left() - COMMIT_S)),
         purpose="observe",
-        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
@@ -289,9 +289,8 @@ def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest
         tool_name=reflection_prompt.TOOL_NAME,
         tool_description=reflection_prompt.TOOL_DESCRIPTION,
         tool_schema=reflection_schema(),
-        max_tokens=_room_for(_fold_room(given)),
+        **_bounds(_fold_room(given), min(ANSWER_S, given.seconds_left() - COMMIT_S)),
         purpose="reflect",
-        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
@@ -307,9 +306,8 @@ def _condense_request(given: CondenseInput) -> ModelRequest:
         tool_name=condense_prompt.TOOL_NAME,
         tool_description=condense_prompt.TOOL_DESCRIPTION,
         tool_schema=condense_prompt.condensed_schema(),
-        max_tokens=_room_for(given.target_tokens),
+        **_bounds(given.target_tokens, min(MAX_ANSWER_S, given.seconds_left() - COMMIT_S)),
         purpose="condense",
-        within_s=given.seconds_left() - COMMIT_S,
     )
 
 
@@ -321,9 +319,8 @@ def _summary_request(given: SummaryInput, remark: str | None) -> ModelRequest:
         tool_name=summary_prompt.TOOL_NAME,
         tool_description=summary_prompt.TOOL_DESCRIPTION,
         tool_schema=summary_prompt.summary_schema(),
-        max_tokens=_room_for(given.target_tokens),
+        **_bounds(given.target_tokens, min(ANSWER_S, given.seconds_left() - COMMIT_S)),
         purpose="summarise",
-        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
@@ -334,15 +331,21 @@ def _filing_request(given: FilingInput) -> ModelRequest:
         tool_name=filing_prompt.TOOL_NAME,
         tool_description=filing_prompt.TOOL_DESCRIPTION,
         tool_schema=filing_schema(),
-        max_tokens=ANSWER_TOKENS,
+        **_bounds(ANSWER_TOKENS, min(FILING_ANSWER_S, given.seconds_left() - COMMIT_S), ANSWER_TOKENS),
         purpose=filing_prompt.PURPOSE,
-        within_s=min(FILING_ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
-def _room_for(tokens: int) -> int:
-    """Twice the allowed text: an answer over the budget should arrive whole, to be measured and asked for again."""
-    return min(2 * tokens + ROOM_BESIDE_TEXT, MAX_OUTPUT)
+class _Bounds(TypedDict):
+    max_tokens: int
+    within_s: float
+
+
+def _bounds(tokens: int, within_s: float, most: int = MAX_OUTPUT) -> _Bounds:
+    """Of an answer with so much text: room for twice of it, because one over the budget should arrive whole, to be
+    measured and asked for again; and for no more than is written in time."""
+    room = min(2 * tokens + ROOM_BESIDE_TEXT, most)
+    return _Bounds(max_tokens=min(room, writable(within_s)), within_s=within_s)
 
 
 # --- answers ------------------------------------------------------------------------------------

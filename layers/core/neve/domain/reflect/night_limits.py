@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from neve.domain.observe.time_limits import COMMIT_S
+from neve.domain.observe.time_limits import COMMIT_S, READING_S, TOKENS_PER_S
 
 WORKER_S = 900
-"""``Timeout`` of reflect: the longest that Lambda allows, because one answer about a full batch may take three
+"""``Timeout`` of reflect: the longest that Lambda allows, because one answer about a full batch may take thirteen
 minutes."""
 SPARE_S = 60.0
 """With less left no batch begins (docs/rules/reflect.md#worker)."""
-TOKENS_PER_S = 180.0
-"""Of an answer, as in ``time_limits.ANSWER_S``."""
+WITH_IDS = 1.5
+"""An answer's tokens for each of its text (*chosen*): it names what each row was made of."""
 MAX_ANSWER_S = WORKER_S - SPARE_S
 """One call of a model with all its attempts."""
 LEASE_S = WORKER_S + 10
@@ -32,4 +32,4 @@ harm (*chosen*)."""
 
 def needed_s(target_tokens: int) -> float:
     """How long a batch may take at most, from its question to its commit."""
-    return max(SPARE_S, target_tokens / TOKENS_PER_S + COMMIT_S)
+    return max(SPARE_S, READING_S + WITH_IDS * target_tokens / TOKENS_PER_S + COMMIT_S)

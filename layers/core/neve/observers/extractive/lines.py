@@ -44,7 +44,7 @@ _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
 _NAMES_ONESELF = re.compile(r"(?:I am|I'm) [A-Z]")
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
-LEFT_S = 2.0
+LEFT_S = 10.0
 """Seconds: with less left for the worker, reading ends too, and the commit comes."""
 
 

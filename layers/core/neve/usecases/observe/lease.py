@@ -9,17 +9,19 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from neve.domain.errors import not_found
-from neve.domain.observe.time_limits import LEASE_S as LEASE_S
+from neve.domain.observe.time_limits import ANSWERS_LEASE_S, LEASE_S
 from neve.domain.records.markers import SessionMarker
-from neve.domain.times import iso
+from neve.domain.times import iso, parse
+from neve.observing import SecondsLeft
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact
 
 
 class LeaseHeld(Exception):
-    """Another pass of this session is under way, or died less than LEASE_S ago. No failure: the message is postponed
-    (``neve.worker``) until the lease has been given back or has run out. ``place``: how far the session has come."""
+    """Another pass of this session is under way, or its worker died less than a lease ago. No failure: the message is
+    postponed (``neve.worker``) until the lease has been given back or has run out. ``place``: how far the session has
+    come."""
 
     def __init__(self, session: str, place: str) -> None:
         super().__init__(session)
@@ -48,12 +50,27 @@ def take_lease(scope: SessionScope) -> SessionMarker:
         marker, now = rows.read_marker(item), ports.clock.now()
         if marker.lease_until and marker.lease_until > iso(now):
             raise LeaseHeld(scope.session, place_of(marker))
-        until = iso(now + timedelta(seconds=LEASE_S))
+        until = iso(now + timedelta(seconds=lease_s(ports.observer.longest_s)))
         leased = replace(marker, lease_token=marker.lease_token + 1, lease_until=until)
         ports.table.write([rows.put_marker(keys, leased)])
         return replace(leased, version=marker.version + 1)
 
     return transact(ports, attempt)
+
+
+def lease_s(longest_s: float) -> float:
+    """Seconds that a lease lasts. ``longest_s``: of one answer of the observer."""
+    return LEASE_S if longest_s < LEASE_S / 2 else ANSWERS_LEASE_S
+
+
+def within_lease(scope: SessionScope, leased: SessionMarker, seconds_left: SecondsLeft) -> SecondsLeft:
+    """What is left for passes: no answer is begun that the lease, which began with ``leased``, would not outlast."""
+    ends = parse(leased.lease_until or "")
+
+    def left() -> float:
+        return min(seconds_left(), (ends - scope.ports.clock.now()).total_seconds())
+
+    return left
 
 
 def check_lease(marker: SessionMarker, token: int, now: datetime) -> None:

@@ -28,7 +28,7 @@ from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.lag.note_model import noting_what_waits
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import with_room
-from neve.usecases.observe.lease import place_of, release_lease, take_lease
+from neve.usecases.observe.lease import place_of, release_lease, take_lease, within_lease
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
@@ -79,9 +79,10 @@ def observe_session(
     if session_head.last_seq <= _done_through(marker, closing):
         report.reason = report.reason if report.passes else NOTHING_NEW
         return report
-    token = take_lease(scope).lease_token
+    leased = take_lease(scope)
+    token = leased.lease_token
     try:
-        one = _Pass(scope, incarnation, token, closing, report, seconds_left)
+        one = _Pass(scope, incarnation, token, closing, report, within_lease(scope, leased, seconds_left))
         try:
             while one.run():
                 pass

@@ -15,7 +15,7 @@ from neve.domain.records.memories import Memory
 from neve.domain.reflect.night_limits import needed_s
 from neve.domain.reflect.nightly import eligible, fitted_rows, place_of, runs_of, target_of, whole_rows, worth_a_run
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
-from neve.ports.errors import ContentRefused, ModelRefused
+from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.scope import UserScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.messages.reflection import ReflectionRequest
@@ -31,6 +31,8 @@ from neve.usecases.tenants.usage import answer_cost
 REASON = "condensed by a nightly reflection"
 NOT_WORTH = "too few rows are old enough to be worth a run"
 NOTHING = "no row is old enough"
+WITHOUT_ANSWER = (ContentRefused, UnusableAnswer)
+"""What a batch may come to nothing of: asked for unchanged, it would be paid for and come to nothing again."""
 _PARTS = ("said", "tool")
 
 
@@ -115,18 +117,19 @@ class _Night:
         return [memory for memory in old if place_of(memory) > cursors.get(_part_of(memory), ("", ""))]
 
     def _condense(self, batch: Sequence[Memory]) -> list[str]:
-        """The ids of the rows that were replaced; none for an answer without a row, for content that the model would
-        not read, and where a person changed one of them meanwhile: then all of them wait for the next run."""
+        """The ids of the rows that were replaced; none for an answer without a row or of which nothing can be used, for
+        content that the model would not read, and where a person changed one of them meanwhile: then all of them wait
+        for the next run."""
         scope = self.job.scope
         groups = [ReflectGroup(m.id, m.text, None, None, m.observed_at, day=m.observed_date) for m in batch]
         part, at, n, target = _part_of(batch[0]), place_of(batch[-1]), len(batch), target_of(batch)
         self.report.add(batches=1)
         try:
             given = CondenseInput(groups, target, self.seconds_left)
-            with noting_the_model(scope.ports), counting_failures(scope, self.job.incarnation):
+            with noting_the_model(scope.ports, WITHOUT_ANSWER), counting_failures(scope, self.job.incarnation):
                 condensed = scope.ports.observer.condense(given)
             answer = screen_condensed(scope, condensed)
-        except ContentRefused:
+        except WITHOUT_ANSWER:
             self._keep_rows(part, at, Answered(1), kept=n, refused=n)
             return []
         answered = Answered(answer.calls, answer.usage)

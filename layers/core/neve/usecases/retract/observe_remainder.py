@@ -35,7 +35,7 @@ from neve.usecases.memories.by_people.settled_facts import without_settled
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room
-from neve.usecases.observe.lease import release_lease, take_lease
+from neve.usecases.observe.lease import release_lease, take_lease, within_lease
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
@@ -111,7 +111,8 @@ def observe_remainder(
     ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the rest."""
     if next_left(scope, job_id) is None:
         return
-    token = take_lease(scope).lease_token
+    leased = take_lease(scope)
+    token, seconds_left = leased.lease_token, within_lease(scope, leased, seconds_left)
     try:
         while (found := next_left(scope, job_id)) is not None:
             left, narrowed = found
