@@ -147,6 +147,11 @@ def test_the_time_of_a_worker_of_the_jobs_is_what_the_code_reckons_with() -> Non
     assert time_limits.WORKER_S < time_limits.LEASE_S < time_limits.VISIBILITY_S
 
 
+def test_the_last_delivery_is_the_one_that_the_code_reckons_with() -> None:
+    redriven = [queue["RedrivePolicy"] for queue in queues().values() if "RedrivePolicy" in queue]
+    assert {policy["maxReceiveCount"] for policy in redriven} == {time_limits.DELIVERIES}
+
+
 def test_workers_of_a_queue_are_limited() -> None:
     """A backlog must neither drown the search domain nor run into the language model's limits."""
     stages = written(SERVICE)["Mappings"]["Stages"]

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -23,6 +25,7 @@ from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import first_shard, requeue_pending
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.jobs.messages.observation import observation_job_id
+from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.indexed_row import IndexedRow
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -165,6 +168,29 @@ def test_a_drain_is_not_done_over_words_behind_a_long_list(world: World) -> None
     refused_now = IndexedRow("s1", 2, ((1, 2),)).put(world.user(last).of_session("s1").keys, world.clock.now())
     world.table.write([refused_now])
     assert read_drain(world.scope, job.id).status == "done"
+
+
+def test_a_drain_whose_messages_were_given_up_fails_and_one_that_gets_on_does_not(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("u1", "u2"):
+        append_unqueued(world, user)
+    world.clock.move(minutes=2)
+    job = drain_embeddings(world.scope, None, wait_s=0)
+    assert (job.status, job.result["pending"]) == ("running", 4)
+    world.clock.move(minutes=50)
+    indexed = IndexedRow("s1", 2, ((1, 2),)).put(world.user("u1").of_session("s1").keys, world.clock.now())
+    world.table.write([indexed])
+    assert read_drain(world.scope, job.id).result["pending"] == 2
+    world.clock.move(minutes=50)
+    assert read_drain(world.scope, job.id).status == "running", "something came into the index less than an hour ago"
+    world.clock.move(minutes=11)
+    monkeypatch.setattr(draining, "MAX_ROWS", 2)
+    assert read_drain(world.scope, job.id).status == "running", "of so many nobody counts which are new"
+    monkeypatch.undo()
+    ended = read_drain(world.scope, job.id)
+    assert (ended.status, ended.result["pending"], ended.result["reason"]) == ("failed", 2, draining.LOST)
+    assert find_job(world.scope, job.id) == replace(ended, version=ended.version + 1, state=ANY)
 
 
 def test_a_drain_says_that_it_queued_a_part(world: World) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD
+from neve.domain.jobs.time_limits import DELIVERIES
 from neve.domain.reflect.night_limits import NO_PROGRESS_FOR, POSTPONED_S
 from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
@@ -16,10 +17,10 @@ from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.usecases.jobs.again import again
 from neve.usecases.jobs.messages.reflection import ReflectionRequest
-from neve.usecases.reflect.night_job import UserBusy
+from neve.usecases.reflect.night_job import UserBusy, give_up
 from neve.usecases.reflect.reflect_user import UserReport, reflect_user
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.reflect.run import queue_users
+from neve.usecases.reflect.run import give_up_run, queue_users
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
@@ -42,7 +43,7 @@ def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dic
     """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
     ever."""
     with telling_if_cut_off(ports, QUEUE, context):
-        return process_one_by_one(event, context, QUEUE, partial(_work, ports))
+        return process_one_by_one(event, context, QUEUE, partial(_work, ports), given_up=partial(_give_up, ports))
 
 
 def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:
@@ -65,6 +66,17 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
         _report(_correlation_id(body), report)
     if not done:  # it got somewhere: whoever is busy next is so from then on
         _send_again(ports, {name: value for name, value in body.items() if name != BUSY_SINCE})
+
+
+def _give_up(ports: Ports, body: dict[str, Any], error: Exception) -> None:
+    """No job without an end: the message of this one is a dead letter."""
+    tenant, asked = tenant_scope(ports, body["tenant"]), ReflectionRequest.of(body)
+    why = str(error) if getattr(error, "text_is_logged", False) else type(error).__name__
+    reason = f"its message was given up after {DELIVERIES} deliveries: {why}"
+    if body["work"] == "tenant":
+        give_up_run(tenant, asked, reason)
+    else:
+        give_up(tenant.of_user(body["user"]), asked, reason)
 
 
 def _got_somewhere(report: UserReport) -> bool:

@@ -1,9 +1,11 @@
 """How long the worker of the jobs queue may take, and what follows from it (docs/rules/jobs.md#queues).
 
-``template.yaml`` repeats two of these numbers; a test compares them."""
+``template.yaml`` repeats three of these numbers; a test compares them."""
 
 from __future__ import annotations
 
+DELIVERIES = 5
+"""``maxReceiveCount`` of every queue: behind the last one a message is a dead letter."""
 WORKER_S = 900
 """``Timeout`` of jobs: the longest that Lambda allows."""
 SPARE_S = 60.0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from neve.domain.jobs.time_limits import DELIVERIES
 from neve.domain.observe.time_limits import COMMIT_S, READING_S, TOKENS_PER_S
 
 WORKER_S = 900
@@ -25,6 +26,9 @@ POSTPONED_S = 30.0
 """Pause before a message whose user is busy is sent again (*chosen*)."""
 NO_PROGRESS_FOR = timedelta(minutes=30)
 """After so long a message whose user is always busy has failed (*chosen*: two leases)."""
+GIVEN_UP_AFTER = timedelta(seconds=2 * DELIVERIES * VISIBILITY_S)
+"""A job that nobody is at and that has not ended after so long has lost its message for good (*chosen*: 15 hours, twice
+as long as one takes to become a dead letter)."""
 PLANNED_AGAIN = timedelta(minutes=10)
 """A night whose users are not all queued after so long has lost its message, or is told of twice, which does no
 harm (*chosen*)."""

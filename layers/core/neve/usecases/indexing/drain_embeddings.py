@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.jobs import Job
-from neve.domain.times import iso
+from neve.domain.times import iso, parse
 from neve.ports.errors import Conflict
 from neve.ports.runtime import Clock
 from neve.ports.table import Index, WriteOp
@@ -27,6 +28,11 @@ LOOKED_WITHIN_S = 27.0
 COUNTED_WITHIN_S = 5.0
 """And for how long it is counted, at most: what of a tenant is pending may stand behind any number of sessions of which
 nothing is."""
+GIVEN_UP_AFTER, MANY_GIVEN_UP_AFTER = timedelta(hours=1), timedelta(days=1)
+"""A drain of which nothing has moved for so long has failed (*chosen*: twice as long as a message of the embed queue
+takes to become a dead letter; where there is more than is counted, nobody sees it move)."""
+MOVED_AT = "moved_at"
+LOST = "nothing of what is pending has come into the index for too long: its messages were given up"
 _PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 """Between two looks; it doubles."""
 
@@ -85,24 +91,33 @@ def _head_of(scope: TenantScope, user: str | None) -> list[WriteOp]:
 
 
 def read_drain(scope: TenantScope, job_id: str) -> Job:
-    """Any job of the tenant; a drain that was running as it stands now. Raises job_not_found, StoreUnavailable."""
+    """Any job of the tenant; a drain that was running as it stands now, failed where nothing of it moves. Raises
+    job_not_found, StoreUnavailable."""
     job = get_tenant_job(scope, job_id)
     if job.kind != KIND or job.status != "running":
         return job
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, job.user_id)
     left = _is_left(scope, asked, _seconds(clock, QUEUED_WITHIN_S, clock.monotonic_ms()))
     pending = _pending(scope, asked, COUNTED_WITHIN_S) if left else 0
-    job = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
-    if job.status == "done":
+    seen = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
+    if pending < job.result["pending"] or seen.ended:
+        moved = replace(seen, state={**job.state, MOVED_AT: iso(clock.now())})
         try:
-            scope.ports.table.write([rows.put_job(scope.keys, job)])
+            scope.ports.table.write([rows.put_job(scope.keys, moved)])
         except Conflict:
             return get_tenant_job(scope, job_id)
-    return job
+    return seen
 
 
 def _ended(scope: TenantScope, job: Job, pending: int) -> Job:
-    return job if pending else replace(job, status="done", finished_at=iso(scope.ports.clock.now()))
+    """Done when nothing is pending, failed when nothing of it has moved for so long that its messages are lost."""
+    now = scope.ports.clock.now()
+    if not pending:
+        return replace(job, status="done", finished_at=iso(now))
+    patience = GIVEN_UP_AFTER if pending < MAX_ROWS else MANY_GIVEN_UP_AFTER
+    if now - parse(job.state.get(MOVED_AT, job.created_at)) <= patience:
+        return job
+    return replace(job, status="failed", finished_at=iso(now), result={**job.result, "reason": LOST})
 
 
 def _seconds(clock: Clock, seconds: float, began_ms: float) -> TimeShare:

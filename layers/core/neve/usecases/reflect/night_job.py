@@ -14,9 +14,9 @@ from typing import Any, Literal
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import ReflectDue
-from neve.domain.reflect.night_limits import LEASE_S
+from neve.domain.reflect.night_limits import GIVEN_UP_AFTER, LEASE_S
 from neve.domain.reflect.nightly import due_again, worth_a_run
-from neve.domain.times import iso
+from neve.domain.times import iso, parse
 from neve.ports.table import Delete, Item, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
@@ -24,6 +24,10 @@ from neve.store.transact import transact
 from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest
 from neve.usecases.reflect.run_parts import COUNTS, part_put, part_row
 from neve.usecases.tenants.usage import model_usage, usage_put
+
+GIVEN_UP = "given_up"
+"""In the state of a job whose message had become a dead letter."""
+LOST = "its message was given up; the next night goes on"
 
 
 class UserBusy(Exception):
@@ -107,7 +111,8 @@ class NightJob:
         ops: list[WriteOp] = [rows.put_job(keys, ended)]
         if due is not None and due.worker == self.token:
             ops.append(_left_or_moved(self.scope, due, since))
-        ops += [part_put(key, found.get(key), result, now, failed=status == "failed") for key in part]
+        if not job.state.get(GIVEN_UP):  # else its run has counted it
+            ops += [part_put(key, found.get(key), result, now, failed=status == "failed") for key in part]
         table.write(ops)
 
     def hand_on(self) -> None:
@@ -143,7 +148,7 @@ def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob
     due = rows.read_reflect_due(found.get(keys.reflect_due))
     item = found.get(keys.job(asked.job_id))
     job = rows.read_job(item) if item else Job(asked.job_id, KIND, "queued", iso(now), user_id=scope.user)
-    if job.ended:
+    if job.ended and not job.state.get(GIVEN_UP):
         return None
     if head.version == 0 or head.state != "active":
         # without the user's id, which nobody would remove any more
@@ -158,12 +163,47 @@ def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob
     taken = replace(
         due or ReflectDue(since=asked.until), worker=token, lease_until=iso(now + timedelta(seconds=LEASE_S))
     )
-    running = replace(job, status="running", state={**job.state, **asked.body(), "worker": token})
+    so_far = {name: value for name, value in job.result.items() if name != "reason"}
+    running = replace(job, status="running", state={**job.state, **asked.body(), "worker": token}, result=so_far)
+    running = replace(running, finished_at=None)
     ports.table.write(
         [rows.check_head(keys, head), rows.put_reflect_due(keys, taken, token), rows.put_job(keys, running)]
     )
     cursors = {part: (at[0], at[1]) for part, at in job.state.get("cursors", {}).items()}
-    return NightJob(scope, asked, token, head.incarnation, head.gen, cursors, bool(job.result))
+    return NightJob(scope, asked, token, head.incarnation, head.gen, cursors, bool(so_far))
+
+
+def give_up(scope: UserScope, asked: ReflectionRequest, reason: str) -> None:
+    """The job has failed, because its message is not delivered any more. The user stays due, and the next night goes
+    on. A message that somebody gives back takes the job up all the same. Nothing where the job has ended, or the user
+    is gone."""
+    transact(scope.ports, lambda: _give_up(scope, asked, reason))
+
+
+def _give_up(scope: UserScope, asked: ReflectionRequest, reason: str) -> None:
+    keys, now = scope.keys, scope.ports.clock.now()
+    part = part_row(keys, asked.run)
+    found = scope.ports.table.get_many([keys.head, keys.job(asked.job_id), *part])
+    head, item = rows.read_head(found.get(keys.head)), found.get(keys.job(asked.job_id))
+    job = rows.read_job(item) if item else Job(asked.job_id, KIND, "queued", iso(now), user_id=scope.user)
+    if job.ended or head.version == 0 or head.state != "active":
+        return
+    counted = bool(job.state.get(GIVEN_UP))
+    state = {**job.state, **asked.body(), GIVEN_UP: True}
+    failed = replace(job, status="failed", finished_at=iso(now), state=state, result={**job.result, "reason": reason})
+    ops: list[WriteOp] = [rows.check_head(keys, head), rows.put_job(keys, failed)]
+    if not counted:
+        ops += [part_put(key, found.get(key), failed.result, now, failed=True) for key in part]
+    scope.ports.table.write(ops)
+
+
+def lost_its_message(scope: UserScope, job: Job) -> bool:
+    """Whether nobody is at the job of a user, and nobody will be."""
+    now = scope.ports.clock.now()
+    if job.ended or parse(job.created_at) + GIVEN_UP_AFTER > now:
+        return False
+    due = rows.read_reflect_due(scope.ports.table.get(scope.keys.reflect_due))
+    return due is None or due.lease_until is None or due.lease_until < iso(now)
 
 
 def _left_or_moved(scope: UserScope, due: ReflectDue, since: str | None) -> WriteOp:

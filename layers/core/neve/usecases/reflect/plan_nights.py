@@ -103,7 +103,7 @@ def _plan(ports: Ports, night: _Night, found: Mapping[Key, Item], now: datetime,
         if job is not None and not job.ended:
             job = _looked_after(scope, job, now)
             planned.finished += job.status == "done"
-        if job is not None and job.ended:
+        if job is not None and job.status == "done":
             return
         planned.unfinished_s = max(planned.unfinished_s, (now - began).total_seconds())
 
@@ -122,9 +122,11 @@ def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
 
 
 def _looked_after(scope: TenantScope, job: Job, now: datetime) -> Job:
-    """A night that is under way: told of again if its message was lost, done if its users are."""
-    if job.state.get("planned"):
-        return as_it_stands(scope, job)
+    """A night that is under way: told of again if its message was lost, done if its users are, and failed when that is
+    not to be expected any more."""
+    job = as_it_stands(scope, job)
+    if job.state.get("planned") or job.ended:
+        return job
     if parse(job.created_at) + PLANNED_AGAIN < now:
         scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, reflection_request(job))])
     return job

@@ -10,7 +10,8 @@ from typing import Any
 
 from neve.domain.ids import ulid_named
 from neve.domain.records.jobs import Job
-from neve.domain.times import iso
+from neve.domain.reflect.night_limits import GIVEN_UP_AFTER
+from neve.domain.times import iso, parse
 from neve.ports.errors import Conflict
 from neve.ports.queue import QueueName
 from neve.ports.table import Index
@@ -22,6 +23,7 @@ from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest, part
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.run_parts import COUNTS, sum_of_parts
 
+LOST = "the messages of the users that have not ended were given up; the next night goes on"
 PAGE = 10
 """Users of one page, a batch of messages on SQS: tenants take turns by it, whatever the queue makes of groups."""
 
@@ -108,15 +110,36 @@ def is_open_run(job: Job) -> bool:
 
 
 def as_it_stands(scope: TenantScope, job: Job) -> Job:
-    """A run with what came of its users so far, done when that is all of them."""
+    """A run with what came of its users so far, done when that is all of them; failed when it is not for so long that
+    the messages of the others are lost. Their rows stay due."""
     parts = sum_of_parts(scope, job.id)
     result: dict[str, Any] = {"users": job.result.get("users", 0), "ended": parts["users"], "failed": parts["failed"]}
     seen = replace(job, result=result | {name: parts[name] for name in COUNTS})
-    if not job.state.get("planned") or parts["users"] < result["users"]:
+    now = scope.ports.clock.now()
+    if job.state.get("planned") and parts["users"] >= result["users"]:
+        ended = replace(seen, status="done", finished_at=iso(now))
+    elif parse(job.created_at) + GIVEN_UP_AFTER < now:
+        ended = _failed(seen, LOST, iso(now))
+    else:
         return seen
-    done = replace(seen, status="done", finished_at=iso(scope.ports.clock.now()))
     try:
-        scope.ports.table.write([rows.put_job(scope.keys, done)])
+        scope.ports.table.write([rows.put_job(scope.keys, ended)])
     except Conflict:
         return get_tenant_job(scope, job.id)
-    return done
+    return ended
+
+
+def give_up_run(scope: TenantScope, asked: ReflectionRequest, reason: str) -> None:
+    """The run has failed, because the message that tells its users is not delivered any more. One that has ended stays
+    as it is."""
+
+    def attempt() -> None:
+        job = _run(scope, asked)
+        if not job.ended:
+            scope.ports.table.write([rows.put_job(scope.keys, _failed(job, reason, iso(scope.ports.clock.now())))])
+
+    transact(scope.ports, attempt)
+
+
+def _failed(job: Job, reason: str, at: str) -> Job:
+    return replace(job, status="failed", finished_at=at, result={**job.result, "reason": reason})
