@@ -228,7 +228,7 @@ def test_what_does_not_fit_is_told(world: World) -> None:
     put(world, "/profile/people/tom", "A friend.")
     opened = open_session(world.user(), OpenSession("s1"))
     assert opened.transparency == [
-        "Loaded 2 MemoryVault always-load entries: long, zero",
+        "Loaded 2 always-load entries: long, zero",
         "Left out for want of room: too-long, identity",
     ]
     assert opened.pack.manifest is not None
@@ -296,7 +296,7 @@ def test_the_partial_pack_is_straight_from_the_table(world: World, monkeypatch: 
     assert (paths(view.always), paths(view.left_out)) == (["/always-load/rules"], ["/always-load/long"])
     assert text(view) == text(whole)
     opened = open_session(world.user(), OpenSession("s2"))
-    assert opened.transparency[0] == "Loaded 1 MemoryVault always-load entries: rules"
+    assert opened.transparency[0] == "Loaded 1 always-load entries: rules"
     assert opened.degraded == ["pack:partial"]
 
 

@@ -77,8 +77,8 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
 
 
 def _loaded(pack: PackView) -> list[str]:
-    """In the wording that integrators of the recall loop expect (docs/rules/sessions.md#open)."""
-    lines = [f"Loaded {len(pack.always)} MemoryVault always-load entries: {_slugs(pack.always)}"]
+    """What the session was started with, in lines for the person at the screen (docs/rules/sessions.md#open)."""
+    lines = [f"Loaded {len(pack.always)} always-load entries: {_slugs(pack.always)}"]
     if pack.left_out:
         more = f", and {pack.also_left_out} more" if pack.also_left_out else ""
         lines.append(f"Left out for want of room: {_slugs(pack.left_out)}{more}")
