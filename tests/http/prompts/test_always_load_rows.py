@@ -28,11 +28,11 @@ def test_c02_all_of_them_in_one_block_by_priority_then_path(user: Person) -> Non
 
 @pytest.mark.live
 def test_c03_a_line_names_what_was_loaded(user: Person) -> None:
-    assert user.open("s0")["transparency"] == ["Loaded 0 MemoryVault always-load entries: (none)"]
+    assert user.open("s0")["transparency"] == ["Loaded 0 always-load entries: (none)"]
     for name in "cab":
         user.put_document(f"/always-load/{name}", f"Text {name}.")
     user.put_document("/profile/identity", "Ana.", prompt_label="Identity")
-    loaded = "Loaded 3 MemoryVault always-load entries: a, b, c"
+    loaded = "Loaded 3 always-load entries: a, b, c"
     assert user.open("s1")["transparency"] == [loaded]
     user.put_document("/always-load/novel", "word " * 4_000)
     opened = user.open("s2")
