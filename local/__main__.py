@@ -57,6 +57,7 @@ def main() -> int:
             choices,
             test_controls=given.test_controls,
             open_engines=_engines(given.stack, test=given.test_controls),
+            new_key=given.new_key,
         )
         stop = StopSignal(too_early=lambda: service.rebuilding)
         service.start()
@@ -117,6 +118,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="default: bge-small")
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
+    parser.add_argument("--new-key", action="store_true", help="make another API key, of every scope, and print it")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
     return parser.parse_args()
 
@@ -135,12 +137,15 @@ def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:
     print(f"  data      {service.folder.path}")
     print(f"  observer  {_observer(choices)}")
     print(f"  embedder  {_embedder(choices)}")
-    print(f"  API key   {service.api_key}")
+    print(f"  API key   {service.api_key.text or '-'}")
+    print(f"            ({service.api_key.told})")
+    if service.api_key.text is None:
+        print("            (another one: make run ARGS=--new-key)")
     print()
     if test_controls:
         print(f"Test controls are on (/__test/…); the log goes to {service.folder.path / LOG}", flush=True)
     else:
-        print(CURLS.format(url=service.url, key=service.api_key))
+        print(CURLS.format(url=service.url, key=service.api_key.text or "<yours>"))
         print("Ctrl-C stops it; the data stays.", flush=True)
 
 
@@ -162,7 +167,7 @@ def _write_ready_file(path: Path, service: Service) -> None:
     """Whole or not there: a test waits for it to appear. It holds the key, so only its owner may read it."""
     partial = path.with_name(path.name + ".partial")
     partial.touch(mode=0o600)
-    ready = {"url": service.url, "api_key": service.api_key, "pid": os.getpid(), "data": str(service.folder.path)}
+    ready = {"url": service.url, "api_key": service.api_key.text, "pid": os.getpid(), "data": str(service.folder.path)}
     partial.write_text(json.dumps(ready), encoding="utf-8")
     partial.replace(path)
 

@@ -52,7 +52,14 @@ class Service:
     """Raises OSError for a port that is taken, and DataFolderError. Nothing runs before ``start``."""
 
     def __init__(
-        self, data: Path, port: int, choices: Choices, *, test_controls: bool, open_engines: OpenEngines = EmbeddedPorts
+        self,
+        data: Path,
+        port: int,
+        choices: Choices,
+        *,
+        test_controls: bool,
+        open_engines: OpenEngines = EmbeddedPorts,
+        new_key: bool = False,
     ) -> None:
         with ExitStack() as opened:
             self._server = HttpServer(port)
@@ -65,7 +72,7 @@ class Service:
             self._template = self._engines.template
             opened.callback(self._engines.close)
             self.folder.must_hold(self._engines.holds)
-            self.api_key = ready_key(self._engines, self.folder.path)
+            self.api_key = ready_key(self._engines, self.folder.path, anew=new_key)
             opened.pop_all()
         self._controls = Controls() if test_controls else None
         self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines

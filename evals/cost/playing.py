@@ -82,7 +82,7 @@ def play(data: Path, template: Template, turns: int) -> Bills:
     """``data``: an empty folder."""
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "false"
     engines = EmbeddedPorts(data, template, BASE_URL, Choices("bge-small"))
-    stage = _Stage(engines, template, ready_key(engines, data))
+    stage = _Stage(engines, template, str(ready_key(engines, data).text))
     stage.load()
     turn, end, schedules = stage.play(turns), stage.end(), stage.schedules()
     bills = Bills(turn, end, stage.export(), stage.erase(), schedules)

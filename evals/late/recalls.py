@@ -124,7 +124,7 @@ def _measured(data: Path, given: argparse.Namespace) -> dict[str, Any]:
     texts = memory_texts(given.utterances, SEED)
     with closing(_engines(data, given.stack, texts[:POOL])) as engines:
         template = engines.template
-        key = ready_key(engines, data)
+        key = str(ready_key(engines, data).text)
         wiring.install(engines)
         invoke = Functions(template.functions).invoke
         workers = [StreamWorker(source, engines.changes, invoke, _give_up) for source in template.stream_sources]

@@ -37,7 +37,7 @@ class Service:
         self._engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
         self.observer = MeteredObserver()
         self._engines.observer = self.observer
-        key = ready_key(self._engines, data)
+        key = str(ready_key(self._engines, data).text)
         wiring.install(self._engines)
         functions = Functions(template.functions)
         self._client = InProcess(Gateway(template, functions.invoke), key)

@@ -156,14 +156,50 @@ def test_a_person_who_runs_it_is_shown_warnings_and_no_line_a_request(
 
 def test_the_key_is_for_its_owner_only_and_is_replaced_when_lost(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    server.stop()
+    assert "(new, of every scope; kept in " in server.stop()
     for file in (server.data / "api-key", server.ready_file):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    lost = server.ready["api_key"]
     (server.data / "api-key").unlink()
     other = Server(tmp_path)
-    assert other.ready["api_key"] != server.ready["api_key"]
+    assert other.ready["api_key"] != lost
     other.api.expect(200, "GET", "/v1/policy")
-    other.stop()
+    told = other.stop()
+    assert f"holds none of an earlier start; still good: nv_{lost.split('_')[1]}_…; kept in " in told, "not in silence"
+
+
+def test_a_start_says_which_key_is_in_use_and_makes_no_other(tmp_path: Path) -> None:
+    first = Server(tmp_path)
+    first.stop()
+    for _ in range(2):
+        again = Server(tmp_path)
+        assert again.ready["api_key"] == first.ready["api_key"]
+        told = again.stop()
+        assert f"  API key   {first.ready['api_key']}\n            (as before, from {again.data / 'api-key'})\n" in told
+
+
+def test_a_start_makes_no_key_in_place_of_one_that_was_rotated(tmp_path: Path) -> None:
+    first = Server(tmp_path)
+    ready_made = first.ready["api_key"]
+    successor = first.api.expect(201, "POST", "/v1/keys", {"scopes": ["chat", "records", "admin"]})["key"]
+    rotating = ApiClient(first.ready["url"], successor)
+    rotating.expect(204, "DELETE", f"/v1/keys/{ready_made.split('_')[1]}")
+    rotating.close()
+    first.stop()
+
+    again = Server(tmp_path)
+    assert again.ready["api_key"] is None
+    with closing(ApiClient(again.ready["url"], successor)) as client:
+        client.expect(200, "GET", "/v1/policy")
+        client.expect(201, "POST", "/v1/keys", {"scopes": ["chat"]})  # a key that nobody asked for would be in the way
+    told = again.stop()
+    assert f"was revoked; still good: nv_{successor.split('_')[1]}_…" in told
+    assert "make run ARGS=--new-key" in told and "export NEVE_KEY=<yours>" in told
+
+    asked = Server(tmp_path, "--new-key")
+    asked.api.expect(200, "GET", "/v1/policy")
+    assert "(new, as asked for; still good: " in asked.stop()
+    assert Server(tmp_path).stop().count(asked.ready["api_key"]) == 2, "it is the ready-made one from then on"
 
 
 def test_a_folder_in_use_a_taken_port_and_a_foreign_folder_are_said_plainly(tmp_path: Path) -> None:
