@@ -124,6 +124,8 @@ def _open(path: Path, moved_aside: Path | None, damage: str | None) -> DataFolde
 
 def _check_ours(path: Path) -> None:
     """Never lock, and never move, somebody else's folder."""
+    if path.exists() and not path.is_dir():
+        raise DataFolderError(f"{path} is a file: choose a folder, or one that does not exist.")
     if path.is_dir() and any(path.iterdir()) and not any((path / name).exists() for name in (LOCK, FORMAT)):
         raise DataFolderError(f"{path} holds something else: choose an empty folder, or one that does not exist.")
 
