@@ -60,7 +60,7 @@ class Shell:
 
     def close(self) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
 
 
 @pytest.fixture(scope="module")

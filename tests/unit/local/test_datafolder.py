@@ -258,7 +258,7 @@ def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
 
 def test_a_file_is_no_folder(path: Path) -> None:
     path.write_text("a file")
-    with pytest.raises(DataFolderError, match="cannot be opened"):
+    with pytest.raises(DataFolderError, match="is a file: choose a folder"):
         open_data_folder(path)
 
 
