@@ -96,16 +96,38 @@ WRONG_KEY = (
         f"{KEYS}::test_a_good_key_is_refused_in_another_stage_of_the_api",
     ),
 )
+FIRST_DEPLOYMENT = (
+    Safeguard(
+        "a function is made when its role may write traces",
+        *(TEMPLATE, "DependsOn: [RecallPolicy, TracingPolicy]", "DependsOn: RecallPolicy"),
+        "tests/infra/test_functions.py::test_a_function_is_made_when_its_role_may_all_that_it_needs",
+    ),
+    Safeguard(
+        "what a failed first deployment has made goes with it",
+        *("infra/data.yaml", "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Retain"),
+        "tests/infra/test_data_stack.py::test_a_first_deployment_that_fails_leaves_nothing_behind",
+    ),
+)
 TIME = (
     Safeguard(
+        "a longer answer is cut off by its tokens, and not by its time",
+        *("layers/core/neve/observers/prompted.py", "min(room, writable(within_s))", "room"),
+        "tests/unit/observers/test_prompted_observer.py"
+        "::test_an_answer_is_cut_off_by_its_tokens_before_its_time_is_over",
+    ),
+    Safeguard(
         "the timeout of a worker is the one that the code reckons with",
-        *(TEMPLATE, "      Timeout: 60\n", "      Timeout: 120\n"),
+        *(TEMPLATE, "      Timeout: 300\n", "      Timeout: 120\n"),
         f"{SOURCES}::test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with",
         after="  CompactFunction:",
     ),
     Safeguard(
         "a lease outlasts its worker",
-        *("layers/core/neve/domain/observe/time_limits.py", "LEASE_S = WORKER_S + 10", "LEASE_S = WORKER_S - 10"),
+        *(
+            "layers/core/neve/domain/observe/time_limits.py",
+            "ANSWERS_LEASE_S = WORKER_S + 10",
+            "ANSWERS_LEASE_S = WORKER_S - 10",
+        ),
         f"{SOURCES}::test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with",
     ),
     Safeguard(
@@ -208,6 +230,7 @@ DEPLOYMENT = (
 SAFEGUARDS = {
     "postponed messages": POSTPONED_MESSAGES,
     "a wrong key": WRONG_KEY,
+    "first deployment": FIRST_DEPLOYMENT,
     "time": TIME,
     "pages": PAGES,
     "an authorizer whose table is down": AUTHORIZER_DOWN,
