@@ -41,8 +41,7 @@ read up to here, so that it is told so."""
 IDLE_S = 75
 """An idle connection is closed after this long; AWS closes after 60 to 350 s, depending on the front."""
 REQUEST_S = 30.0
-"""From the first byte of a request to its last: one that is never finished would hold its thread for ever (API Gateway
-gives up after as long)."""
+"""From the first byte of a request to its last (*chosen*): one that is never finished would hold its thread."""
 MAX_DISCARDED = 64 * 1024 * 1024
 """How much of an oversized body is read away, so that the client gets to see the answer instead of a reset."""
 DISCARD_S = 2.0

@@ -58,8 +58,8 @@ thread that waits is one less for the next request.
 * A page of a stream may hold 1 MB that has to be read from storage: 5 s.
 * Titan answers a text in 100 to 300 ms, a cold one in seconds. Two attempts only: the embed worker makes attempts of
   its own with pauses (``embed_texts``), and a recall has gone on without the vector long before.
-* A function answers when its handler does, the workers' at the latest after 60 s; a second attempt would be a second
-  run. CodeDeploy is told a verdict once a deployment.
+* A function answers when its handler does, the workers that the check before a deployment calls at the latest after
+  60 s; a second attempt would be a second run. CodeDeploy is told a verdict once a deployment.
 
 ``standard`` is the mode that also spends a budget on retries: a service that is down is not asked ever more often."""
 

@@ -22,8 +22,8 @@ from neve.usecases.erase.user_stores import remove_everything
 from neve.usecases.images.create_upload import EXPIRES_S
 
 SETTLE_S = EXPIRES_S + 60
-"""The target of an upload lives longest (900 s), then a worker (60 s, template.yaml) and a request (29 s). Workers that
-live longer write rows, which is refused them, and exports, within 900 s."""
+"""The target of an upload, and the worker of a night, of jobs or of a librarian, live longest (900 s, template.yaml);
+others have 300 s and a request 29 s. The 60 s beside them are for what is on its way to a store."""
 
 
 class UserNotFound(LookupError):
