@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from neve import wiring
 from neve.http.answers.events import appended_answer
-from neve.http.answers.job import ended_answer, job_answer, observation_answer, staged_job
+from neve.http.answers.job import ended_answer, job_answer, job_once, observation_answer, staged_job
 from neve.http.answers.uploads import upload_target
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, fitting, once
+from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.retract import retractions as r
 from neve.http.schemas.sessions import events as e
@@ -38,16 +38,16 @@ router.on(r.RETRACT_EVENTS)(
     lambda call: Answer(body=r.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
 )
 router.on(e.CREATE_UPLOAD)(upload_target)
-router.on(j.OBSERVE)(lambda call: once(call, lambda: observation_answer(call.session, call.body.wait)))
+router.on(j.OBSERVE)(lambda call: job_once(call, lambda: observation_answer(call.session, call.body.wait)))
 
 
 @router.on(j.COMPACT)
 def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
     body = call.body
-    return once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
+    return job_once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
 
 
-router.on(j.END)(lambda call: once(call, lambda: ended_answer(end_session(call.session, call.body.outcome))))
+router.on(j.END)(lambda call: job_once(call, lambda: ended_answer(end_session(call.session, call.body.outcome))))
 router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
 
 

@@ -118,8 +118,10 @@ def change(verb: Any, path: str, text: str, base_rev: int | None = None, **more:
     return Action(verb, path, text, base_rev, **({"certainty": "high", "seqs": (1,)} | more))
 
 
-def paths(result: dict[str, Any]) -> Sequence[str]:
-    return [one["path"] for one in result["documents"]]
+def paths(world: LibraryWorld, result: dict[str, Any]) -> Sequence[str]:
+    """Where the documents stand by now that a job's result names."""
+    places = map(world.user().keys.document_place, (one["id"] for one in result["documents"]))
+    return [str(item["path"]) for item in map(world.table.get, places) if item is not None]
 
 
 def proposals(world: LibraryWorld) -> list[Proposal]:

@@ -27,6 +27,7 @@ from neve.usecases.documents.get_document import find_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
+from neve.usecases.jobs.named_documents import with_paths
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
@@ -70,12 +71,15 @@ def test_a_session_ends_in_documents_a_summary_and_a_job_that_is_done(world: Lib
     world.observer.filings = [answer(change("create", SARAH, "Travels along.", tags=("travel",), importance=4))]
     world.file()
     done = job_of(world, job)
-    assert (done.status, paths(done.result), done.result["filed"]["seq_to"]) == ("done", [SARAH], 2)
+    assert (done.status, paths(world, done.result), done.result["filed"]["seq_to"]) == ("done", [SARAH], 2)
     [summary] = summaries(world)
     assert (summary.tier, summary.kind, summary.session_id) == (Tier.EPISODIC, Kind.SESSION_SUMMARY, "s1")
     assert (summary.outcome, summary.emotional_tone, summary.key_topics) == ("INTERRUPTED", "pleased", ("oslo",))
     assert "A trip to Oslo" in summary.text and "# A trip to Oslo" in str(world.text(OSLO))
-    assert done.result["session_summary"] == {"memory_id": summary.id, "path": OSLO, "outcome": "INTERRUPTED"}
+    named = {"memory_id": summary.id, "document_id": world.revisions(OSLO)[0].id, "outcome": "INTERRUPTED"}
+    assert done.result["session_summary"] == named
+    shown = with_paths(world.user(), done).result
+    assert (shown["documents"][0]["path"], shown["session_summary"]) == (SARAH, named | {"path": OSLO})
     assert get_session(world.session).head.status == "extracted"
 
 
@@ -275,7 +279,7 @@ def test_a_path_is_written_once_and_the_other_changes_stand(world: LibraryWorld,
     world.end()
     report = world.file()
     assert report is not None and report.rejected == {"too_many": 1}
-    assert paths(report.result) == ["/projects/b", "/profile/goals"]
+    assert paths(world, report.result) == ["/projects/b", "/profile/goals"]
     assert (world.text("/projects/b"), world.text("/projects/c")) == ("A.", "C.")
 
 
@@ -288,7 +292,7 @@ def test_changes_that_one_transaction_has_no_room_for_are_left_out_and_told(worl
     job = world.end()
     world.file()
     result = job_of(world, job).result
-    moved = paths(result)
+    moved = paths(world, result)
     assert moved == [f"{path}-x" for path in people[: len(moved)]] and len(moved) >= 14
     assert result["rejected"] == {"too_many": 1 + 16 - len(moved), "malformed": 1}
     assert all(world.text(path) == "Somebody." for path in people[len(moved) :])
@@ -312,7 +316,7 @@ def test_what_is_unsure_or_a_tools_or_nowhere_waits_for_a_person(world: LibraryW
     reasons = {one.action.path: one.reason for one in proposals(world)}
     assert reasons == {"/nowhere/x": "illegal_path", "/profile/goals": "low"}
     done = job_of(world, job)
-    assert (paths(done.result), done.result["rejected"]) == (["/profile/preferences"], {"malformed": 2})
+    assert (paths(world, done.result), done.result["rejected"]) == (["/profile/preferences"], {"malformed": 2})
 
 
 def test_a_move_takes_the_history_along(world: LibraryWorld) -> None:
@@ -380,7 +384,7 @@ def test_a_session_whose_answers_are_all_cut_off_is_filed_without_help(
     assert (model.asked, get_session(world.session).head.status) == (2, "extracted")
     [summary] = summaries(world)
     assert "I prefer the window seat" in summary.text
-    assert (world.text(SARAH), paths(done.result)) == ("A nurse.", [])
+    assert (world.text(SARAH), paths(world, done.result)) == ("A nurse.", [])
     assert rejected == [{"cut_off": 1}]
 
 
@@ -481,7 +485,7 @@ def test_what_never_has_room_waits_as_an_addition_that_can_be_approved(world: Li
     [proposal] = proposals(world)
     assert (proposal.reason, proposal.action.verb) == ("not_shown", "append")
     assert report is not None and (report.asked, report.raced) == (2, 0)
-    assert sorted([*paths(report.result), proposal.action.path]) == people
+    assert sorted([*paths(world, report.result), proposal.action.path]) == people
     decide(world.user(), proposal.id, Decision("approve"))
     assert all(str(world.text(path)).endswith("Lisbon.\n\nMine.") for path in people)
 
@@ -524,20 +528,20 @@ def test_rules_put_each_kind_where_it_belongs(by_rules: LibraryWorld) -> None:
         "I work at Google as an engineer.",
         "I'm tired today.",
     )
-    assert paths(result) == [
+    assert paths(by_rules, result) == [
         "/profile/preferences",
         "/profile/people/tom",
         "/projects/alpha/decisions/2026-03-10-postgres-alpha-project",
         "/profile/identity",
     ]
-    assert not any("tired" in str(by_rules.text(path)) for path in paths(result))
+    assert not any("tired" in str(by_rules.text(path)) for path in paths(by_rules, result))
 
 
 def test_rules_update_what_is_there_and_keep_its_history_below(by_rules: LibraryWorld) -> None:
     by_rules.put("/profile/identity", "Works at Google as an engineer. Speaks Irish.")
     by_rules.put(SARAH, "# Sarah\n\nMy own words about her.")
     result = filed(by_rules, "I left Google, now CTO at Acme.", "Sarah is allergic to nuts.")
-    assert {(one["path"], one["rev"]) for one in result["documents"]} >= {("/profile/identity", 2), (SARAH, 2)}
+    assert {"/profile/identity", SARAH} <= set(paths(by_rules, result)) and by_rules.rev(SARAH) == 2
     current, earlier = str(by_rules.text("/profile/identity")).split("## Earlier")
     assert "Acme" in current and "Works at Google" not in current and "Speaks Irish." in current
     assert "Works at Google as an engineer" in earlier
@@ -549,9 +553,8 @@ def test_rules_write_to_a_long_document_too(by_rules: LibraryWorld, times: int) 
     """docs/rules/librarian.md#extractive: above 100,000 characters a section at its end."""
     by_rules.put("/profile/identity", LONG * times)
     result = filed(by_rules, "I work as a nurse now.")
-    assert {"action": "update" if times == 1 else "append", "path": "/profile/identity", "rev": 2} in result[
-        "documents"
-    ]
+    written = dict(zip(paths(by_rules, result), result["documents"], strict=True))["/profile/identity"]
+    assert (written["action"], written["rev"]) == ("update" if times == 1 else "append", 2)
     text = str(by_rules.text("/profile/identity"))
     assert text.startswith((LONG * times).strip()) and "nurse" in text[-80:]
     assert ("# Identity" in text) is (times == 2)
@@ -561,14 +564,14 @@ def test_rules_write_to_a_long_document_too(by_rules: LibraryWorld, times: int) 
 def test_rules_say_nothing_twice(by_rules: LibraryWorld) -> None:
     filed(by_rules, "I live in Lyon.")
     before = by_rules.text("/profile/identity")
-    assert "/profile/identity" not in paths(filed(by_rules, "I live in Lyon."))
+    assert "/profile/identity" not in paths(by_rules, filed(by_rules, "I live in Lyon."))
     assert by_rules.text("/profile/identity") == before
 
 
 def test_small_talk_leaves_no_document_but_the_conversations(by_rules: LibraryWorld) -> None:
     result = filed(by_rules, "ok", "I'm tired today")
-    assert paths(result) == ["/profile/preferences"], "what was said before"
-    assert result["session_summary"]["path"].startswith("/conversations/2026-03-10-")
+    assert paths(by_rules, result) == ["/profile/preferences"], "what was said before"
+    assert document_path(by_rules).startswith("/conversations/2026-03-10-")
 
 
 # --- the outcome --------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
-from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, proposals
+from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, paths, proposals
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
 SARAH = "/profile/people/sarah"
@@ -418,7 +418,7 @@ def test_a_filing_waits_for_the_job_of_what_is_taken_back(world: LibraryWorld) -
     assert get_job(world.user(), job.result["librarian_job_id"]).status == "done"
     done = get_job(world.user(), ended.id)
     assert (done.status, done.result["filed"]["seq_to"]) == ("done", 6)
-    assert [one["path"] for one in done.result["documents"]] == [SARAH]
+    assert paths(world, done.result) == [SARAH]
     assert done.result["reason"] == "end"
 
 

@@ -111,3 +111,15 @@ def answers_about(table: Table, keys: UserKeys, ids: Collection[str]) -> Iterato
         for item in all_rows(table, keys.answers, prefix=start + only):
             if _END_OF_ID.split(item["sk"].removeprefix(start), 1)[0] in ids:
                 yield key_of(item)
+
+
+def answers_with_paths(table: Table, keys: UserKeys) -> Iterator[Key]:
+    """What calls were answered that name documents by their paths: where else something stands, and what was deleted.
+    Raises StoreUnavailable."""
+    for item in all_rows(table, keys.answers, prefix=keys.answers_below("DELETE", "documents")):
+        yield key_of(item)
+    for method in ("DELETE", "PATCH"):
+        for item in all_rows(table, keys.answers, prefix=keys.answers_below(method, "memories/")):
+            copies = loaded_json(item["reply"]).get("also_in", ()) if "reply" in item else ()
+            if any("path" in copy for copy in copies):
+                yield key_of(item)

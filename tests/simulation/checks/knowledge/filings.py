@@ -30,7 +30,7 @@ def a_cursor_passes_what_is_written_with_it(run: Run) -> Found:
             if (filed["seq_from"], filed["seq_to"]) != (before.filed_seq + 1, after.filed_seq):
                 yield f"{written.key}: says {filed}, and moved from {before.filed_seq} to {after.filed_seq}"
             for one in after.result["documents"]:
-                if not any(_is_document(row, one["path"], one["rev"]) for row in together):
+                if not any(_is_document(row, one["id"], one["rev"]) for row in together):
                     yield f"{written.key}: {one} is not written with the cursor"
             for proposal in after.result.get("inbox", ()):
                 if not any(row.new is not None and row.new.get("id") == proposal for row in together):
@@ -168,9 +168,9 @@ def _by_librarian(item: Item) -> bool:
     return item["provenance"]["by"] == "assistant" and not item["path"].startswith("/conversations/")
 
 
-def _is_document(written: Written, path: str, rev: int) -> bool:
+def _is_document(written: Written, document_id: str, rev: int) -> bool:
     new = written.new
-    return new is not None and new["type"] == HEAD and (new["path"], new["rev"]) == (path, rev)
+    return new is not None and new["type"] == HEAD and (new["id"], new["rev"]) == (document_id, rev)
 
 
 def _is_memory(written: Written, memory_id: str | None) -> bool:

@@ -305,7 +305,7 @@ def test_nothing_that_stays_says_what_only_a_librarian_said_of_the_deleted(
                 erased.add(after.rev)
     found = carriers([History(revisions, frozenset(erased), frozenset())])
     staying = [one for one in revisions if one.rev not in erased]
-    left = [without_drawn(one, found[0].drawn) if found else one for one in staying]
+    left = [without_drawn(one, found[0].drawn, staying[-1].path) if found else one for one in staying]
     assert [one.text for one in left] == [one.text for one in staying]
     assert not left or carriers([History(left, frozenset(), frozenset())]) == []
     said = {one.name for one in revisions if one.rev in erased and "name" not in one.derived}

@@ -60,7 +60,8 @@ def carriers(histories: Sequence[History]) -> list[Carrier]:
     found = []
     for one in histories:
         words = of_all if one.head.supersedes else drawn[one.id]
-        revs = frozenset(r.rev for r in one.revisions if r.rev not in one.erased and carried(r, words))
+        staying = (r for r in one.revisions if r.rev not in one.erased)
+        revs = frozenset(r.rev for r in staying if without_drawn(r, words, one.head.path) != r)
         if revs:
             in_force = one.head.rev not in one.touched
             found.append(Carrier(one.id, one.head.rev, revs, words, in_force))
@@ -106,13 +107,14 @@ def carried(document: Document, drawn: Collection[Given]) -> frozenset[Given]:
     return frozenset(found)
 
 
-def without_drawn(document: Document, drawn: Collection[Given]) -> Document:
-    """With a name and a summary that its own text makes, in the place of those, and without those tags. It keeps its
-    path, which is no name any more. ``document``: with its text."""
-    gone = carried(document, drawn)
+def without_drawn(document: Document, drawn: Collection[Given], path: str) -> Document:
+    """With a name and a summary that its own text makes, in the place of those, and without those tags. ``path``: where
+    it stands by now, which it keeps; of such a one where it stood before nothing is left. ``document``: with its
+    text."""
+    left = replace(document, path=path) if ("path", document.path) in drawn else document
+    gone = carried(document, drawn) | carried(left, drawn)
     fields = {name for name, _ in gone}
-    tags = tuple(tag for tag in document.tags if ("tags", tag) not in gone)
-    left = replace(document, tags=tags)
+    left = replace(left, tags=tuple(tag for tag in document.tags if ("tags", tag) not in gone))
     if "name" in fields:
         title = title_of(document.text)
         derived = tuple(name for name in left.derived if name != "name")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from neve.domain.records.jobs import Job
-from neve.http.router import Answer
+from neve.http.calls import once
+from neve.http.router import Answer, Call
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.scope import SessionScope, UserScope
-from neve.usecases.jobs.read_jobs import get_job
+from neve.store.idempotency import StoredReply
+from neve.usecases.jobs.named_documents import with_paths
+from neve.usecases.jobs.read_jobs import find_job, get_job
 from neve.usecases.jobs.stages import stages_of
 from neve.usecases.observe.model_down import queued_of
 from neve.usecases.observe.request_observation import request_observation
@@ -19,6 +23,22 @@ def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
     """200 for a job that has ended, 202 for one that has not."""
     status = 200 if job.ended else 202
     return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
+
+
+def job_once(call: Call[Any, Any], work: Callable[[], Answer]) -> Answer:
+    """``work``, or its first answer to the caller's Idempotency-Key. A result may say what the user said: it is kept in
+    the job's row alone, where a deletion finds it, and read there again."""
+
+    def again(stored: StoredReply) -> Answer:
+        body = stored.body
+        job = find_job(call.tenant, body["id"]) if "result" in body else None
+        return Answer(stored.status, body if job is None else body | {"result": job.result})
+
+    return once(call, work, keep=_with_blank_result, again=again)
+
+
+def _with_blank_result(body: dict[str, Any]) -> dict[str, Any]:
+    return body | {"result": {}} if "result" in body else body
 
 
 def ended_answer(job: Job) -> Answer:
@@ -34,5 +54,5 @@ def observation_answer(scope: SessionScope, wait: bool) -> Answer:
 
 def staged_job(scope: UserScope, job_id: str) -> Answer:
     """With how far its work has come, in the index too. Raises job_not_found, StoreUnavailable."""
-    job = with_index(scope, get_job(scope, job_id))
+    job = with_paths(scope, with_index(scope, get_job(scope, job_id)))
     return Answer(body=JobOut.of(job, stages_of(scope, job)))

@@ -21,9 +21,9 @@ State = Literal["done", "running", "waiting", "failed"]
 
 
 def stages_of(scope: UserScope, job: Job) -> list[dict[str, str]]:
-    """``analyse``: the events were read. ``extract``: what is worth keeping of them is written. ``embed``, ``upsert``:
-    it has its vectors, and is in the index. ``ready``: it can be found. Empty for another kind of job. Two reads.
-    Raises StoreUnavailable."""
+    """``job``: with its paths. ``analyse``: the events were read. ``extract``: what is worth keeping of them is
+    written. ``embed``, ``upsert``: it has its vectors, and is in the index. ``ready``: it can be found. Empty for
+    another kind of job. Two reads. Raises StoreUnavailable."""
     if job.kind not in STAGED or job.session_id is None:
         return []
     read = job.status == "done" or "observed_seq" in job.result
@@ -72,7 +72,7 @@ def _ids(result: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _paths(result: Mapping[str, Any]) -> Iterable[str]:
-    yield from (one["path"] for one in result.get("documents", ()))
+    yield from (one["path"] for one in result.get("documents", ()) if "path" in one)
     summary = result.get("session_summary", {})
     if "path" in summary:
         yield summary["path"]

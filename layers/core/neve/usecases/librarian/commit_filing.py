@@ -14,6 +14,7 @@ from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
 from neve.domain.librarian.paths import folder_of
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
+from neve.domain.memories.text import fingerprint
 from neve.domain.observe.trust import Said
 from neve.domain.records.documents import Document
 from neve.domain.records.markers import SessionMarker
@@ -189,7 +190,7 @@ class FilingCommit:
                     continue
                 ops += planned.ops
                 document = planned.written.document
-                self.done.append({"action": action.verb, "path": document.path, "rev": document.rev})
+                self.done.append({"action": action.verb, "id": document.id, "rev": document.rev})
         raced, not_shown = ([action.path for action, why in waiting if why == one] for one in ("raced", "not_shown"))
         if (raced and not self.insist) or (not_shown and not self.insist_unseen):
             raise EditConflict(raced, not_shown)
@@ -237,7 +238,7 @@ class FilingCommit:
             tags=(action.tags or (folder_of(action.path),)) if before is None else None,
             importance=action.importance if before is None else None,
             source_type=SOURCE_TYPE if source else None,
-            source_id=f"{self.scope.session}:{action.path}" if source else None,
+            source_id=f"{self.scope.session}:{fingerprint(action.path)}" if source else None,
             extracted_at=iso(self.scope.ports.clock.now()),
             provenance=self._provenance(action),
         )

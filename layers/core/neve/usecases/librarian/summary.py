@@ -68,7 +68,7 @@ class SessionSummary:
             return Summarised(filing, (), {})
         filing, memory_ops = self._memory(found, filing, gen, now)
         filing, document_ops = self._document(found, filing)
-        named = {"memory_id": filing.memory_id, "path": filing.document_path, "outcome": self.account.outcome}
+        named = {"memory_id": filing.memory_id, "document_id": filing.document_id, "outcome": self.account.outcome}
         return Summarised(filing, (*memory_ops, *document_ops), {n: v for n, v in named.items() if v is not None})
 
     # --- the memory -------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
-from neve.store.idempotency import answers_about
+from neve.store.idempotency import answers_about, answers_with_paths
 from neve.store.incarnation import still_there
 from neve.store.keys import CLIENT_ID, is_summary_key
 from neve.store.memories import deleted_ops
@@ -34,7 +34,7 @@ from neve.usecases.images.image_objects import IMAGE_BATCH_SIZE, note_removed, r
 from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.retract.documents.erase_revisions import stored_revisions
-from neve.usecases.retract.forget_answers import answers_of_compactions, forget_answers
+from neve.usecases.retract.forget_answers import forget_answers
 from neve.usecases.retract.purge_packs import PacksPurge
 from neve.usecases.retract.retract_job import ROUND_S
 from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
@@ -119,13 +119,15 @@ class _Erasing:
         for memories in _batched(sorted(self.made.touched), LOOK):
             self._erase_memories(memories)
         forget_answers(self.scope, self._answers_about_memories())
+        # whose documents are gone by now: none that is kept from here on can name one of theirs
+        forget_answers(self.scope, answers_with_paths(self.scope.ports.table, self.scope.keys))
         self._erase_summaries()
         self._erase_packs()
         self._withdraw_exports()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
         self.receipt.left += sum(1 for _ in self._left_client_ids())
         self.receipt.left += sum(1 for _ in self._answers_about_memories())
-        self.receipt.left += sum(1 for _ in answers_of_compactions(self.scope)) + sum(1 for _ in self._summaries())
+        self.receipt.left += sum(1 for _ in self._summaries())
         self.receipt.left += self.packs.left
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, sorted(self.made.revisions)))
         self.receipt.left += sum(1 for _ in overtaken_exports(self.scope))
@@ -299,7 +301,6 @@ class _Erasing:
         old = list(self._summaries())
         for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
             transact(self.scope.ports, partial(self._without_summary, job_id))
-        forget_answers(self.scope, answers_of_compactions(self.scope))
         self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
 
     def _summaries(self) -> Iterator[Item]:

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neve.ports.table import Key, key_of
+from neve.ports.table import Key
 from neve.scope import SessionScope
 from neve.store.delete_rows import delete_rows
-from neve.store.partitions import all_rows
-
-
-def answers_of_compactions(scope: SessionScope) -> Iterator[Key]:
-    """Of the session: they show its summary. Raises StoreUnavailable."""
-    prefix = scope.keys.answers_below("POST", f"sessions/{scope.session}/compact")
-    return map(key_of, all_rows(scope.ports.table, scope.keys.answers, prefix=prefix))
 
 
 def forget_answers(scope: SessionScope, answers: Iterator[Key]) -> None:

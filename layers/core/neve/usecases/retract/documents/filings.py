@@ -93,12 +93,13 @@ class Filings:
             moved = replace(moved, memory_id=None, memory_fingerprint=None, **left)
         if filing.document_id is None:
             return moved
-        if keys.document_place(filing.document_id) not in found:
-            gone = filing.document_id in self._emptied()
-            return replace(moved, document_id=None, document_path=None, document_rev=None) if gone else moved
         item = found.get(keys.document(str(filing.document_path)))
         head = read_document(item) if item else None
-        if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
+        if head is None or head.id != filing.document_id:  # its words are not kept where nothing stands
+            moved = replace(moved, document_path=None)
+            gone = keys.document_place(filing.document_id) not in found and filing.document_id in self._emptied()
+            return replace(moved, document_id=None, document_rev=None) if gone else moved
+        if head.provenance.by != "assistant":
             return moved
         return replace(moved, document_rev=head.rev)
 

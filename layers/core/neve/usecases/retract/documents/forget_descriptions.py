@@ -52,7 +52,7 @@ class ForgetDescriptions:
         if head is None or head.rev != self.carrier.rev:
             return False
         before = with_text(scope, head)
-        after = revised(without_drawn(before, self.carrier.drawn), iso(scope.ports.clock.now()))
+        after = revised(without_drawn(before, self.carrier.drawn, head.path), iso(scope.ports.clock.now()))
         wanted = WantedWrite(head.path, DocumentChange(), (head.rev,), write_id=write_id)
         ops = writes_of(scope, wanted, before, after).ops
         scope.ports.table.write([self._check_user(), *ops, Delete(scope.keys.tokens_of(self.carrier.id))])
@@ -64,13 +64,13 @@ class ForgetDescriptions:
         if head is None or head.rev != rev:
             return False
         checks = [self._check_user(), Check(self.scope.keys.document(head.path), Version(head.version))]
-        rewritten = [put_revision(self.scope.keys, self._without(read_document(item))) for item in stored]
+        rewritten = [put_revision(self.scope.keys, self._without(read_document(item), head.path)) for item in stored]
         self.scope.ports.table.write([*checks, *rewritten])
         return True
 
-    def _without(self, revision: Document) -> Document:
+    def _without(self, revision: Document, path: str) -> Document:
         whole = replace(revision, text=text_of(self.scope.ports.objects, revision))
-        return without_drawn(whole, self.carrier.drawn)
+        return without_drawn(whole, self.carrier.drawn, path)
 
     def _check_user(self) -> Check:
         """Raises UserErased."""
