@@ -33,6 +33,7 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
 from neve.ports.models import Embedder, TokenEncoder
+from neve.store.readable_table import ReadableTable
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
@@ -60,10 +61,11 @@ class EmbeddedPorts:
         self.template = template
         self.clock = SystemClock()
         self.ids = SystemIds()
-        self.tasks = NearTasks(self.clock, lambda: self.table.has_writer)
+        self.tasks = NearTasks(self.clock, lambda: self.changes.has_writer)
         self.caches = Caches(self.clock.now)
         self.counter = token_counter
-        self.table = SqliteTable(folder / TABLE, self.caches.troubles)
+        self.changes = SqliteTable(folder / TABLE, self.caches.troubles)
+        self.table = ReadableTable(self.changes, self.caches, self.clock.now)
         self.queue = SqliteQueue(
             folder / QUEUE, self.clock, queue_definitions(template), self.caches.troubles, report_dead_letters
         )
@@ -76,10 +78,6 @@ class EmbeddedPorts:
         self.search_cut = FileCut(folder / SEARCH)
 
     @property
-    def changes(self) -> SqliteTable:
-        return self.table
-
-    @property
     def broker(self) -> SqliteQueue:
         return self.queue
 
@@ -88,12 +86,12 @@ class EmbeddedPorts:
         return self.objects
 
     def take_over(self) -> None:
-        take_over(self.queue, self.table)
+        take_over(self.queue, self.changes)
 
     def expire(self, now: datetime) -> int:
-        expired = self.table.delete_expired(now) + self.objects.delete_expired(now) + self.queue.expire(now)
+        expired = self.changes.delete_expired(now) + self.objects.delete_expired(now) + self.queue.expire(now)
         # what was deleted is not to stay in a page or a log either; one that is being read in is wiped the next time
-        for database in (self.table, self.queue, self.search):
+        for database in (self.changes, self.queue, self.search):
             database.wipe()
         return expired
 
@@ -102,7 +100,7 @@ class EmbeddedPorts:
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""
-        self.table.close()
+        self.changes.close()
         self.queue.close()
         self.search.close()
 

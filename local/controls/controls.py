@@ -19,6 +19,7 @@ from neve.adapters.clock import SystemClock
 from neve.caching import Caches
 from neve.ports.engines import Ports
 from neve.ports.search import SearchIndex
+from neve.store.readable_table import ReadableTable, whole
 
 
 class Controls:
@@ -45,7 +46,7 @@ class ControlledPorts:
         self.ids = inner.ids
         self.counter = inner.counter
         self.caches = Caches(self.clock.now, inner.caches.troubles)
-        self.table = FaultyTable(inner.table, faults)
+        self.table = ReadableTable(FaultyTable(whole(inner.table), faults), self.caches, self.clock.now)
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)

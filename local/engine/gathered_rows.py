@@ -35,6 +35,11 @@ def gathered(
     keys, bodies, raws = connection.execute(sql, values).fetchone()
     if bodies is None:
         return
-    found = zip(from_json(keys), bodies.split(_SEPARATOR), raws.split(","), strict=True)
+    try:
+        found = list(zip(from_json(keys), bodies.split(_SEPARATOR), raws.split(","), strict=True))
+    except ValueError:  # the bytes of one are damaged: then one by one
+        for pk, sk, *stored in connection.execute(sql.replace(COLUMNS, "pk, sk, version, body, raw"), values):
+            yield (pk, sk), StoredRow(*stored)
+        return
     for (pk, sk, version), body, raw in found:
         yield (pk, sk), StoredRow(version, body, None if raw == _NO_BYTES else bytes.fromhex(raw))

@@ -51,6 +51,11 @@ def damage_of(path: Path, *, thorough: bool) -> str | None:
     return None if finding == "ok" else finding
 
 
+def _text(stored: bytes) -> str:
+    """Of a damaged one as much as there is: it would keep whole statements from being read."""
+    return stored.decode(errors="surrogateescape")
+
+
 class SqliteFile:
     """Every sqlite3 error inside ``reading`` and ``writing`` becomes StoreUnavailable, which ``store`` names.
 
@@ -187,6 +192,7 @@ class SqliteFile:
             self._path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         connection.execute(f"PRAGMA cache_size=-{cache_kb}")
+        connection.text_factory = _text
         return connection
 
     def _take_reader(self) -> sqlite3.Connection:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from local.engine.gathered_rows import COLUMNS, StoredRow, gathered
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
-from neve.adapters.table_cursor import query_name
+from neve.adapters.table_cursor import query_name, read_place
 from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, operation_key, version_after
-from neve.domain.cursors import make_cursor, read_cursor
+from neve.domain.cursors import make_cursor
 from neve.ports.errors import Conflict
 from neve.ports.table import (
     INDEX_PROJECTION,
@@ -31,6 +31,7 @@ from neve.ports.table import (
     Version,
     WriteOp,
     key_of,
+    unreadable_item,
 )
 from neve.troubles import Troubles
 
@@ -60,6 +61,7 @@ ON CONFLICT (pk, sk) DO UPDATE SET version = excluded.version,
     body = excluded.body, raw = excluded.raw
 """
 KEYS_A_STATEMENT = 400
+_KEYED = (Index.RANK, Index.DUE, Index.RECENT)
 LAST_CODE_POINT = 0x10FFFF
 
 
@@ -87,13 +89,13 @@ class SqliteTable:
 
     def get(self, key: Key) -> Item | None:
         with self._file.reading() as connection:
-            row = connection.execute("SELECT body, raw FROM rows WHERE pk = ? AND sk = ?", key).fetchone()
-        return decode_row(*row) if row else None
+            row = connection.execute("SELECT version, body, raw FROM rows WHERE pk = ? AND sk = ?", key).fetchone()
+        return self._decoded(key, StoredRow(*row)) if row else None
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         with self._file.reading() as connection:
             found = _stored(connection, keys)
-        return {key: decode_row(row.body, row.raw) for key, row in found.items()}
+        return {key: self._decoded(key, row) for key, row in found.items()}
 
     def query(
         self,
@@ -111,17 +113,29 @@ class SqliteTable:
         if prefix is not None and between is not None:
             raise ValueError("a query takes a prefix or a range, not both")
         query = query_name(partition, index, prefix, between, reverse)
-        after = read_cursor(query, cursor) if cursor is not None else None
+        selected = partition, prefix, between, reverse
+        after = read_place(cursor, index, selected) if cursor is not None else None
         where, values = _range(index, prefix, between, reverse, after)
         order = ", ".join(f"{name}{' DESC' if reverse else ''}" for name in _order(index))
         page = f"SELECT * FROM rows WHERE {INDEX_KEYS[index][0]} = ? {where} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self._file.reading() as connection:
             sql = f"SELECT {COLUMNS} FROM ({page})"  # noqa: S608
-            found = [row for _, row in gathered(connection, sql, (partition, *values, limit + 1))]
-        in_order = sorted((decode_row(row.body, row.raw) for row in found), key=_place(index), reverse=reverse)
+            found = list(gathered(connection, sql, (partition, *values, limit + 1)))
+        in_order = sorted((self._decoded(Key(*key), row) for key, row in found), key=_place(index), reverse=reverse)
         items, more = in_order[:limit], len(in_order) > limit
         following = make_cursor(query, [items[-1][name] for name in _order(index)]) if more else None
         return Page([_projected(item, index) for item in items], following)
+
+    def _decoded(self, key: Key, row: StoredRow) -> Item:
+        """Of a row that cannot be read, with its keys in the indexes."""
+        if (item := _readable(row)) is not None and (item.get("pk"), item.get("sk")) == key:
+            return item
+        names = [name for index in _KEYED for name in INDEX_KEYS[index]]
+        with self._file.reading() as connection:
+            sql = f"SELECT {', '.join(names)} FROM rows WHERE pk = ? AND sk = ?"  # noqa: S608
+            values = connection.execute(sql, key).fetchone() or ()
+        own = {name: value for name, value in zip(names, values, strict=False) if value is not None}
+        return unreadable_item(key, row.version) | own
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         check_write(ops)
@@ -214,6 +228,15 @@ class SqliteTable:
 
 
 # --- reading ------------------------------------------------------------------------------------
+
+
+def _readable(row: StoredRow) -> Item | None:
+    """None for bytes that are no row."""
+    try:
+        item = decode_row(row.body, row.raw)
+        return item if isinstance(item, dict) else None
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 @lru_cache(maxsize=KEYS_A_STATEMENT)
@@ -350,17 +373,24 @@ def _apply(connection: Connection, writes: _Writes, stored: dict[Key, StoredRow]
             deletes.append(key)
         else:
             continue
-        outbox.append((*(old[1:] if old else (None, None)), *(new[1:] if new else (None, None))))
+        outbox.append((*(_image_of(key, old) if old else (None, None)), *(new[1:] if new else (None, None))))
     connection.executemany("DELETE FROM rows WHERE pk = ? AND sk = ?", deletes)
     connection.executemany(UPSERT, upserts)
     connection.executemany("INSERT INTO outbox (old_body, old_raw, new_body, new_raw) VALUES (?, ?, ?, ?)", outbox)
     return len(outbox)
 
 
+def _image_of(key: Key, old: StoredRow) -> tuple[str, bytes | None]:
+    """For the outbox, which everybody waits for who cannot read a row of it."""
+    if _readable(old) is not None:
+        return old.body, old.raw
+    return encode_row(unreadable_item(key, old.version), old.version)
+
+
 def _index_values(item: Item) -> list[str | None]:
     """A row is in an index iff it has both of its keys."""
     values: list[str | None] = []
-    for index in (Index.RANK, Index.DUE, Index.RECENT):
+    for index in _KEYED:
         pair = [item.get(name) for name in INDEX_KEYS[index]]
         values += [None, None] if None in pair else pair
     return values

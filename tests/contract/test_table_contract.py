@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neve.ports.errors import Conflict
+from local.engine.sqlite_table import SqliteTable
+from neve.adapters.dynamodb.table import DynamoDbTable
+from neve.caching import Caches
+from neve.ports.errors import Conflict, UnreadableRow
 from neve.ports.table import (
     INDEX_PROJECTION,
     Check,
@@ -26,6 +30,7 @@ from neve.ports.table import (
     Version,
     WriteOp,
 )
+from neve.store.readable_table import ReadableTable, meeting_unreadable_rows, whole
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
 from tests.contract.engines.registry import TABLES
 
@@ -519,3 +524,72 @@ def test_a_killed_writer_loses_nothing_acknowledged(table_engine: str, tmp_path:
     assert acknowledged <= len(written) <= acknowledged + 1
     assert counter is not None
     assert (counter["n"], counter["version"]) == (len(written) - 1, len(written))
+
+
+# --- a row that nobody can read -------------------------------------------------------------------
+
+
+def damaged(table: Table, key: Key) -> None:
+    """Its bytes are no row any more. Skips an engine that keeps no bytes."""
+    if isinstance(table, SqliteTable):
+        with table._file.writing() as connection:
+            sql = "UPDATE rows SET body = CAST(x'7b227801ff1e' AS TEXT) WHERE pk = ? AND sk = ?"
+            connection.execute(sql, key)
+    elif isinstance(table, DynamoDbTable):
+        names = {"#n": "number"}
+        table._client.update_item(
+            TableName=table._name,
+            Key={"pk": {"S": key.pk}, "sk": {"S": key.sk}},
+            UpdateExpression="SET #n = :v",
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues={":v": {"NULL": True}},
+        )
+    else:
+        pytest.skip("keeps rows as they are")
+
+
+def test_a_row_that_cannot_be_decoded_keeps_no_other_from_being_read(table: Table) -> None:
+    fill(table, row("A", text="one"), row("B", text="two"), row("C", text="three"))
+    bad = Key("P", "B")
+    before = table.get(bad)
+    damaged(table, bad)
+    told = {"pk": "P", "sk": "B", "type": "unreadable", "version": 0}
+    assert before is not None and table.get(bad) == told
+    found = table.get_many([Key("P", name) for name in "ABC"])
+    assert [found[Key("P", name)]["type"] for name in "ABC"] == ["thing", "unreadable", "thing"]
+    assert [item["type"] for item in table.query("P", limit=10).items] == ["thing", "unreadable", "thing"]
+    for reverse in (False, True):
+        names = sort_keys(table, limit=1, reverse=reverse)
+        assert names == sorted("ABC", reverse=reverse), "a cursor may stand at it"
+
+
+def test_a_row_that_cannot_be_decoded_is_replaced_and_deleted_like_any_other(table: Table) -> None:
+    fill(table, row("A", text="one"), row("B", text="two"))
+    for name in "AB":
+        damaged(table, Key("P", name))
+    with pytest.raises(Conflict):
+        table.write([Put(row("A"), ABSENT)])
+    table.write([Put(row("A", text="new")), Delete(Key("P", "B"))])
+    assert [(item["sk"], item.get("text")) for item in table.query("P", limit=10).items] == [("A", "new")]
+
+
+def test_a_row_that_cannot_be_decoded_is_left_out_where_rows_are_read(table: Table) -> None:
+    """As the product reads them: but who asks for it alone, or for a head, is refused."""
+    now = datetime(2026, 3, 10, tzinfo=UTC)
+    caches = Caches(lambda: now)
+    readable = ReadableTable(table, caches, lambda: now)
+    fill(table, row("A"), row("B"), row("HEAD"))
+    damaged(table, Key("P", "B"))
+    with meeting_unreadable_rows() as met:
+        assert sort_keys(readable) == ["A", "HEAD"]
+        assert set(readable.get_many([Key("P", "A"), Key("P", "B")])) == {Key("P", "A")}
+        with pytest.raises(UnreadableRow):
+            readable.get(Key("P", "B"))
+        damaged(table, Key("P", "HEAD"))
+        with pytest.raises(UnreadableRow):
+            readable.get_many([Key("P", "A"), Key("P", "HEAD")])
+    assert met == ["row", "row", "row", "HEAD"]
+    assert sort_keys(whole(readable)) == ["A", "B", "HEAD"]
+    assert [(trouble.what, trouble.reason) for trouble in caches.troubles.active()] == [("rows", "unreadable: row")]
+    fill(table, row("EVT#1", seq="one") | {"type": "event"})
+    assert sort_keys(readable) == ["A"], "what is no record is not read either"

@@ -42,8 +42,10 @@ class AwsPorts:
     def table(self) -> Table:
         from neve.adapters.aws.clients import aws_client
         from neve.adapters.dynamodb.table import DynamoDbTable
+        from neve.store.readable_table import ReadableTable
 
-        return DynamoDbTable(aws_client("dynamodb", session=self._session), needed(self._settings.table, "table"))
+        client = aws_client("dynamodb", session=self._session)
+        return ReadableTable(DynamoDbTable(client, needed(self._settings.table, "table")), self.caches, self.clock.now)
 
     @cached_property
     def objects(self) -> ObjectStore:

@@ -225,7 +225,7 @@ class MemoryTable:
         if not places and cursor is None:
             return Page([], None)
         name = partial(query_name, partition, index, prefix, between, reverse)
-        behind = Place(*read_cursor(name(), cursor)) if cursor is not None else None
+        behind = Place(*read_cursor(name(), cursor, 3)) if cursor is not None else None
         with self._lock:
             found = _selected(ordered.places(partition), prefix, between)
             if reverse:

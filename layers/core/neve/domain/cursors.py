@@ -6,10 +6,14 @@ from __future__ import annotations
 import binascii
 import hashlib
 import json
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 
 DIGEST_BYTES = 9
+MAX_PART_BYTES = 2048
+"""Of a partition key (*limit*, DynamoDB)."""
+_NUMBER = re.compile("[0-9]{1,15}")
 
 
 class InvalidCursor(ValueError):
@@ -23,8 +27,9 @@ def make_cursor(listed: bytes, position: Sequence[str]) -> str:
     return urlsafe_b64encode(_digest(listed, text) + text).decode()
 
 
-def read_cursor(listed: bytes, cursor: str) -> tuple[str, ...]:
-    """The position of a cursor that ``make_cursor`` made for the same list. Raises BadCursor for any other text."""
+def read_cursor(listed: bytes, cursor: str, parts: int) -> tuple[str, ...]:
+    """The position, of so many ``parts``, of a cursor that ``make_cursor`` made for the same list: texts that a key may
+    hold. Raises InvalidCursor for any other text."""
     try:
         raw = urlsafe_b64decode(cursor.encode("ascii"))
     except (UnicodeEncodeError, binascii.Error):
@@ -32,7 +37,32 @@ def read_cursor(listed: bytes, cursor: str) -> tuple[str, ...]:
     digest, text = raw[:DIGEST_BYTES], raw[DIGEST_BYTES:]
     if digest != _digest(listed, text) or urlsafe_b64encode(raw).decode() != cursor:
         raise InvalidCursor("not a cursor of this list")
-    return tuple(json.loads(text))
+    position = _loaded(text)
+    if not isinstance(position, list) or len(position) != parts or not all(map(_may_be_in_a_key, position)):
+        raise InvalidCursor("not a position in this list")
+    return tuple(position)
+
+
+def number_in(part: str) -> int:
+    """What a part of a position counts. Raises InvalidCursor."""
+    if not _NUMBER.fullmatch(part):
+        raise InvalidCursor("not a position in this list")
+    return int(part)
+
+
+def _loaded(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidCursor("not a cursor") from None
+
+
+def _may_be_in_a_key(part: object) -> bool:
+    """Whoever knows how cursors are summed may put anything into one."""
+    try:
+        return isinstance(part, str) and len(part.encode()) <= MAX_PART_BYTES
+    except UnicodeEncodeError:
+        return False
 
 
 def _digest(listed: bytes, text: bytes) -> bytes:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from neve.http.operations import B, Q
+from neve.http.operations import B, Operation, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
+from neve.ports.errors import UnreadableRow
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
+from neve.store.readable_table import ROWS_UNREADABLE
 from neve.usecases.jobs.run_once import run_once
 
 T = TypeVar("T")
@@ -77,6 +79,41 @@ class Answer:
         if isinstance(self.body, BaseModel):
             return self.body.model_dump_json(by_alias=True, exclude_none=True)
         return to_json(self.json).decode()
+
+
+def without_rows(answer: Answer) -> Answer:
+    """The answer, that says in its header and in its JSON that rows are missing in it which cannot be read."""
+    body, degraded = answer.json, [*answer.degraded, ROWS_UNREADABLE]
+    told = body | {"degraded": [*body.get("degraded", ()), ROWS_UNREADABLE]} if body else answer.body
+    return replace(answer, body=told, degraded=degraded)
+
+
+def answered(run: Callable[[Call[Q, B]], Answer], operation: Operation[Q, B], call: Call[Q, B]) -> Answer:
+    """What the call is answered with. A list of what stands below a head that cannot be read is empty. Raises what
+    ``run`` does."""
+    try:
+        return run(call)
+    except UnreadableRow:
+        if (empty := _empty_list(operation)) is None:
+            raise
+        return Answer(body=empty)
+
+
+def _empty_list(operation: Operation[Any, Any]) -> BaseModel | None:
+    """None for a call that lists nothing."""
+    listed = operation.responses.get(200) if operation.method == "GET" else None
+    if listed is None or listed.model is None:
+        return None
+    blank = dict[str, Any]()
+    for name, known in listed.model.model_fields.items():
+        if get_origin(known.annotation) is list:
+            blank[known.alias or name] = []
+        elif known.is_required():
+            blank[known.alias or name] = None
+    try:
+        return listed.model.model_validate(blank) if [] in blank.values() else None
+    except ValidationError:  # it says more than what there is in a list
+        return None
 
 
 def _as_stored(stored: StoredReply) -> Answer:

@@ -53,6 +53,7 @@ from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
 from neve.http.calls import Call as Call
 from neve.http.calls import again_at_its_rev as again_at_its_rev
+from neve.http.calls import answered, without_rows
 from neve.http.calls import once as once
 from neve.http.calls import once_within as once_within
 from neve.http.model_mistakes import is_a_models, mistake
@@ -61,6 +62,7 @@ from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
 from neve.http.request import Request
 from neve.ports.engines import Ports
+from neve.store.readable_table import meeting_unreadable_rows
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -95,14 +97,15 @@ class Router:
         """The Lambda handler of a proxy integration. Never raises."""
         started = time.perf_counter()
         request = Request(event)
-        operation_id, code = "none", None
+        operation_id, code, unreadable = "none", None, list[str]()
         try:
             operation, run = self._find(request)
             operation_id = operation.id
-            with correlated({FIELD: request.request_id}):
-                response = _reply(self._answer(request, operation, run), request.request_id)
+            with correlated({FIELD: request.request_id}), meeting_unreadable_rows() as unreadable:
+                answer = self._answer(request, operation, run)
+                response = _reply(without_rows(answer) if unreadable else answer, request.request_id)
         except Exception as error:
-            refusal = as_refusal(error)
+            refusal = as_refusal(error, unreadable=bool(unreadable))
             code = refusal.code
             if PROBLEMS[code].status >= 500:
                 observability.failed(operation_id, request.request_id, error)
@@ -121,7 +124,7 @@ class Router:
             if not (operation.by_model and is_a_models(error)):
                 raise
             return Answer(body=mistake(error.errors))
-        return run(call)
+        return answered(run, operation, call)
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
         """A HEAD is answered as the GET that it asks about; whoever sends the answer leaves its body out."""

@@ -17,6 +17,10 @@ class StoreUnavailable(Exception):
         self.reason = reason
 
 
+class UnreadableRow(StoreUnavailable):
+    """A row is there, and nobody can tell what it says. To ask again does not help."""
+
+
 class Conflict(Exception):
     """A conditional write lost. ``failed`` holds the positions of the operations whose condition did not hold
     (empty when the engine only knows that a concurrent writer won)."""

@@ -16,6 +16,14 @@ class Key(NamedTuple):
     sk: str
 
 
+UNREADABLE = "unreadable"
+"""The type of an item of which an engine can tell the key and the version, and not what is stored: it holds no more."""
+
+
+def unreadable_item(key: Key, version: int) -> Item:
+    return {"pk": key.pk, "sk": key.sk, "type": UNREADABLE, "version": version}
+
+
 def key_of(item: Item) -> Key:
     """Of a row, or of what an index says of one."""
     return Key(item["pk"], item["sk"])
@@ -100,7 +108,8 @@ class Page:
 
 
 class Table(Protocol):
-    """An ordered key-value table with optimistic transactions. All methods raise StoreUnavailable."""
+    """An ordered key-value table with optimistic transactions. All methods raise StoreUnavailable. A row that an engine
+    cannot decode is an ``unreadable_item``, and does not keep the others from being read."""
 
     def get(self, key: Key) -> Item | None:
         """Strongly consistent."""
@@ -120,7 +129,7 @@ class Table(Protocol):
         cursor: str | None = None,
     ) -> Page:
         """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
-        excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises BadCursor for one it did not
+        excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises InvalidCursor for one it did not
         make."""
 
     def write(self, ops: Sequence[WriteOp]) -> None:

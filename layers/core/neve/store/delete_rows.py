@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, WriteOp, key_of
 from neve.store.partitions import pages
+from neve.store.readable_table import whole
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""
@@ -27,4 +28,4 @@ def write_fenced(table: Table, ops: Sequence[WriteOp], fence: Check | None) -> N
 
 def delete_partition(table: Table, partition: str) -> int:
     """Page by page, however many there are; how many rows. Raises StoreUnavailable."""
-    return sum(delete_rows(table, [key_of(item) for item in page]) for page in pages(table, partition))
+    return sum(delete_rows(table, [key_of(item) for item in page]) for page in pages(whole(table), partition))

@@ -206,6 +206,16 @@ def path_of(head: Key) -> str:
     return _rest(head.sk, DOCUMENT)
 
 
+def is_session_state(row: Key) -> bool:
+    """Whether it is one of the rows below ``SessionKeys.state``."""
+    return row.sk.startswith(SESSION_STATE)
+
+
+def is_head(row: Key) -> bool:
+    """Whether it says what there is of a user, a session, a tenant or a key."""
+    return row.sk in ("HEAD", "KEY") or row.sk.startswith(SESSION) or row.pk == TENANTS or is_session_state(row)
+
+
 def is_proposal(identifier: str) -> bool:
     """Whether it is what a librarian would do to a document, and not a memory."""
     return identifier.startswith("prp_")

@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES, version_after
-from neve.attribute_values import PUT_ID, typed_item
-from neve.ports.table import Check, Expect, Expectation, Index, Key, Put, Version, WriteOp
+from neve.attribute_values import PUT_ID, TypedItem, plain_item, typed_item
+from neve.ports.table import (
+    Check,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Put,
+    Version,
+    WriteOp,
+    unreadable_item,
+)
 
 Condition = dict[str, Any]
 """``ConditionExpression`` with its names and values; empty for none."""
@@ -19,6 +30,15 @@ def typed_key(key: Key) -> dict[str, Any]:
 def may_exist(key: Key) -> bool:
     """Whether a row could have this key. The service takes a question about any other for a malformed call."""
     return 1 <= len(key.pk.encode()) <= MAX_PARTITION_KEY_BYTES and 1 <= len(key.sk.encode()) <= MAX_SORT_KEY_BYTES
+
+
+def readable_item(image: TypedItem) -> Item:
+    """The row, or what is left to tell of one that holds what no row holds."""
+    try:
+        return plain_item(image)
+    except (ValueError, TypeError, ArithmeticError):
+        version = image.get("version", {}).get("N", "0")
+        return unreadable_item(Key(image["pk"]["S"], image["sk"]["S"]), int(version) if version.isdecimal() else 0)
 
 
 # --- queries ------------------------------------------------------------------------------------

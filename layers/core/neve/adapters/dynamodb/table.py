@@ -19,14 +19,15 @@ from neve.adapters.dynamodb.requests import (
     may_exist,
     new_image,
     place,
+    readable_item,
     row_order,
     transact_item,
     typed_key,
 )
-from neve.adapters.table_cursor import query_name
+from neve.adapters.table_cursor import query_name, read_place
 from neve.adapters.table_rules import check_each, check_write
-from neve.attribute_values import PUT_ID, plain_item
-from neve.domain.cursors import make_cursor, read_cursor
+from neve.attribute_values import PUT_ID
+from neve.domain.cursors import make_cursor
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Delete, Expect, Index, Item, Key, Page, Put, WriteOp, key_of
 
@@ -79,7 +80,7 @@ class DynamoDbTable:
         with translated():
             answer = self._client.get_item(TableName=self._name, Key=typed_key(key), ConsistentRead=True)
         image = answer.get("Item")
-        return plain_item(image) if image else None
+        return readable_item(image) if image else None
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         """Each row is read consistently; rows of one call may be of different moments."""
@@ -107,16 +108,17 @@ class DynamoDbTable:
         if prefix is not None and between is not None:
             raise ValueError("a query takes a prefix or a range, not both")
         query = query_name(partition, index, prefix, between, reverse)
-        start = None if cursor is None else place(partition, index, read_cursor(query, cursor))
+        selected = partition, prefix, between, reverse
+        start = None if cursor is None else place(partition, index, read_place(cursor, index, selected))
         selection = key_condition(partition, index, prefix, between)
         if selection is None:
             return Page([], None)
         request: dict[str, Any] = {"TableName": self._name, "ScanIndexForward": not reverse, **selection}
         request |= {"ConsistentRead": True} if index is Index.MAIN else {"IndexName": index.value}
         found = self._read_rows(request, start, limit + 1)
-        items = [plain_item(image) for image in found[:limit]]
+        items = [readable_item(image) for image in found[:limit]]
         more = len(found) > limit
-        following = make_cursor(query, [items[-1][name] for name in row_order(index)]) if more else None
+        following = make_cursor(query, [found[limit - 1][name]["S"] for name in row_order(index)]) if more else None
         return Page(items, following)
 
     def write(self, ops: Sequence[WriteOp]) -> None:
@@ -155,7 +157,7 @@ class DynamoDbTable:
             images += answer["Responses"].get(self._name, [])
             wanted = list(answer["UnprocessedKeys"].get(self._name, {"Keys": []})["Keys"])
             if not wanted:
-                return [plain_item(image) for image in images]
+                return [readable_item(image) for image in images]
         raise StoreUnavailable("table", f"{len(wanted)} keys left unprocessed")
 
     def _read_rows(self, request: dict[str, Any], start: dict[str, Any] | None, wanted: int) -> list[Any]:

@@ -12,7 +12,9 @@ from neve.troubles import ACTIVE_FOR, Trouble
 
 OBSERVER = "observer"
 WORKERS = "workers"
-REPORTED = (*LEGS, OBSERVER, WORKERS)
+ROWS = "rows"
+"""Some that cannot be read."""
+REPORTED = (*LEGS, OBSERVER, WORKERS, ROWS)
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from neve.domain.cursors import make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
@@ -72,9 +72,9 @@ MAX_SCANNED = 2_000
 def page_of_documents(
     scope: UserScope, prefix: str, status: Status | None, limit: int, cursor: str | None
 ) -> tuple[list[Document], str | None]:
-    """Without their texts. Raises BadCursor, StoreUnavailable."""
+    """Without their texts. Raises InvalidCursor, StoreUnavailable."""
     listed = json.dumps([scope.keys.partition, prefix, status]).encode()
-    after = _after(listed, cursor) if cursor else None
+    after = _after(listed, cursor, prefix) if cursor else None
     if rows.read_head(scope.ports.table.get(scope.keys.head)).state != "active":
         return [], None
     found: list[Document] = []
@@ -88,7 +88,9 @@ def page_of_documents(
     return found, None
 
 
-def _after(listed: bytes, cursor: str) -> str:
-    """Raises BadCursor."""
-    (path,) = read_cursor(listed, cursor)
+def _after(listed: bytes, cursor: str, prefix: str) -> str:
+    """Raises InvalidCursor."""
+    (path,) = read_cursor(listed, cursor, 1)
+    if not path.startswith(prefix):
+        raise InvalidCursor("not a place in this list")
     return path

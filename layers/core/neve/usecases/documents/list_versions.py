@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, number_in, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.records.documents import Document
 from neve.scope import UserScope
@@ -15,7 +15,7 @@ from neve.store.partitions import all_rows_backwards
 
 def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -> tuple[list[Document], str | None]:
     """Each as it was at its rev; an artifact is its only one. ``path``: where the document is now. Raises
-    document_not_found, BadCursor, StoreUnavailable."""
+    document_not_found, InvalidCursor, StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     found = table.get_many([keys.head, keys.document(path)])
     item = found.get(keys.document(path))
@@ -34,8 +34,8 @@ def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -
 
 
 def _before(listed: bytes, cursor: str) -> int:
-    """The rev that the page before ended with. Raises BadCursor."""
-    (rev,) = read_cursor(listed, cursor)
-    if not rev.isdecimal() or int(rev) < 1:
+    """The rev that the page before ended with. Raises InvalidCursor."""
+    (rev,) = read_cursor(listed, cursor, 1)
+    if (number := number_in(rev)) < 1:
         raise InvalidCursor("not a cursor of this list")
-    return int(rev)
+    return number

@@ -28,6 +28,7 @@ from neve.store.keys import (
     session_of,
 )
 from neve.store.partitions import all_rows, object_pages
+from neve.store.readable_table import whole
 from neve.usecases.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -99,7 +100,7 @@ def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _own(data: UserData[Ports], prefix: str | None = None) -> Iterator[Item]:
-    return all_rows(data.ports.table, data.keys.partition, prefix=prefix)
+    return all_rows(whole(data.ports.table), data.keys.partition, prefix=prefix)
 
 
 def _events(data: UserData[Ports]) -> Iterator[Key]:
@@ -108,12 +109,12 @@ def _events(data: UserData[Ports]) -> Iterator[Key]:
     for item in _own(data, SESSION):
         session = session_of(key_of(item))
         if session is not None:
-            yield from map(key_of, all_rows(data.ports.table, data.keys.of_session(session).log))
+            yield from map(key_of, all_rows(whole(data.ports.table), data.keys.of_session(session).log))
             yield key_of(item)
 
 
 def _partition(name: Callable[[UserKeys], str]) -> Rows:
-    return lambda data: map(key_of, all_rows(data.ports.table, name(data.keys)))
+    return lambda data: map(key_of, all_rows(whole(data.ports.table), name(data.keys)))
 
 
 def _beginning(*prefixes: str) -> Rows:
@@ -126,7 +127,7 @@ def _others(data: UserData[Ports]) -> Iterator[Key]:
 
 def _answers(data: UserData[Ports]) -> Iterator[Key]:
     """What was answered to the user's own calls, not to the erasure itself."""
-    table, keys = data.ports.table, data.keys
+    table, keys = whole(data.ports.table), data.keys
     for method in WRITES:
         yield from map(key_of, all_rows(table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/"))
 

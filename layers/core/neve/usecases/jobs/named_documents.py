@@ -23,7 +23,7 @@ def with_paths(scope: UserScope, job: Job) -> Job:
         return job
     found = scope.ports.table.get_many(list(places.values()))
     paths = {one: found[place]["path"] for one, place in places.items() if place in found}
-    result = {"documents": [_placed(one, "id", paths) for one in written]}
+    result: dict[str, Any] = {"documents": [_placed(one, "id", paths) for one in written]}
     if summary:
         result["session_summary"] = _placed(summary, "document_id", paths)
     return replace(job, result=job.result | result)

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from operator import itemgetter
 
-from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, number_in, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import born, status_at, visible
 from neve.domain.records.memories import Memory, Status
@@ -58,7 +58,7 @@ def list_memories(
     scope: UserScope, where: MemoryFilter, limit: int, cursor: str | None
 ) -> tuple[list[Memory], str | None]:
     """Oldest first. The cursor pins the generation of the first page, so that a replacement that happens between two
-    pages neither repeats nor loses rows. Raises BadCursor for a cursor of another list:
+    pages neither repeats nor loses rows. Raises InvalidCursor for a cursor of another list:
     of somebody else, or with other filters."""
     pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
     for _ in range(READINGS):
@@ -140,8 +140,8 @@ def _listed(scope: UserScope, where: MemoryFilter) -> bytes:
 
 
 def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
-    """The pinned generation and the place of the page's end. Raises BadCursor."""
-    gen, after = read_cursor(listed, cursor)
-    if not (gen.isdecimal() and is_memory_key(after)):
+    """The pinned generation and the place of the page's end. Raises InvalidCursor."""
+    gen, after = read_cursor(listed, cursor, 2)
+    if not is_memory_key(after):
         raise InvalidCursor("not a cursor of this list")
-    return int(gen), memory_place(Key("", after))
+    return number_in(gen), memory_place(Key("", after))

@@ -28,7 +28,7 @@ from neve.usecases.pack.gather_pack import gather_documents, gather_pack, gather
 
 Holds = Callable[[str], bool]
 
-STALE, PARTIAL, UNAVAILABLE = "pack:stale", "pack:partial", "pack:unavailable"
+STALE, PARTIAL, UNAVAILABLE, UNREADABLE = "pack:stale", "pack:partial", "pack:unavailable", "pack:unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> P
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     pack = known_body(body, manifest.sha256)
-    if pack is None:
-        raise not_found("pack_version", str(manifest.pack_version))
+    if pack is None:  # its row is there, so it is no version that there never was
+        return PackView("unavailable", degraded=(UNREADABLE,))
     if not served(pack.text):
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     return _ready(pack, ())

@@ -71,8 +71,8 @@ def _version(scope: SessionScope, version: int) -> BuiltPack:
     except StoreUnavailable:
         raise NeveError("store_unavailable", "The pack store did not answer.", retry_after_s=5) from None
     pack = known_body(body, rows.read_manifest(item).sha256)
-    if pack is None:
-        raise not_found("pack_version", str(version))
+    if pack is None:  # its row is there
+        raise NeveError("store_unavailable", f"The bytes of version {version} cannot be read.")
     return pack
 
 

@@ -13,7 +13,7 @@ from neve.usecases.recall.record_recall import RecallRecord, read_record
 
 
 def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[RecallRecord], str | None]:
-    """Rows whose 90 days are over are left out, so a page may hold fewer than ``limit``. Raises BadCursor,
+    """Rows whose 90 days are over are left out, so a page may hold fewer than ``limit``. Raises InvalidCursor,
     StoreUnavailable."""
     if rows.hidden(rows.read_head(scope.ports.table.get(scope.keys.head))):
         return [], None
