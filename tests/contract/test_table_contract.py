@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +15,9 @@ import pytest
 
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.dynamodb.table import DynamoDbTable
+from neve.adapters.table_cursor import query_name
 from neve.caching import Caches
+from neve.domain.cursors import InvalidCursor, _digest
 from neve.ports.errors import Conflict, UnreadableRow
 from neve.ports.table import (
     INDEX_PROJECTION,
@@ -593,3 +596,13 @@ def test_a_row_that_cannot_be_decoded_is_left_out_where_rows_are_read(table: Tab
     assert [(trouble.what, trouble.reason) for trouble in caches.troubles.active()] == [("rows", "unreadable: row")]
     fill(table, row("EVT#1", seq="one") | {"type": "event"})
     assert sort_keys(readable) == ["A"], "what is no record is not read either"
+
+
+@pytest.mark.parametrize("position", [[], ["Q"], [""], ["P" * 1025], [["PA"]], [1], ["\ud800"]])
+def test_a_cursor_of_a_place_outside_the_query_is_refused(table: Table, position: list[Any]) -> None:
+    fill(table, row("PA"), row("PB"), row("Q"))
+    query = query_name("P", Index.MAIN, "P", None, False)
+    with pytest.raises(InvalidCursor):
+        text = json.dumps(position).encode()
+        cursor = urlsafe_b64encode(_digest(query, text) + text).decode()
+        table.query("P", prefix="P", limit=1, cursor=cursor)
