@@ -263,7 +263,10 @@ class FileObjects:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        """Never into a new folder in the place of one that has gone: what was stored would be missing beside it, and
+        nobody would say so."""
         try:
+            self._must_be_there()
             yield
         except OSError as error:
             self._failed(error)
