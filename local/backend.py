@@ -33,7 +33,7 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
 from neve.ports.models import Embedder, TokenEncoder
-from neve.store.readable_table import ReadableTable
+from neve.readable_table import ReadableTable
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"

@@ -19,7 +19,8 @@ from neve.adapters.clock import SystemClock
 from neve.caching import Caches
 from neve.ports.engines import Ports
 from neve.ports.search import SearchIndex
-from neve.store.readable_table import ReadableTable, whole
+from neve.readable_table import ReadableTable
+from neve.store.partitions import whole
 
 
 class Controls:

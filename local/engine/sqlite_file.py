@@ -32,6 +32,8 @@ BUSY_COMMITS_PER_S = 1.0
 commit less."""
 NO_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 PRIMARY_CODE = 0xFF
+CONDEMNED = -1
+"""The ``user_version`` of a file in whose order SQLite finds no fault, and in whose content its reader did."""
 
 
 def damage_of(path: Path, *, thorough: bool) -> str | None:
@@ -42,6 +44,8 @@ def damage_of(path: Path, *, thorough: bool) -> str | None:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         finding: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if thorough else "ok"
+        if connection.execute("PRAGMA user_version").fetchone()[0] == CONDEMNED:
+            finding = "what it holds could not be read"
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & PRIMARY_CODE not in NO_DATABASE:
             raise
@@ -138,6 +142,16 @@ class SqliteFile:
         elif self._troubles is not None and code == sqlite3.SQLITE_IOERR:
             self._troubles.failed(self._store, str(error))
         return StoreUnavailable(self._store, str(error))
+
+    def condemn(self) -> StoreUnavailable:
+        """Of a file that can be made again: some of what it holds cannot be read. To be raised; the next start makes it
+        again."""
+        with self.writing():
+            self._writer.execute(f"PRAGMA user_version = {CONDEMNED}")
+        reason = "what it holds cannot be read; the next start makes it again"
+        if self._troubles is not None:
+            self._troubles.note(self._store, "damaged", reason)
+        return StoreUnavailable(self._store, reason)
 
     def wipe(self) -> bool:
         """Leave no byte of what was deleted, in the file or in its log. ``secure_delete`` does not see to all of it: a

@@ -33,7 +33,8 @@ from neve.ports.table import (
     Version,
     WriteOp,
 )
-from neve.store.readable_table import ReadableTable, meeting_unreadable_rows, whole
+from neve.readable_table import ReadableTable, meeting_unreadable_rows
+from neve.store.partitions import whole
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
 from tests.contract.engines.registry import TABLES
 

@@ -42,7 +42,7 @@ class AwsPorts:
     def table(self) -> Table:
         from neve.adapters.aws.clients import aws_client
         from neve.adapters.dynamodb.table import DynamoDbTable
-        from neve.store.readable_table import ReadableTable
+        from neve.readable_table import ReadableTable
 
         client = aws_client("dynamodb", session=self._session)
         return ReadableTable(DynamoDbTable(client, needed(self._settings.table, "table")), self.caches, self.clock.now)

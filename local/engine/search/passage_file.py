@@ -71,6 +71,10 @@ class PassageFile:
     def close(self) -> None:
         self._file.close()
 
+    def condemn(self) -> StoreUnavailable:
+        """See ``SqliteFile``."""
+        return self._file.condemn()
+
     def wipe(self) -> bool:
         """See ``SqliteFile``."""
         return self._file.wipe()

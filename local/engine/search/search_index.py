@@ -125,7 +125,10 @@ class SqliteSearchIndex:
 
     def _load(self, owner: Owner) -> Segment:
         segment = Segment(self.model().dimensions, room=self._file.count(owner))
-        segment.load(self._file.load(owner))
+        try:
+            segment.load(self._file.load(owner))
+        except (ValueError, TypeError, LookupError) as error:
+            raise self._file.condemn() from error
         self._segments.put(owner, segment)
         return segment
 

@@ -162,7 +162,7 @@ def is_gone(user: Person, controls: Controls, said: str, then: Callable[[Person,
     assert [one["content"] for one in user.events("s1") if not one.get("erased")][:2] == ["Good morning.", "Noted."]
 
 
-@pytest.mark.live
+@pytest.mark.controls
 def test_e02_a_jobs_answer_is_the_first_one_until_its_words_are_deleted(user: Person) -> None:
     """The paths of its documents are those at which they stand when the job is read."""
     session(user, "vasectomy", SAID["a decision"]("vasectomy"))

@@ -166,6 +166,8 @@ CALLS: dict[str, Callable[[FileObjects], object]] = {
     "list": lambda files: files.list("packs/ann/"),
     "page": lambda files: files.page("packs/ann/"),
     "delete": lambda files: files.delete("packs/ann/1"),
+    "put": lambda files: files.put("packs/ann/2", b"Ann has moved.", content_type=TEXT),
+    "put new": lambda files: files.put_new("packs/ann/2", b"Ann has moved.", content_type=TEXT),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import struct
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
+from local.engine.sqlite_file import damage_of
 from neve.domain.indexing.passage import Passage, Source, removal_version
 from neve.domain.recall.query import TextQuery, shape
 from neve.domain.terms import whole_terms
@@ -282,6 +284,20 @@ def test_passages_survive_the_process(tmp_path: Path) -> None:
         assert (find(index, "kayak"), index.search_vector(ADA, EAST, SearchFilter(tags=("red",)), 40)) == before
         index.upsert(ADA, [passage("i3", "late kayak", version=3)])
         assert find(index, "late") == [] and index.count(ADA) == 29
+
+
+@pytest.mark.parametrize("column", ["vector", "terms"])
+def test_content_that_cannot_be_read_is_made_again_by_the_next_start(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "search.db"
+    with closing(SqliteSearchIndex(path, MODEL)) as index:
+        index.upsert(ADA, [passage("a", "kayak", vector=EAST)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE passages SET {column} = x'ff00'")  # noqa: S608
+        connection.commit()
+    assert damage_of(path, thorough=True) is None, "SQLite finds nothing wrong"
+    with closing(SqliteSearchIndex(path, MODEL)) as index, pytest.raises(StoreUnavailable, match="makes it again"):
+        find(index, "kayak")
+    assert damage_of(path, thorough=False) == "what it holds could not be read"
 
 
 def test_a_file_keeps_the_model_that_it_was_made_with(tmp_path: Path) -> None:

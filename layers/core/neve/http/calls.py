@@ -13,9 +13,9 @@ from neve.http.operations import B, Operation, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
 from neve.ports.errors import UnreadableRow
+from neve.readable_table import ROWS_UNREADABLE
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
-from neve.store.readable_table import ROWS_UNREADABLE
 from neve.usecases.jobs.run_once import run_once
 
 T = TypeVar("T")

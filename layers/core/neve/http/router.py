@@ -62,7 +62,7 @@ from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
 from neve.http.request import Request
 from neve.ports.engines import Ports
-from neve.store.readable_table import meeting_unreadable_rows
+from neve.readable_table import meeting_unreadable_rows
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

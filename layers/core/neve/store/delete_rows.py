@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, WriteOp, key_of
-from neve.store.partitions import pages
-from neve.store.readable_table import whole
+from neve.store.partitions import pages, whole
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""

@@ -27,8 +27,7 @@ from neve.store.keys import (
     UserKeys,
     session_of,
 )
-from neve.store.partitions import all_rows, object_pages
-from neve.store.readable_table import whole
+from neve.store.partitions import all_rows, object_pages, whole
 from neve.usecases.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")

@@ -138,8 +138,3 @@ def _is_record(kind: str, item: Item) -> bool:
     except _NO_RECORD:
         return False
     return True
-
-
-def whole(table: Table) -> Table:
-    """The table with what cannot be understood, for whoever needs nothing but keys."""
-    return table.whole if isinstance(table, ReadableTable) else table
