@@ -40,7 +40,7 @@ class Stored:
     def call(self, method: str, path: str, body: Any = None, query: str = "") -> Reply:
         place = (method, path)
         api = next(a for a in self.apis if any((o.method, o.path) == place for o in a.router.operations))
-        ids = {"user_id": "ann"} | ({"session_id": "s1"} if "{session_id}" in path else {})
+        ids: dict[str, Any] = {"user_id": "ann"} | ({"session_id": "s1"} if "{session_id}" in path else {})
         return api.call(method, path, body, query=query, **ids)
 
     def damage(self, *starts: str, by: str = DAMAGES[0]) -> list[Key]:
@@ -61,7 +61,8 @@ class Stored:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Iterator[Stored]:
-    for world in installed(RecallWorld.make(tmp_path)):
+    world: Any = RecallWorld.make(tmp_path)
+    for _ in installed(world):
         yield Stored(world)
 
 

@@ -238,7 +238,7 @@ class FilingCommit:
             tags=(action.tags or (folder_of(action.path),)) if before is None else None,
             importance=action.importance if before is None else None,
             source_type=SOURCE_TYPE if source else None,
-            source_id=f"{self.scope.session}:{fingerprint(action.path)}" if source else None,
+            source_id=f"{self.scope.session}:{fingerprint(action.path)[:16]}" if source else None,
             extracted_at=iso(self.scope.ports.clock.now()),
             provenance=self._provenance(action),
         )
