@@ -89,7 +89,7 @@ def filed_and_deleted(user: Person, word: str) -> None:
         key = {"Idempotency-Key": memory["id"]}
         user.expect(200, "DELETE", f"/memories/{memory['id']}", headers=key)
     for number, path in enumerate(documents(user)):
-        key = {"Idempotency-Key": f"document {number}"}
+        key = {"Idempotency-Key": f"document-{number}"}
         user.expect(200, "DELETE", "/documents", query={"path": path}, headers=key)
 
 
