@@ -47,7 +47,9 @@ def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
     return job_once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
 
 
-router.on(j.END)(lambda call: job_once(call, lambda: ended_answer(end_session(call.session, call.body.outcome))))
+router.on(j.END)(
+    lambda call: job_once(call, lambda: ended_answer(call.user, end_session(call.session, call.body.outcome)))
+)
 router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
 
 

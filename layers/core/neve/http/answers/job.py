@@ -32,7 +32,7 @@ def job_once(call: Call[Any, Any], work: Callable[[], Answer]) -> Answer:
     def again(stored: StoredReply) -> Answer:
         body = stored.body
         job = find_job(call.tenant, body["id"]) if "result" in body else None
-        return Answer(stored.status, body if job is None else body | {"result": job.result})
+        return Answer(stored.status, body if job is None else body | {"result": with_paths(call.user, job).result})
 
     return once(call, work, keep=_with_blank_result, again=again)
 
@@ -41,9 +41,9 @@ def _with_blank_result(body: dict[str, Any]) -> dict[str, Any]:
     return body | {"result": {}} if "result" in body else body
 
 
-def ended_answer(job: Job) -> Answer:
+def ended_answer(scope: UserScope, job: Job) -> Answer:
     """E5: 202, also for a job that has ended."""
-    return Answer(202, JobOut.of(job))
+    return Answer(202, JobOut.of(with_paths(scope, job)))
 
 
 def observation_answer(scope: SessionScope, wait: bool) -> Answer:
