@@ -59,6 +59,13 @@ def row(name: str, text: str, kind: Kind = Kind.FACT, **more: Any) -> Memory:
     )
 
 
+def test_a_reflections_line_says_a_fact_whatever_day_stands_behind_it() -> None:
+    """Of many sessions: the events of the fact are not those of the reflection."""
+    folded = row("mem_r", "🔴 User is allergic to penicillin (2031-05-04)", Kind.REFLECTION, session=None, at=(9, 9))
+    fact = row("mem_f", "User is allergic to penicillin", session="s2")
+    assert already_stated([folded, fact], ()) == {"mem_f"}
+
+
 def line(text: str, **more: Any) -> Memory:
     return row("line", text, Kind.OBSERVATION, **more)
 

@@ -3,6 +3,7 @@ made of the same events, or by any line in the same words; a note or a manual en
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 
 _OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
 _WRITTEN = (Kind.NOTE, Kind.MANUAL)
+_DAY_BEHIND = re.compile(r" \(\d{4}-\d\d-\d\d\)\s*$")
 _NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "without", "cannot"})
 
 Words = tuple[str, ...]
@@ -87,8 +89,8 @@ def _lines(memory: Memory) -> Iterator[_Line]:
 
 
 def _words(text: str) -> Words:
-    """Without the marks of priority."""
-    return tuple(word for word in plain_words(text) if not is_emoji(word))
+    """Without the marks of priority, and without the day that a reflection writes behind a line."""
+    return tuple(word for word in plain_words(_DAY_BEHIND.sub("", text)) if not is_emoji(word))
 
 
 def _of_its_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Line]:
