@@ -57,7 +57,7 @@ def test_services_on_shared_servers_keep_apart_and_find_their_own_again(tmp_path
         with closing(one):
             assert one.servers is None
             assert one.alias != two.alias
-            one.table.write([Put({"pk": "P", "sk": "ROW", "text": "only in one"}, Expect.ABSENT)])
+            one.table.write([Put({"pk": "P", "sk": "ROW", "type": "noted", "text": "only in one"}, Expect.ABSENT)])
             one.objects.put("k", b"bytes", content_type="text/plain")
             one.queue.send(QueueName.EMBED, [Message({"n": 1}, "g")])
             assert two.table.get(ROW) is None
