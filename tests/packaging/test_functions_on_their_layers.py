@@ -55,7 +55,7 @@ LATER = {
 """What a function loads with the first event that needs it, not when it is imported."""
 
 STORES: Mapping[str, tuple[str, str]] = {
-    "NEVE_TABLE": ("table", "DynamoDbTable"),
+    "NEVE_TABLE": ("table", "ReadableTable"),
     "NEVE_BUCKET": ("objects", "S3Objects"),
     "NEVE_INDEX_QUEUE_URL": ("queue", "SqsQueue"),
     "NEVE_EMBED_QUEUE_URL": ("queue", "SqsQueue"),
