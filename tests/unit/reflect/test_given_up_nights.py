@@ -100,6 +100,37 @@ def test_a_run_whose_own_message_is_given_up_has_failed(world: NightWorld, monke
     assert (job.status, job.result["reason"]) == ("failed", "its message was given up after 5 deliveries: ValueError")
 
 
+def test_a_run_that_has_failed_goes_on_when_somebody_gives_its_message_back(
+    world: NightWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.fill(4)
+    run = request_reflection(world.scope, None, None)
+    [message] = world.messages()
+    with monkeypatch.context() as broken:
+        broken.setattr(nights, "queue_users", raising(ValueError("of the provider")))
+        assert not last_delivery(world, message)
+    assert last_delivery(world, message, 1)
+    job = read_admin_job(world.scope, run.id)
+    assert (job.status, job.result["users"], job.finished_at, "reason" in job.result) == ("running", 1, None, False)
+
+    [ann] = world.messages()
+    assert world.deliver(ann)
+    done = read_admin_job(world.scope, run.id)
+    assert (done.status, done.result["ended"], done.result["failed"]) == ("done", 1, 0)
+
+
+def test_a_run_whose_users_were_told_does_not_fail_with_a_copy_of_its_message(
+    world: NightWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.fill(4)
+    run = request_reflection(world.scope, None, None)
+    [message] = world.messages()
+    assert world.deliver(message)
+    monkeypatch.setattr(nights, "queue_users", raising(ValueError("of the provider")))
+    assert not last_delivery(world, message)
+    assert read_admin_job(world.scope, run.id).status == "running"
+
+
 def test_a_job_whose_worker_was_killed_with_its_last_delivery_ends_too(world: NightWorld) -> None:
     """Nobody could say so then: whoever asks for it finds that nobody is at it any more."""
     world.fill(4)

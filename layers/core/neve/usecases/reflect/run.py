@@ -52,15 +52,16 @@ def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
 
 
 def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
-    """Who is to be told of next; None when everybody was."""
+    """Who is to be told of next; None when everybody was. Goes on with a run that has failed: somebody has given its
+    message back."""
     job = _run(scope, asked)
-    if job.ended or job.state.get("planned"):
+    if job.status == "done" or job.state.get("planned"):
         return None
     if "telling" in job.state:
         return list(job.state["telling"])
     users, cursor = _page(scope, asked, job.state.get("cursor"))
     state = {**job.state, "telling": users, "next": cursor}
-    scope.ports.table.write([rows.put_job(scope.keys, replace(job, status="running", state=state))])
+    scope.ports.table.write([rows.put_job(scope.keys, replace(_going_on(job), state=state))])
     return users
 
 
@@ -72,9 +73,15 @@ def _page_queued(scope: TenantScope, asked: ReflectionRequest, queued: list[str]
     cursor = job.state.get("next")
     state = {name: value for name, value in job.state.items() if name not in ("telling", "next", "cursor")}
     state |= {"planned": True} if cursor is None else {"cursor": cursor}
+    job = _going_on(job)
     result = {**job.result, "users": job.result.get("users", 0) + len(queued)}
     scope.ports.table.write([rows.put_job(scope.keys, replace(job, state=state, result=result))])
     return cursor is None
+
+
+def _going_on(job: Job) -> Job:
+    result = {name: value for name, value in job.result.items() if name != "reason"}
+    return replace(job, status="running", finished_at=None, result=result)
 
 
 def _run(scope: TenantScope, asked: ReflectionRequest) -> Job:
@@ -130,12 +137,12 @@ def as_it_stands(scope: TenantScope, job: Job) -> Job:
 
 
 def give_up_run(scope: TenantScope, asked: ReflectionRequest, reason: str) -> None:
-    """The run has failed, because the message that tells its users is not delivered any more. One that has ended stays
-    as it is."""
+    """The run has failed, because the message that tells its users is not delivered any more. One that has ended, or
+    whose users were all told, stays as it is."""
 
     def attempt() -> None:
         job = _run(scope, asked)
-        if not job.ended:
+        if not job.ended and not job.state.get("planned"):
             scope.ports.table.write([rows.put_job(scope.keys, _failed(job, reason, iso(scope.ports.clock.now())))])
 
     transact(scope.ports, attempt)
