@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from neve.domain.memories.unheld import is_unheld
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records.memories import Kind
+from neve.domain.records.memories import Kind, Memory
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, is_unheld_key
@@ -103,14 +103,20 @@ def _superseded_now(old: Item | None, new: Item | None) -> bool:
 
 def builds_and_recalls_find_what_does_not_hold(run: Run) -> Found:
     """When calm: what was superseded or rejected, or waits, is where they look, and the user's row says that there is
-    something."""
+    something, unless all of it was taken back: nobody reads what was, nor the messages that it stood in."""
     for keys in run.history.users():
         unheld = [memory.id for memory in memories_of(run, keys) if is_unheld(memory)]
         told = {str(item["id"]) for item in run.cloud.table.rows.values() if is_unheld_key(item.get("recent_sk", ""))}
         if lost := [one for one in unheld if one not in told]:
             yield f"{lost} do not hold, and nobody finds them"
-        if unheld and not rows.read_head(row(run, keys, "head")).unheld:
-            yield f"{unheld} do not hold, and the row of {keys.user} does not say so"
+        left = [one.id for one in memories_of(run, keys) if is_unheld(one) and not _taken_back(one)]
+        if left and not rows.read_head(row(run, keys, "head")).unheld:
+            yield f"{left} do not hold, and the row of {keys.user} does not say so"
+
+
+def _taken_back(memory: Memory) -> bool:
+    """What a person said in the same words besides stands as a copy, which is named as what holds instead."""
+    return (memory.superseded_reason or "").startswith("taken back")
 
 
 INVARIANTS = (
