@@ -43,6 +43,7 @@ LIST = (
     *("compaction overtaken", "folded by a compaction"),
     *("person was faster", "filing overtaken", "proposal decided"),
     *("documents packed", "document without room", "history cut by a prompt", "prompt begins with another"),
+    *("compaction inside an open turn", "prompt of an open turn"),
     *("memory changed under If-Match", "another rev", "erasure during a pass", "erasure by a job"),
     *("index switched", "key revoked"),
     *("image taken away", "image borrowed", "image shown to a pass", "image refused", "upload without its image"),
@@ -222,10 +223,12 @@ def happened(run: Run) -> Counter[str]:
             seen["image erased by a retraction"] += result.get("erased", {}).get("images", 0)
         if item["type"] == "epoch":
             seen["horizon moved"] += "covers_to" in item
+            seen["compaction inside an open turn"] += "covers_keeps" in item
         seen["long text"] += item["type"] == REVISION and item.get("text_object") is not None
         seen["proposal decided"] += item["type"] == "proposal" and item["status"] != "inbox"
         if item["type"] == "marker":
             seen["pass without memory"] += item["offered_seq"] > item["observed_seq"]
+    seen["prompt of an open turn"] = sum(did.ok and did.given.message is None for did in run.history.of("context"))
     seen["memory changed under If-Match"] = sum(did.ok for did in run.history.of("update"))
     seen["another rev"] = sum(did.code == "precondition_failed" for did in run.history.of("update"))
     seen["prompt begins with another"] = sum(len(list(some)) > 1 for _, some in by_epoch(run))

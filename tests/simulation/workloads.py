@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.policy import CustomBudget, Policy
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
 from tests.simulation.machine.chaos import Temper
@@ -486,6 +486,27 @@ PROMPTS = Workload(
     more=(pinning.edit, pinning.edit_too),
 )
 
+
+def _small_prompts(random: Random) -> Policy:
+    """A round or two of tools fill the history."""
+    history = random.choice((1_500, 3_000, 6_000))
+    budget = CustomBudget(total=history + 2_000, output=500, system=200, memories=800, history=history)
+    return _small_layers(random).model_copy(update={"budget_profile": budget})
+
+
+LOOPS = replace(
+    PROMPTS,
+    name="loops",
+    weights={"loop": 6, "append": 3, "tool": 1, "context": 2, "compact": 1, "retract": 1, "observe": 1},
+    policy=_small_prompts,
+    clients=(1, 2),
+    steps=(3, 6),
+    sessions=("s1", "s2"),
+    temper=replace(PROMPTS.temper, latency_s=(0.005, 0.05), think_s=(0.05, 1.0)),
+    more=(),
+)
+"""Long loops of tools, whose prompts are of the log alone, beside cuts and compactions inside their turns."""
+
 OUTBOX = Workload(
     "outbox",
     {
@@ -627,7 +648,7 @@ RETAINED = Workload(
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED, LOOPS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -636,7 +657,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED),
+    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED, LOOPS),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

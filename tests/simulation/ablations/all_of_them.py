@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
+from neve.domain.compile import plan
 from neve.domain.compile.conversation import Conversation
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories import live_rows
@@ -378,13 +379,13 @@ ABLATIONS = _by_name(
             "new rows first",
             "looking at them before the index is searched by words",
             "noted",
-            1_500,
+            3_000,
             # Beside notes of every access, which come between more often.
             lambda: [*recall.searches_before_it_looks(), (note_access, "EXACT_TO", timedelta(0))],
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
         Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
-        Ablation("postponed", "sending a message again that was postponed", "hostile", 60, lost_postponement),
+        Ablation("postponed", "sending a message again that was postponed", "hostile", 300, lost_postponement),
         Ablation(
             "left running",
             "noting when the job of a pass is due that nobody had asked for",
@@ -486,6 +487,20 @@ ABLATIONS = _by_name(
             "prompts",
             60,
             lambda: [(Conversation, "close_round", nothing)],
+        ),
+        Ablation(
+            "open turn",
+            "knowing by its role the message whose turn goes on",
+            "loops",
+            60,
+            lambda: [(plan, "message_of", nothing)],
+        ),
+        Ablation(
+            "covered message",
+            "noting the covered message whose turn goes on behind what a compaction covers",
+            "loops",
+            300,
+            lambda: [(move_horizon._Session, "asked_before", nothing)],
         ),
         Ablation(
             "taken away",

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
-from neve.domain.records.epochs import SessionEpoch
+from neve.domain.compile.history import hidden
+from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import event_text
@@ -58,7 +59,8 @@ def no_tool_result_is_an_orphan(run: Run) -> Found:
 
 def no_prompt_is_without_the_request_of_the_open_turn(run: Run) -> Found:
     """Where the log ends with results, with or without further messages: the last message before them is in every
-    prompt that has the log, whatever is hidden. Not of prompts that were read while the session was written to."""
+    prompt that has the log, whatever is hidden. Not of prompts that were read while events were written or taken back,
+    and not where a turn that had its answer was hidden, and somebody went on with its tools."""
     for did in run.history.of("context"):
         if not did.ok or any(flag.startswith(INCOMPLETE) for flag in did.value.degraded):
             continue
@@ -77,12 +79,15 @@ def _request_at(run: Run, did: Did) -> str | None:
     for written in run.cloud.table.log:
         if not (written.key.pk == did.keys.log or written.key == did.keys.epoch) or written.at_s > did.ended_s:
             continue
-        if written.at_s >= did.began_s:
-            return None
         if written.key == did.keys.epoch:
-            epoch = rows.read_epoch(written.new) if written.new else None
-        elif written.new is not None and written.new["type"] == "event":
-            events[written.new["seq"]] = rows.read_event(written.new)
+            before, epoch = epoch, rows.read_epoch(written.new) if written.new else None
+            same = before is not None and epoch is not None and before.retracted == epoch.retracted
+        else:
+            same = written.new is None or written.new["type"] != "event"
+            if not same and written.new is not None:
+                events[written.new["seq"]] = rows.read_event(written.new)
+        if written.at_s >= did.began_s and not same:
+            return None
     if epoch is None or before_erasure(run, did.keys, did.began_s):
         return None
     standing = [event for seq, event in sorted(events.items()) if not holds(epoch.retracted, seq)]
@@ -91,8 +96,16 @@ def _request_at(run: Run, did: Did) -> str | None:
     if not any(one.event_type is EventType.TOOL_RESULT for one in waits):
         return None
     at = next(n for n in range(len(standing) - 1, -1, -1) if standing[n].event_type is EventType.TOOL_RESULT)
-    before = standing[:at]
-    return next((event_text(e) for e in reversed(before) if e.event_type is EventType.USER_MESSAGE), None)
+    asked = next((e for e in reversed(standing[:at]) if e.event_type is EventType.USER_MESSAGE), None)
+    return None if asked is None or _was_over(asked.seq, standing, hidden(epoch)) else event_text(asked)
+
+
+def _was_over(asked: int, standing: Sequence[Event], cut: HistoryCut | None) -> bool:
+    """Whether what is hidden ends with the answer of the turn."""
+    if cut is None or not cut.seq_from <= asked <= cut.seq_to:
+        return False
+    gone = [event for event in standing if asked <= event.seq <= cut.seq_to]
+    return bool(gone) and gone[-1].event_type is EventType.ASSISTANT_RESPONSE
 
 
 def _said_by_the_user(request: Mapping[str, Any]) -> str:

@@ -52,6 +52,8 @@ UNSURE = frozenset({"conflict", "idempotency_in_progress", "store_unavailable", 
 """Refusals that do not say that nothing was written."""
 LARGE, LARGE_CHARACTERS = 0.5, 5_400
 """How often a tool prints so much that a compaction puts it away."""
+ROUNDS, COMPACTED, ANSWERED = (2, 6), 0.2, 0.7
+"""Rounds of tools in a loop, and how often it asks for a compaction in one, and ends with an answer."""
 LIKES = " likes the "
 WORDS = ("kayak", "stove", "garden", "violin", "harbour")
 
@@ -172,6 +174,19 @@ class Client:
         """A round of tool calls, one event at a time: others may come between."""
         kinds = self._cloud.random.choice((("user_message", "tool_call"), ("tool_call",), ("tool_result",)))
         self._append_these(kinds, keyed=True, by_key=False)
+
+    def _loop(self) -> None:
+        """As an agent does it: a message, and rounds of tools with a prompt of the log alone behind each; others come
+        between."""
+        random = self._cloud.random
+        self._append_these(("user_message",), keyed=True, by_key=False)
+        for _ in range(random.randint(*ROUNDS)):
+            self._append_these(("tool_call", "tool_result"), keyed=True, by_key=False)
+            if random.random() < COMPACTED:
+                self._compact()
+            self._ask_for_prompt(None)
+        if random.random() < ANSWERED:
+            self._append_these(("assistant_response",), keyed=True, by_key=False)
 
     def _tell(self) -> None:
         """One of few statements, which a pass takes for a fact, and for the end of another one."""
@@ -319,9 +334,12 @@ class Client:
         self._ask("recall", given, lambda ports: self._api.recall(ports, self._keys, given))
 
     def _context(self) -> None:
+        self._ask_for_prompt(f"{tag_of(self._keys)} asks about the {self._cloud.random.choice(WORDS)}")
+
+    def _ask_for_prompt(self, message: str | None) -> None:
         random = self._cloud.random
         given = PromptGiven(
-            f"{tag_of(self._keys)} asks about the {random.choice(WORDS)}",
+            message,
             random.choice(("anthropic", "anthropic", "openai")),
             random.choice(("auto", "tools", "none")),
             random.choice((None, None, 2)),

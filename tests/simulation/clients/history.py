@@ -76,9 +76,9 @@ class RecallGiven:
 
 @dataclass(frozen=True)
 class PromptGiven:
-    """What a prompt is asked with."""
+    """What a prompt is asked with. ``message`` None: the log ends with what is to be answered."""
 
-    message: str
+    message: str | None
     format: Literal["anthropic", "openai"]
     retrieval: Literal["auto", "tools", "none"]
     window: int | None

@@ -68,8 +68,9 @@ class HttpApi:
         return SeenRecall(tuple(SeenMemory(h["id"], h["text"], 0) for h in answer["hits"]), tuple(answer["degraded"]))
 
     def context(self, _: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
-        body: dict[str, Any] = {"session_id": keys.session, "message": given.message, "retrieval": given.retrieval}
-        body |= {"format": given.format} | ({"history_window": given.window} if given.window else {})
+        body: dict[str, Any] = {"session_id": keys.session, "retrieval": given.retrieval, "format": given.format}
+        body |= {} if given.message is None else {"message": given.message}
+        body |= {"history_window": given.window} if given.window else {}
         answer = _ask("recall", "POST", USER + "/context", keys, body)
         report = answer["report"]
         history = report.get("history")
