@@ -74,7 +74,7 @@ def packs_with(scope: UserScope, holds: Holds) -> Iterator[PackVersion | None]:
 
 def serving(scope: UserScope, held: Collection[PackVersion]) -> list[str]:
     """The sessions that serve one of them. Raises StoreUnavailable."""
-    epochs = {session: scope.of_session(session).keys.epoch for session, _ in held}
+    epochs = {session: scope.of_session(session).keys.epoch for session, _ in sorted(held)}
     found = scope.ports.table.get_many(list(epochs.values())) if epochs else {}
     packs = {session: rows.read_epoch(found[key]).pack for session, key in epochs.items() if key in found}
     return sorted(session for session, pack in packs.items() if pack and (session, pack.pack_version) in held)
@@ -144,7 +144,7 @@ def _by_session(versions: Iterable[PackVersion]) -> Iterator[tuple[str, list[int
 
 def _manifests_of(scope: UserScope, versions: Iterable[PackVersion]) -> Mapping[PackVersion, Item]:
     """Those that there are."""
-    named = {scope.of_session(session).keys.pack(version): (session, version) for session, version in versions}
+    named = {scope.of_session(session).keys.pack(version): (session, version) for session, version in sorted(versions)}
     found = scope.ports.table.get_many(list(named)) if named else {}
     return {named[key]: item for key, item in found.items()}
 
