@@ -67,6 +67,97 @@ def test_b39_what_holds_now_is_said_first(
     assert gone not in prompt and holds in prompt
 
 
+CHANGES = [
+    ("I work at Acme as a nurse.", "I started a new job at Globex.", "Where do I work?", "Globex"),
+    (
+        "I work at Acme as a nurse.",
+        "I left Acme, I'm a teacher at the Nordschule now.",
+        "Where do I work?",
+        "Nordschule",
+    ),
+    ("I work at Acme as a nurse.", "I quit my job.", "Where do I work?", "quit"),
+    ("I work at Acme.", "I don't work at Acme anymore.", "Where do I work?", "anymore"),
+    ("I'm a nurse.", "I became a teacher.", "Am I a nurse or a teacher?", "teacher"),
+    (
+        "My favourite colour is blue.",
+        "I've changed my mind, green is my favourite colour.",
+        "What's my favourite colour?",
+        "green",
+    ),
+    ("My favourite colour is blue.", "Green is my favourite colour now.", "What's my favourite colour?", "Green"),
+    ("I'm vegetarian.", "I'm not vegetarian anymore, I eat fish again.", "Am I vegetarian?", "fish"),
+    ("I'm vegetarian.", "I eat meat again.", "Am I vegetarian?", "meat"),
+    ("I'm vegan.", "I'm not vegan anymore.", "Am I vegan?", "anymore"),
+    ("I live in Lyon.", "We relocated to Nice last month.", "Where do I live?", "Nice"),
+    ("I live in Lyon.", "I'm living in Nice now.", "Where do I live?", "Nice"),
+    ("I live in Lyon.", "Nice is home now.", "Where do I live?", "Nice"),
+    ("I live in Lyon.", "I just moved from Lyon to Nice.", "Where do I live?", "Nice"),
+    ("My boyfriend is called Tom.", "Tom and I broke up.", "Who is my boyfriend?", "broke up"),
+    ("I'm dating Tom.", "Tom and I broke up.", "Who am I dating?", "broke up"),
+    ("I'm married.", "I got divorced.", "Am I married?", "divorced"),
+    ("I drive a Golf.", "I sold the Golf and bought a Zoe.", "Which car do I drive?", "Zoe"),
+    ("My phone is an iPhone.", "I got a new phone, a Pixel.", "Which phone do I have?", "Pixel"),
+    ("My name is Anna.", "I changed my name to Lea.", "What is my name?", "Lea"),
+    (
+        "My birthday is on the 3rd of May.",
+        "Actually my birthday is on the 4th, not the 3rd.",
+        "When is my birthday?",
+        "4th",
+    ),
+]
+BESIDE = [
+    ("I work at Acme.", "I also work at Globex."),
+    ("I work at Acme.", "I work at Globex, too."),
+    ("I work at Acme.", "I have a second job at Globex."),
+    ("I work at Acme.", "My wife quit her job."),
+    ("I work at Acme.", "I want to quit my job."),
+    ("I live in Lyon.", "My sister moved to Nice."),
+    ("I live in Lyon.", "I'm visiting Nice."),
+    ("I live in Lyon.", "I left Lyon for the weekend."),
+    ("My favourite colour is blue.", "I love both blue and green."),
+    ("I'm vegetarian.", "My brother isn't vegetarian anymore."),
+    ("I'm married.", "My parents got divorced."),
+    ("I'm dating Tom.", "Ben and Sue broke up."),
+    ("I drive a Golf.", "I sold my bike."),
+]
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("old", "new", "question", "holds"), CHANGES, ids=[row[1] for row in CHANGES])
+def test_b39_what_a_life_changes_is_said_as_it_is_now(
+    user: Person, old: str, new: str, question: str, holds: str
+) -> None:
+    said(user, old, new)
+    [superseded] = user.memories(kind="fact", status="superseded")
+    successor = user.memory(str(superseded["superseded_by"]))
+    assert (successor["status"], holds in successor["text"]) == ("active", True)
+    stated = {old, str(superseded["text"])}
+
+    def holding(text: str) -> list[str]:
+        return [one for one in stated if one.rstrip(".") in text]
+
+    found = shown(user, question)
+    assert holds in found[0] and not any(holding(text) for text in found)
+    marked = [text for text in shown(user, question, mode="tool") if holding(text)]
+    assert marked and all(text.startswith(MARK) for text in marked)
+    packed = pack_of_a_new_conversation(user)
+    assert holds in packed and not holding(packed)
+    user.append("new", user_message("Hello again"), answered("Hello."))
+    prompt = str(user.expect(200, "POST", "/context", {"session_id": "new", "message": question})["request"])
+    assert holds in prompt and not holding(prompt)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("old", "new"), BESIDE, ids=[row[1] for row in BESIDE])
+def test_b39_what_is_said_beside_it_or_of_somebody_else_supersedes_nothing(user: Person, old: str, new: str) -> None:
+    said(user, old, new)
+    assert user.memories(kind="fact", status="superseded") == []
+    assert any(old.rstrip(".") in text and not text.startswith(MARK) for text in shown(user, old, mode="tool"))
+    assert str(user.memories(kind="fact", status="active")[-1]["text"]).removeprefix(
+        "User"
+    ) in pack_of_a_new_conversation(user)
+
+
 @pytest.mark.live
 def test_b39_of_three_moves_the_last_one_holds_and_the_past_can_be_asked_for(user: Person) -> None:
     said(user, "I live in Lyon.", "I moved to Nice.", "I moved to Oslo.")

@@ -307,3 +307,71 @@ def test_a_habit_whose_verb_looks_the_same_in_the_past_is_one(said: str) -> None
 def test_what_never_happened_is_no_habit(said: str) -> None:
     assert observed(said).facts == ()
     assert [fact.category for fact in observed("I never eat pork.").facts] == ["PREFERENCE"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("User works at Acme as a nurse", "I started a new job at Globex."),
+        ("User works at Acme as a nurse", "I left Acme, I'm a teacher at the Nordschule now."),
+        ("User works at Acme as a nurse", "I don't work at Acme anymore."),
+        ("User works as a nurse", "I'm a teacher now."),
+        ("User works at Acme", "I quit my job."),
+        ("User works at Acme", "I was laid off."),
+        ("User quit their job", "I started a new job at Globex."),
+        ("User's favourite colour is blue", "Green is my favourite colour now."),
+        ("User's favourite colour is blue", "I've changed my mind, green is my favourite colour."),
+        ("User is vegetarian", "I eat meat again."),
+        ("User doesn't eat meat", "I eat meat again."),
+        ("User is vegetarian", "I stopped being vegetarian."),
+        ("User lives in Lyon", "Nice is home now."),
+        ("User lives in Lyon", "I just moved from Lyon to Nice."),
+        ("User lives in Lyon", "My wife and I moved to Nice."),
+        ("User lives in Lyon", "I've left Lyon."),
+        ("User's boyfriend is called Tom", "Tom and I broke up."),
+        ("User's girlfriend is Anna", "Anna left me."),
+        ("User is dating Tom", "I'm dating Ben now."),
+        ("User is married", "My wife and I separated."),
+        ("User is single", "I got married in June."),
+        ("User drives a Golf", "I sold the Golf and bought a Zoe."),
+        ("User drives a Golf", "I sold my car."),
+        ("User's phone is an iPhone", "I got a new phone, a Pixel."),
+        ("User has a cat called Milo", "Milo died last week."),
+        ("User's name is Anna", "I changed my name to Lea."),
+    ],
+)
+def test_what_a_life_changes_takes_the_place_of_what_was(before: str, now: str) -> None:
+    [fact] = facts(now, prior=shown(before))
+    assert (fact.relation, fact.target_id) == ("updates", "mem_1")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("User works at Acme", "I also work at Globex."),
+        ("User works at Acme", "I work at Globex, too."),
+        ("User works at Acme", "I have a second job at Globex."),
+        ("User works at Acme", "I left work early today."),
+        ("User works at Acme", "I left the Acme party early."),
+        ("User works at Acme", "I quit smoking."),
+        ("User works at Acme", "I got a new job offer from Globex."),
+        ("User works at Acme", "I want to quit my job."),
+        ("User works at Acme", "My wife quit her job."),
+        ("User is a nurse", "I'm a painter in my free time."),
+        ("User lives in Lyon", "My sister moved to Nice."),
+        ("User lives in Lyon", "I'm visiting Nice."),
+        ("User lives in Lyon", "I left Lyon for the weekend."),
+        ("User's favourite colour is blue", "I love both blue and green."),
+        ("User's favourite colour is blue", "Green is my wife's favourite colour."),
+        ("User is vegetarian", "I eat eggs for breakfast now."),
+        ("User is vegetarian", "My brother isn't vegetarian anymore."),
+        ("User is married", "My parents got divorced."),
+        ("User is dating Tom", "Ben and Sue broke up."),
+        ("User's wife is called Ana", "My wife is French."),
+        ("User drives a Golf", "I also drive a Zoe."),
+        ("User drives a Golf", "I sold my bike."),
+        ("User has a cat called Milo", "I have a dog called Rex now."),
+    ],
+)
+def test_what_holds_beside_it_or_of_somebody_else_takes_no_place(before: str, now: str) -> None:
+    assert [fact for fact in facts(now, prior=shown(before)) if fact.target_id] == []

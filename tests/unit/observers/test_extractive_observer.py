@@ -303,7 +303,7 @@ def test_advice_between_people_is_not_an_order() -> None:
     assert lines(
         event(1, USER, "Remember to take breaks. Never give up! Don't forget I'm here for you.", "Emil"),
         event(2, ASSISTANT, "Always! My mom says so, too.", "Rosa"),
-    ) == ["🟡 Rosa's mom says so"]
+    ) == ["🟡 Rosa's mom says so, too"]
 
 
 FOR_AN_ASSISTANT = (

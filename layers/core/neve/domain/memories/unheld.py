@@ -32,6 +32,11 @@ remember still today well
 _WITHOUT_MEANING = QUERY_STOP_WORDS | frozenset(_FILLERS.split())
 _PAST = re.compile(r"\b(?:used to|formerly|previously|no longer|not any ?more|anymore)\b", re.I)
 """Tells of what was, and so holds, unless the fact says so itself."""
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|any ?more|any longer|stopped|quit|left|lost|gave up|sold|broke up|divorced|resigned"
+    r"|fired|died)\b|n't\b",
+    re.I,
+)
 _TWO_CLAUSES = re.compile(r";|\b(?:and|but)\s+(?:user|they|i|we|he|she)\b", re.I)
 _SIGNS_BEFORE = re.compile(r"[^\w\[(\"'“]*")
 
@@ -108,9 +113,15 @@ def with_successors(facts: Sequence[Memory], known: Mapping[str, Memory], gen: i
     for fact in facts:
         after = known.get(last.get(fact.id, ""))
         after = after if after is not None and active(after, gen) else None
-        if after is None or not _content(after.text) >= _content(fact.text):
+        if after is None or not _says_again(after.text, fact.text):
             found.append(Unheld(fact, status_at(fact, gen), after))
     return tuple(found)
+
+
+def _says_again(newer: str, older: str) -> bool:
+    """Not where one of them denies what the other says: "User is not vegan anymore" has all words of "is vegan"."""
+    alike = (_DENIES.search(newer) is None) == (_DENIES.search(older) is None)
+    return alike and _content(newer) >= _content(older)
 
 
 def retold(

@@ -17,6 +17,8 @@ _DENIAL = re.compile(
     r" (?:(?:(?:actually|currently|now) )?(?:is|are|has|does|do)(?: actually)?(?:n't| not)|(?:(?:is|are) )?no longer)"
     r"(?P<what> .+)$"
 )
+_ENDED_CLAUSE = re.compile(r"\b(any ?more|any longer)\b,? .*$", re.IGNORECASE)
+"""``not vegetarian anymore, they eat fish again``: what comes behind is another statement."""
 _ENDED = re.compile(r"(?:,? (?:any ?more|any longer|after all|at all))+$", re.IGNORECASE)
 _EXCUSE = re.compile(
     r"[,;:]? (?:but |and |- )?(?:(?:that|it|this)(?: was|'s| is) (?:an? |my )?"
@@ -48,7 +50,7 @@ class Stance:
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def stance_of(text: str) -> Stance:
     """Of a statement in the third person, without its mark."""
-    match = _DENIAL.search(without_excuse(text))
+    match = _DENIAL.search(_ENDED_CLAUSE.sub(r"\1", without_excuse(text)))
     if match is None:
         return Stance(_stems(text, _CHANGES_NOTHING | _STRENGTH), denied=False)
     return Stance(_stems(match["who"] + _ENDED.sub("", match["what"]), _CHANGES_NOTHING), denied=True)

@@ -16,8 +16,11 @@ from neve.observers.extractive.english.clauses import is_dangling, is_hypothetic
 from neve.observers.extractive.english.handed_over import Owner, owner_behind
 from neve.observers.extractive.english.health import is_about_health, tells_of_health
 from neve.observers.extractive.english.orders import is_for_now
+from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
 from neve.observers.extractive.english.wishes import is_habit, is_how_to_answer, is_standing_wish
+from neve.observers.extractive.life.endings import is_plain_ending
+from neve.observers.extractive.life.forms import SPEAKER, said_in, tells_of_a_change
 from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
@@ -193,10 +196,22 @@ def _classified(sentence: str) -> Verdict | None:
         return _VERDICTS[Kind.WISH]
     found = classify(sentence)
     if found.likelihood < MIN_LIKELIHOOD:
-        return None
+        return _VERDICTS[Kind.SELF] if _changes_a_life(sentence) else None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER
     return _VERDICTS[_by_what_lasts(sentence, found.kind)]
+
+
+def _changes_a_life(sentence: str) -> bool:
+    """Whether it says what only one can be true of, or ends it: what it replaces would go on being said."""
+    text = about(SPEAKER, sentence)
+    said = said_in(text)
+    return is_plain_ending(text) or (
+        said is not None
+        and said.who == SPEAKER
+        and bool(said.slots)
+        and (not said.form.many or tells_of_a_change(text))
+    )
 
 
 def _by_what_lasts(sentence: str, kind: Kind) -> Kind:

@@ -31,6 +31,7 @@ from neve.usecases.compile.still_said import distinct, still_said
 from neve.usecases.pack.pinned_documents import start_pins
 from neve.usecases.pack.read_pack import PackView
 from neve.usecases.pack.served_pack import Uttered
+from neve.usecases.pack.what_holds import what_holds_of
 
 STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
 """A person's own words. What reflections write comes with the next pack."""
@@ -71,7 +72,9 @@ def updates_since(
     found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
     shown = Uttered.of(view.manifest) if view.manifest else Uttered()
-    stated_since = NewStatements.of([one for one in found if one.id not in known and _new(scope, one, head)], shown)
+    holding = what_holds_of(found, head.gen)
+    news = [one for one in found if one.id not in known and _new(scope, one, head)]
+    stated_since = NewStatements.of(holding.of(news), shown)
     new = told_elsewhere(said.result(), shown, stated_since)
     if page.cursor is not None and found[-1].created_at > built_at:
         new.append(Update(f"memories before {found[-1].id}", None))

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.memories.marks import REPLACED
-from neve.domain.memories.unheld import Unheld, last_successors, may_repeat, retold, unheld_facts, with_successors
+from neve.domain.memories.unheld import (
+    Unheld,
+    is_unheld,
+    last_successors,
+    may_repeat,
+    retold,
+    unheld_facts,
+    with_successors,
+)
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Status
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import span_of
@@ -86,6 +94,12 @@ class WhatHolds:
         if span is None and memory.kind is not Kind.REFLECTION:
             return line.text
         return retold(line.text, memory.provenance.session_id, span, self.unheld, _mark).text
+
+
+def what_holds_of(memories: Sequence[Memory], gen: int) -> WhatHolds:
+    """By those of the memories that are facts: a line is written with its fact, and read with it."""
+    facts = unheld_facts(filter(is_unheld, memories), gen)
+    return WhatHolds(with_successors(facts, {memory.id: memory for memory in memories}, gen))
 
 
 def _mark(one: Unheld, more: bool) -> str | None:

@@ -70,7 +70,7 @@ _GREETED_NAME = re.compile(
     r"|[Aa]ww?|[Cc]ongrats),?\s+[A-Z][a-z]+\s*[,!.]+\s*"
 )
 _CLOSER = re.compile(
-    r"[,\s]+(?:thanks|thank you|thx|please|lol|haha+|btw|you know|right|too"
+    r"[,\s]+(?:thanks|thank you|thx|please|lol|haha+|btw|you know|right"
     r"|(?:and |so )?(?:please )?(?:remember|note|don't forget|keep in mind) (?:that|this|it))?[.!…\s]*$",
     re.IGNORECASE,
 )
