@@ -159,6 +159,21 @@ def test_b39_what_is_said_beside_it_or_of_somebody_else_supersedes_nothing(user:
 
 
 @pytest.mark.live
+def test_b39_what_ends_two_facts_supersedes_both_and_gives_both_back(user: Person) -> None:
+    said(user, "I'm married. My wife is called Ana.", "My wife and I got divorced.")
+    [active] = user.memories(kind="fact", status="active")
+    superseded = user.memories(kind="fact", status="superseded")
+    assert [one["superseded_by"] for one in superseded] == [active["id"]] * 2
+    assert set(active["supersedes"]) == {one["id"] for one in superseded}
+    packed = pack_of_a_new_conversation(user)
+    assert "divorced" in packed and "is married" not in packed and "Ana" not in packed
+    user.expect(200, "POST", "/sessions/said1/events/retract", {"from_seq": 1, "to_seq": None, "reason": "edited"})
+    user.settle()
+    texts = {one["text"] for one in user.memories(kind="fact", status="active")}
+    assert texts == {"User is married", "User's wife is called Ana"}
+
+
+@pytest.mark.live
 def test_b39_of_three_moves_the_last_one_holds_and_the_past_can_be_asked_for(user: Person) -> None:
     said(user, "I live in Lyon.", "I moved to Nice.", "I moved to Oslo.")
     [only] = shown(user, "Where do I live?", k=3)

@@ -158,6 +158,7 @@ def test_two_spellings_are_one_word() -> None:
         ("User really likes sushi", "I don't like sushi anymore", "User doesn't like sushi anymore"),
         ("User works at Google", "I no longer work at Google", "User no longer works at Google"),
         ("User doesn't like sushi anymore", "I like sushi again", "User likes sushi again"),
+        ("User doesn't eat meat", "I eat meat again", "User eats meat again"),
         ("User's favorite colour is red", "My favourite color isn't red", "User's favourite color isn't red"),
     ],
 )
@@ -322,7 +323,6 @@ def test_what_never_happened_is_no_habit(said: str) -> None:
         ("User's favourite colour is blue", "Green is my favourite colour now."),
         ("User's favourite colour is blue", "I've changed my mind, green is my favourite colour."),
         ("User is vegetarian", "I eat meat again."),
-        ("User doesn't eat meat", "I eat meat again."),
         ("User is vegetarian", "I stopped being vegetarian."),
         ("User lives in Lyon", "Nice is home now."),
         ("User lives in Lyon", "I just moved from Lyon to Nice."),

@@ -49,9 +49,9 @@ _PLAIN = re.compile(r"\b(?:always|never|prefers?)\b", re.IGNORECASE)
 class FactCandidate:
     """One statement as it was proposed, already screened: ``pii`` says what the gate did to it. ``origin``: whose word
     it is and where it was said; its ``trust`` None follows from ``by``. ``relation`` and ``target_id``: what an
-    extractor that saw the neighbours said. ``remembered``: the user asked to remember it. ``confidence`` None follows
-    from ``by``. ``scope`` None: the session's with a session, else global. ``observed_at``: stored form, None = now.
-    ``timezone``: in which its day is told."""
+    extractor that saw the neighbours said; ``also``: ids of what else it corrects. ``remembered``: the user asked to
+    remember it. ``confidence`` None follows from ``by``. ``scope`` None: the session's with a session, else global.
+    ``observed_at``: stored form, None = now. ``timezone``: in which its day is told."""
 
     text: str
     category: Category
@@ -59,6 +59,7 @@ class FactCandidate:
     importance: int = 3
     relation: Relation = "not_checked"
     target_id: str | None = None
+    also: tuple[str, ...] = ()
     remembered: bool = False
     confidence: float | None = None
     pii: Pii = "clear"
@@ -182,7 +183,7 @@ def _held_back(
     """Why it is left to a person."""
     if not criteria.provenance:
         return "The user has not said or confirmed it."
-    if candidate.corrects and known.target and not _outweighs(candidate, known.target, at):
+    if candidate.corrects and known.target and not outweighs(candidate, known.target, at):
         return "What it contradicts was said later, or with more authority."
     if route == "low":
         return "It was neither said plainly nor often, and is not certain."
@@ -194,7 +195,7 @@ def _held_back(
 # --- authority ----------------------------------------------------------------------------------
 
 
-def _outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
+def outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
     """Of the same authority, the newer one."""
     by, old = candidate.origin.by, target.provenance.by
     return at >= last_said(target) and _authority(by, candidate.sure, corrects=True) >= _authority(

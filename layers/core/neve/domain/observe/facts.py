@@ -28,7 +28,8 @@ _SUBJECT = frozenset({"user"})
 
 @dataclass(frozen=True, slots=True)
 class ProposedFact:
-    """What an observer says. ``seq_from``, ``seq_to`` None: it did not say where."""
+    """What an observer says. ``seq_from``, ``seq_to`` None: it did not say where. ``also``: further memories whose
+    place it takes, beside ``target_id``."""
 
     text: str
     category: Category
@@ -38,6 +39,7 @@ class ProposedFact:
     target_id: str | None = None
     seq_from: int | None = None
     seq_to: int | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class StatedFact:
     seq_to: int
     remembered: bool
     observed_at: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ def facts_up_to(facts: Sequence[StatedFact], covered_to: int) -> list[StatedFact
 
 def _split(fact: ProposedFact) -> list[ProposedFact]:
     first, *others = statements(fact.text) or [""]
-    further = replace(fact, relation="new", target_id=None)
+    further = replace(fact, relation="new", target_id=None, also=())
     return [replace(fact, text=first), *(replace(further, text=text) for text in others)] if first else []
 
 
@@ -146,4 +149,5 @@ def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said
         seq_to=range_[1],
         remembered=asked,
         observed_at=last.created_at,
+        also=fact.also,
     )

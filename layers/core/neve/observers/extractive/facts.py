@@ -61,14 +61,14 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
             of_pass = [one for one, _ in reversed(found.values())]
             fact = _of_statement(text, line, [*reversed(shown.values()), *of_pass])
             if fact is not None:
-                relation, target = _relation(fact, list(reversed(shown.values())))
+                relation, target, also = _relations(fact, list(reversed(shown.values())))
                 for one in of_pass:
                     if one.text == fact.text or _relation(fact, [one])[0] in ("updates", "contradicts"):
                         del found[one.text]
-                proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to))
+                proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to), also)
                 found[fact.text] = _Shown("", fact.text, stance_of(fact.text), fact), proposed
     new = [fact for _, fact in found.values()]
-    settled = {fact.target_id for fact in new}
+    settled = {i for fact in new for i in (fact.target_id, *fact.also)}
     again = ((i, shown[i].fact) for i in restated if i in shown and i not in settled)
     return [*new, *(_proposed(old, "reinforces", i, (None, None)) for i, old in again if old)]
 
@@ -149,6 +149,19 @@ def _unmarked(text: str) -> str:
     return _MARKS.sub("", text).removeprefix("Correction: ")
 
 
+MAX_ENDED = 3
+"""*Chosen*: facts whose place one statement takes beside the first, each a row of its transaction."""
+
+
+def _relations(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None, tuple[str, ...]]:
+    """Of two facts of one marriage or one job a divorce or a leave ends both."""
+    relation, target = _relation(fact, shown)
+    if relation not in ("updates", "contradicts"):
+        return relation, target, ()
+    also = (one.id for one in shown if one.id != target and _relation(fact, [one])[0] in ("updates", "contradicts"))
+    return relation, target, tuple(also)[:MAX_ENDED]
+
+
 def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None]:
     """``shown``: the newest first, so that where two fill one slot it is the newer one that is updated."""
     corrected = _corrected_one(fact.text, shown)
@@ -171,6 +184,10 @@ def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str 
 
 
 def _proposed(
-    fact: Recognised, relation: Relation, target: str | None, seqs: tuple[int | None, int | None]
+    fact: Recognised,
+    relation: Relation,
+    target: str | None,
+    seqs: tuple[int | None, int | None],
+    also: tuple[str, ...] = (),
 ) -> ProposedFact:
-    return ProposedFact(fact.text, fact.category, fact.importance, "user_stated", relation, target, *seqs)
+    return ProposedFact(fact.text, fact.category, fact.importance, "user_stated", relation, target, *seqs, also)

@@ -16,7 +16,16 @@ from neve.domain.memories.fact_statements import (
 )
 from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
-from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide, last_said
+from neve.domain.memories.storage_decision import (
+    FactCandidate,
+    Known,
+    Rules,
+    Verdict,
+    correctable,
+    decide,
+    last_said,
+    outweighs,
+)
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import being_replaced, born
@@ -41,8 +50,7 @@ def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[K
     wanted: dict[Key, None] = {}
     for one in candidates:
         wanted[keys.fingerprint(fingerprint(one.text))] = None
-        if one.target_id:
-            wanted[keys.memory(one.target_id)] = None
+        wanted |= {keys.memory(i): None for i in (one.target_id, *one.also) if i}
     return list(wanted)
 
 
@@ -91,13 +99,15 @@ class FactWrites:
         known = Known(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
         rules = Rules(policy.min_importance, policy.review_mode)
         verdict = decide(candidate, known, rules, at, self.via)
-        row = self._row(candidate, known, verdict, new_id, now)
+        taken = self._taken(candidate, known, at) if verdict.decision == "superseded" else ()
+        row = self._row(candidate, known, verdict, new_id, now, taken)
         if row is not None:
             self._put(row)
             if row.fingerprint == fingerprint(candidate.text):  # else it says this in other words, in its own place
                 self._holders[row.fingerprint] = row.id
-        if row is not None and verdict.decision == "superseded" and known.target:
-            self._put(superseded(known.target, by=row.id, reason=verdict.judged.reason, at=now))
+        if row is not None:
+            for old in taken:
+                self._put(superseded(old, by=row.id, reason=verdict.judged.reason, at=now))
         return StoredFact(self.changed[row.id] if row else None, verdict)
 
     def ops(self) -> list[WriteOp]:
@@ -163,6 +173,13 @@ class FactWrites:
         newer = self._said_later(memory, at)
         return memory if newer and candidate.relation == "reinforces" else newer
 
+    def _taken(self, candidate: FactCandidate, known: Known, at: str) -> tuple[Memory, ...]:
+        """What it takes the place of: what it is about, and what else ends with that, where it weighs as much."""
+        targets = (self._target(replace(candidate, target_id=one), at) for one in candidate.also)
+        also = [one for one in targets if one and outweighs(candidate, one, at)]
+        keep = known.same.id if known.same else None
+        return tuple({one.id: one for one in (known.target, *also) if one and one.id != keep}.values())
+
     def _said_later(self, memory: Memory, at: str) -> Memory | None:
         """What has taken the place of a fact, where it was said later than ``at``."""
         newer = self._in_its_place(memory)
@@ -192,7 +209,15 @@ class FactWrites:
     def _put(self, memory: Memory) -> None:
         self.changed[memory.id] = replace(memory, write_id=self.write_id)
 
-    def _row(self, candidate: FactCandidate, known: Known, verdict: Verdict, new_id: str, now: str) -> Memory | None:
+    def _row(
+        self,
+        candidate: FactCandidate,
+        known: Known,
+        verdict: Verdict,
+        new_id: str,
+        now: str,
+        taken: Sequence[Memory],
+    ) -> Memory | None:
         """None for a fact that is rejected."""
         again = known.same or (known.target if verdict.decision == "reinforced" else None)
         if verdict.decision == "rejected":
@@ -208,7 +233,7 @@ class FactWrites:
                 return with_statement(again, statement, counts=self.counts)
             fact = self._let_in(again, candidate, now)
         status = Status.INBOX if verdict.decision == "inbox" else Status.ACTIVE
-        takes = (known.target.id,) if verdict.decision == "superseded" and known.target else ()
+        takes = (old.id for old in taken)
         return replace(fact, status=status, judged=verdict.judged, supersedes=(*fact.supersedes, *takes))
 
     def _note_repeated(self, fact: Memory, candidate: FactCandidate) -> None:

@@ -172,6 +172,7 @@ class PassCommit:
             importance=fact.importance,
             relation=fact.relation,
             target_id=fact.target_id,
+            also=fact.also,
             remembered=fact.remembered,
             observed_at=iso(parse(fact.observed_at)),
             timezone=timezone,
