@@ -18,6 +18,11 @@ _WHAT = (
     r"|again|now|yesterday|today|ago|when|with)\b|[,;:.(]| \(|$)"
 )
 """What is ended, up to whatever else is said of it."""
+_WHAT_NO_LONGER = (
+    r"(?P<what>[^,;:.()]+?)(?= (?:and|but|because|since|so|any ?more|any longer|now|after|before|last"
+    r"|in (?:(?:19|20)\d\d|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))|[,;:.(]| \(|$)"
+)
+"""With its place: who no longer lives in Rome may live in Lyon."""
 _PARTED = r"(?:broke up|broken up|split up|(?:got |gotten )?(?:separated|divorced)|called off (?:the|our|their) \w+)"
 _TOOK_LEAVE = r"(?:was|were|got|has been|been) (?:fired|laid off|let go|made redundant|dismissed|sacked)"
 
@@ -39,6 +44,8 @@ class Ending:
 
 
 _WORK = ("employer", "job")
+_EMPLOYED = re.compile(r"\bworks?\b|\bjob\b| (?:at|for) ")
+"""Who quits is a nurse still, and works as one no longer."""
 _LOVE = ("partner", "marriage")
 _EATS = (
     r"^(?P<who>[\w-]+)(?: has| now)*"
@@ -46,23 +53,34 @@ _EATS = (
 )
 _AGAIN = r"\b[\w ]*? (?:again|now)\b"
 ENDINGS = (
-    Ending(re.compile(rf"{_WHO} {_TOOK_LEAVE}(?= \(|$|[,;.]| (?:and|in|on|last|this|today|yesterday)\b)"), _WORK, True),
+    Ending(
+        re.compile(rf"{_WHO} {_TOOK_LEAVE}(?= \(|$|[,;.]| (?:and|in|on|last|this|today|yesterday)\b)"),
+        _WORK,
+        True,
+        _EMPLOYED,
+    ),
+    Ending(
+        re.compile(rf"{_WHO} (?:retired(?! (?:the|an?|their|our|this|that|from)\b)|is(?: now)? retired\b)"), _WORK, True
+    ),
     Ending(
         re.compile(
-            rf"{_WHO} (?:(?:retired|resigned)(?! (?:the|an?|their|our|this|that)\b)"
+            rf"{_WHO} (?:resigned"
             r"|(?:changed|switched) (?:jobs|employers|companies)"
-            r"|(?:is|am|are)(?: now)? (?:unemployed|retired|out of work|between jobs|jobless))\b(?! from)"
+            r"|(?:is|am|are)(?: now)? (?:unemployed|out of work|between jobs|jobless))\b(?! from)"
         ),
         _WORK,
-        plain=True,
+        True,
+        _EMPLOYED,
     ),
     Ending(
         re.compile(
-            rf"{_WHO} (?:quit|left(?!{_A_WHILE})|resigned from|retired from|moved (?:out of|away from)|gave up|lost"
+            rf"{_WHO} (?:quit|left(?!{_A_WHILE})|resigned from|retired from|gave up|lost"
             rf"|{_TOOK_LEAVE} (?:from|by|at)) {_WHAT}"
         ),
-        (*_WORK, "home"),
+        _WORK,
+        beside=_EMPLOYED,
     ),
+    Ending(re.compile(rf"{_WHO} (?:left(?!{_A_WHILE})|moved (?:out of|away from)) {_WHAT}"), ("home",)),
     Ending(
         re.compile(
             rf"^(?P<who>[\w-]+)(?: and their (?:{_PARTNER}|(?P<what>\w+)))?(?: said: We(?:'ve| have)?)?"
@@ -94,7 +112,7 @@ ENDINGS = (
     Ending(
         re.compile(
             rf"{_WHO}(?: said: We(?:'ve| have)?)? (?:sold|traded in|got rid of|gave away|scrapped|replaced|swapped)"
-            rf" (?:the|their|our)(?: old)? {_WHAT}"
+            rf" (?:the|their|our) {_WHAT}"
         ),
         ("thing", "pet"),
     ),
@@ -103,7 +121,7 @@ ENDINGS = (
     Ending(
         re.compile(
             rf"{_WHO} (?:(?:(?:is|are) )?no longer|(?:is|are|do|does)(?:n't| not)(?=.* (?:any ?more|any longer)\b)"
-            rf"|stopped|quit|gave up) {_WHAT}"
+            rf"|stopped|gave up) {_WHAT_NO_LONGER}"
         )
     ),
 )
@@ -137,7 +155,7 @@ def _of_speaker(match: re.Match[str] | None) -> bool:
 
 def _ends(ending: Ending, text: str, slot: str, old: str) -> bool:
     match = ending.pattern.search(text)
-    if match is None or not ending.beside.search(old):
+    if match is None or (old and not ending.beside.search(old)):
         return False
     named = match.groupdict()
     who, _, kind = slot.partition(": ")
