@@ -139,3 +139,16 @@ def test_whatever_is_said_nothing_else_is_changed(text: str, before: str) -> Non
     assert told(whole, replace(MOVED, fact=replace(fact(), text="zzz")), at=(1, 1)) == whole
     assert told(whole, MOVED, at=(7, 7)) == whole
     assert told(whole, MOVED).count("[old]") <= 1 + text.casefold().count("lyon")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "holds"),
+    [
+        ("User is vegan", "User is not vegan anymore", False),
+        ("User works at Acme", "User no longer works at Acme", False),
+        ("User is vegan", "User is vegan again", True),
+    ],
+)
+def test_what_denies_it_in_its_words_does_not_say_it_again(old: str, new: str, holds: bool) -> None:
+    successor = row("new", new, at=(5, 5))
+    assert (with_successors([fact(old)], {"new": successor}, 1) == ()) == holds
