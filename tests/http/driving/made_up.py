@@ -33,8 +33,19 @@ CHECKED = [
         ]
     ),
 ]
-REFUSED = [*CHECKED, *CHECKS.get_by_names(["negative_data_rejection"])]
-"""And what the description calls wrong is refused."""
+_rejected: Any
+[_rejected] = CHECKS.get_by_names(["negative_data_rejection"])
+
+
+def refused(ctx: Any, response: Any, case: Case[Any]) -> Any:
+    """What the description calls wrong is refused, or, where a model wrote it, answered to the model."""
+    told = response.json() if response.status_code == 200 else None
+    if isinstance(told, dict) and told.get("is_error") is True and case.path.rpartition("/")[0].endswith("/tools"):
+        return None
+    return _rejected(ctx, response, case)
+
+
+REFUSED = [*CHECKED, refused]
 EXAMPLES = 15
 
 
