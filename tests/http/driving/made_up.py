@@ -39,8 +39,8 @@ _rejected: Any
 
 def refused(ctx: Any, response: Any, case: Case[Any]) -> Any:
     """What the description calls wrong is refused, or, where a model wrote it, answered to the model."""
-    told = response.json() if response.status_code == 200 else None
-    if isinstance(told, dict) and told.get("is_error") is True and case.path.rpartition("/")[0].endswith("/tools"):
+    of_a_tool = case.path.rpartition("/")[0].endswith("/tools")
+    if of_a_tool and response.status_code == 200 and response.json().get("is_error") is True:
         return None
     return _rejected(ctx, response, case)
 
