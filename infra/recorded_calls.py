@@ -39,6 +39,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/packs/*"): "an earlier build died between its object and its pointer",
         ("dynamodb:DeleteItem", "table"): "undoes what is left of a replacement whose worker died",
+        ("dynamodb:Query", "table/index/recent"): "a pack that it builds for a user who has facts that do not hold",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },
     "compact": {
@@ -50,6 +51,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },
     "sweep": {
+        ("dynamodb:Query", "table/index/recent"): "as for extract",
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/packs/*"): "as for extract",
         ("dynamodb:ConditionCheckItem", "table"): "finishes or undoes the replacement of a worker that died",
