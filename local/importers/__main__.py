@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
@@ -19,12 +18,11 @@ from typing import NoReturn
 from local.api_client import ApiClient
 from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
 from neve_cli.importing.formats import HELP, Unreadable, converted, texts_of
-from neve_cli.importing.reading import LeftOut
 from neve_cli.importing.sending import send_lines
-from neve_cli.importing.sent import left_out_lines
+from neve_cli.importing.sent import FAILED, exit_code
 from neve_cli.importing.service import NotTaken
 
-DONE, FAILED, LEFT_OUT, WRONG_COMMAND = 0, 1, 2, 64
+WRONG_COMMAND = 64
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         return FAILED
     for line in made.lines:
         print(line)
-    return _said(made.left_out, (f"{place}: {reason}" for place, reason in made.malformed))
+    malformed = [f"{place}: {reason}" for place, reason in made.malformed]
+    return exit_code(malformed, made.left_out, _say, failed=bool(malformed))
 
 
 def send(text: str, given: argparse.Namespace) -> int:
@@ -57,18 +56,11 @@ def send(text: str, given: argparse.Namespace) -> int:
             print(f"{said}. A repeat adds nothing twice.", file=sys.stderr)
             return FAILED
     print(sent.summary())
-    return _said(sent.skipped, sent.complaints(), failed=bool(sent.rejected or sent.conflicting))
+    return exit_code(sent.complaints(), sent.skipped, _say, failed=bool(sent.rejected or sent.conflicting))
 
 
-def _said(left_out: LeftOut, complaints: Iterable[str], *, failed: bool | None = None) -> int:
-    """The exit code, when everything that is not there has been said. Every complaint is a failure unless ``failed``
-    says otherwise."""
-    named, counted = list(complaints), list(left_out_lines(left_out))
-    for line in (*named, *counted):
-        print(line, file=sys.stderr)
-    if named if failed is None else failed:
-        return FAILED
-    return LEFT_OUT if counted else DONE
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

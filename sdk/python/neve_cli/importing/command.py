@@ -11,14 +11,12 @@ from neve_cli import output
 from neve_cli.api import Failed
 from neve_cli.context import Context, pass_context
 from neve_cli.importing.formats import FORMATS, Unreadable, converted, texts_of
-from neve_cli.importing.reading import Converted, LeftOut
+from neve_cli.importing.reading import Converted
 from neve_cli.importing.sending import send_lines
-from neve_cli.importing.sent import left_out_lines
+from neve_cli.importing.sent import exit_code
 from neve_cli.importing.service import HttpService, NotTaken, OtherServer
 
 LINES = "lines"
-DONE, FAILED, LEFT_OUT = 0, 1, 2
-"""Exit codes; the last: everything was taken but what stderr counts."""
 
 
 @click.command("import")
@@ -39,7 +37,7 @@ def import_(context: Context, /, format_: str, file: Path, of: str | None, to: P
     if to is not None:
         to.write_text("".join(f"{line}\n" for line in read.lines), encoding="utf-8", errors="surrogateescape")
         output.fields({"lines": len(read.lines)}, ["lines"], as_json=context.as_json)
-        return _code(read.left_out, failed=bool(read.malformed))
+        return exit_code((), read.left_out, output.note, failed=bool(read.malformed))
     api = context.api
     try:
         sent = send_lines(HttpService(api.client), api.user, "\n".join(read.lines))
@@ -51,18 +49,9 @@ def import_(context: Context, /, format_: str, file: Path, of: str | None, to: P
         output.fields(asdict(sent), [], as_json=True)
     else:
         click.echo(sent.summary())
-    for line in sent.complaints():
-        output.note(line)
-    return _code(read.left_out + sent.skipped, failed=bool(read.malformed or sent.rejected or sent.conflicting))
+    failed = bool(read.malformed or sent.rejected or sent.conflicting)
+    return exit_code(sent.complaints(), read.left_out + sent.skipped, output.note, failed=failed)
 
 
 def _lines(file: Path) -> list[str]:
     return [line for text in texts_of(file) for line in text.split("\n")]
-
-
-def _code(left_out: LeftOut, *, failed: bool) -> int:
-    """The exit code, when what was left out has been said."""
-    said = list(left_out_lines(left_out))
-    for line in said:
-        output.note(line)
-    return FAILED if failed else LEFT_OUT if said else DONE

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+
+DONE, FAILED, LEFT_OUT = 0, 1, 2
+"""Exit codes; the last: everything was taken but what standard error counts."""
 
 
 @dataclass
@@ -53,3 +56,11 @@ def left_out_lines(left_out: Counter[str]) -> Iterator[str]:
     for what, count in sorted(left_out.items()):
         if count > 0:
             yield f"left out: {count} {what}"
+
+
+def exit_code(complaints: Iterable[str], left_out: Counter[str], say: Callable[[str], None], *, failed: bool) -> int:
+    """Says everything that is not there, line by line, and returns what that is to the shell."""
+    counted = list(left_out_lines(left_out))
+    for line in (*complaints, *counted):
+        say(line)
+    return FAILED if failed else LEFT_OUT if counted else DONE
