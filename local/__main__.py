@@ -38,7 +38,7 @@ CURLS = """\
 
   # ten seconds later: it is observed about five seconds after it was said
   curl -s {url}/v1/users/ada/recall -H "Authorization: Bearer $NEVE_KEY" \\
-    -d '{{"query": "Which city did I move to?", "k": 1}}'
+    -d '{{"query": "Which city did I move to?", "limit": 1}}'
 """
 
 

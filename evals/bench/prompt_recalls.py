@@ -117,7 +117,7 @@ class Among:
         try:
             with closing(ApiClient(server.base_url, server.key)) as client:
                 self.fill(client, count)
-                k = client.expect(200, "GET", "/v1/policy")["in_force"]["recall_k"]
+                k = client.expect(200, "GET", "/v1/policy")["in_force"]["recall_limit"]
                 service = Operations(client, f"{count} {self.things}")
                 measured = _measured_recalls(service, recalls)
                 return {**about, "k": k, **measured, **self.told(service.recalls)}

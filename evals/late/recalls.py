@@ -195,7 +195,14 @@ def _asked(client: InProcess, count: int) -> dict[str, Any]:
     weighed = 0
     for number, question in enumerate(tracked("asking", questions(count + WARM_UP, SEED))):
         for rerank in RERANKS if number % 2 else reversed(RERANKS):
-            body = {"query": question, "mode": "tool", "k": 20, "threshold": 0, "sources": ["event"], "rerank": rerank}
+            body = {
+                "query": question,
+                "mode": "tool",
+                "limit": 20,
+                "threshold": 0,
+                "sources": ["event"],
+                "rerank": rerank,
+            }
             began = time.perf_counter()
             answer = client.expect(200, "POST", "/v1/users/ann/recall", body | {"budget_ms": 20_000})
             took = (time.perf_counter() - began) * 1000

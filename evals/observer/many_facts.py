@@ -135,7 +135,7 @@ def _bursts(stated: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 
 def _recalled(client: ApiClient, fact: Fact) -> bool:
-    query = {"query": " ".join(fact.names), "sources": ["memory"], "k": 5, "mode": "tool"}
+    query = {"query": " ".join(fact.names), "sources": ["memory"], "limit": 5, "mode": "tool"}
     hits = client.expect(200, "POST", f"{USER}/recall", query)["hits"]
     return any(all(name in hit["text"] for name in fact.names) for hit in hits)
 

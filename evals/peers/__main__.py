@@ -97,7 +97,7 @@ def _asked(client: ApiClient, mem0: Mem0, count: int) -> dict[str, Any]:
 
 
 def _recall_ms(client: ApiClient, question: str) -> float:
-    body = {"query": question, "mode": "tool", "k": HITS, "threshold": 0}
+    body = {"query": question, "mode": "tool", "limit": HITS, "threshold": 0}
     began = time.perf_counter()
     answer = client.expect(200, "POST", f"/v1/users/{USER}/recall", body)
     took = (time.perf_counter() - began) * 1000

@@ -45,7 +45,7 @@ class System:
         return not self.memories or set_and_way(chat_set)[0] not in OF_THE_OBSERVER
 
 
-_UTTERANCES = {"k": DEPTH, "mode": "tool", "threshold": 0, "sources": ["event"]}
+_UTTERANCES = {"limit": DEPTH, "mode": "tool", "threshold": 0, "sources": ["event"]}
 _MEMORIES = _UTTERANCES | {"sources": ["memory"]}
 _BOTH = _UTTERANCES | {"sources": ["memory", "event"]}
 

@@ -188,7 +188,7 @@ class Client:
         query = self._random.choice(sorted(self._random.choice(there).texts)) if there else "Where do I live now?"
         gone = {memory.id for memory in journal.memories if memory.deleted == "yes"}
         mode = self._random.choice(("prompt", "tool"))
-        reply = self._send(journal, Call("recall", "POST", "/recall", {"query": query, "mode": mode, "k": 5}))
+        reply = self._send(journal, Call("recall", "POST", "/recall", {"query": query, "mode": mode, "limit": 5}))
         if reply is not None and (found := {hit["id"] for hit in reply.json()["hits"]} & gone):
             journal.findings.append(f"recalled although deleted: {found}")
 

@@ -197,7 +197,7 @@ class HttpChecks:
         for account, memory in rng.sample(known, min(SAMPLE, len(known))):
             if len(memory.texts) != 1:
                 continue
-            asked = {"query": next(iter(memory.texts)), "mode": "tool", "k": 5}
+            asked = {"query": next(iter(memory.texts)), "mode": "tool", "limit": 5}
             reply = self.clients[account.tenant].call("POST", f"{account.path}/recall", asked)
             answer = reply.json()
             found = [hit["id"] for hit in answer.get("hits", [])]

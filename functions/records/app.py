@@ -10,7 +10,7 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once, once_within
 from neve.http.schemas.memories import memories as m
 from neve.http.schemas.memories.imports import IMPORT_MEMORIES
-from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, EvolveBody
+from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, EvolveMemoryBody
 from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.evolve_memory import evolve_memory
@@ -37,7 +37,7 @@ def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
 
 
 @router.on(EVOLVE_MEMORY)
-def evolve(call: Call[Nothing, EvolveBody]) -> Answer:
+def evolve(call: Call[Nothing, EvolveMemoryBody]) -> Answer:
     memory_id, wanted = call.ids["memory_id"], call.body.command()
     return once_within(
         call,

@@ -116,7 +116,7 @@ def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
         "of the rerank stage, which orders the hits when messages are among them."
     )
     for question in sample.questions:
-        body = {"query": question.query, "k": HITS, "mode": "tool"}
+        body = {"query": question.query, "limit": HITS, "mode": "tool"}
         print(showing.recall(question, client.expect(200, "POST", f"/v1/users/{user}/recall", body)))
 
 

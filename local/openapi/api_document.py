@@ -50,7 +50,7 @@ GROUPS: Mapping[str, Group] = {
     "E11": Group(
         "Tools of a model",
         "recall.md#tool",
-        ("listTools", "recallMemory", "searchConversation", "searchKnowledge", "readDocument"),
+        ("listTools", "callRecallMemory", "callSearchConversation", "callSearchKnowledge", "callReadDocument"),
     ),
     "E12": Group("Ledger of recalls", "recall.md#ledger", ("listRecalls", "readRecall")),
     "E13": Group(

@@ -256,10 +256,10 @@ LIMITS = (
 )
 
 RECALLS = (
-    Bad("k 0", "POST", RECALL, {"query": "x", "k": 0}, at="k"),
-    Bad("k 51", "POST", RECALL, {"query": "x", "k": 51}, at="k"),
-    Bad("k text", "POST", RECALL, {"query": "x", "k": "5"}, at="k"),
-    Bad("k true", "POST", RECALL, {"query": "x", "k": True}, at="k"),
+    Bad("limit 0", "POST", RECALL, {"query": "x", "limit": 0}, at="limit"),
+    Bad("limit 51", "POST", RECALL, {"query": "x", "limit": 51}, at="limit"),
+    Bad("limit text", "POST", RECALL, {"query": "x", "limit": "5"}, at="limit"),
+    Bad("limit true", "POST", RECALL, {"query": "x", "limit": True}, at="limit"),
     Bad("no query", "POST", RECALL, {}, at="query"),
     Bad("query null", "POST", RECALL, {"query": None}, at="query"),
     Bad("query too long", "POST", RECALL, {"query": "x" * 8_001}, at="query"),
@@ -821,8 +821,8 @@ POLICIES = (
     ({"prior_memory_cap": 10**6}, "validation_failed", "prior_memory_cap"),
     ({"window": 99}, "validation_failed", "window"),
     ({"window": "200000"}, "validation_failed", "window"),
-    ({"recall_k": 0}, "validation_failed", "recall_k"),
-    ({"recall_k": 51}, "validation_failed", "recall_k"),
+    ({"recall_limit": 0}, "validation_failed", "recall_limit"),
+    ({"recall_limit": 51}, "validation_failed", "recall_limit"),
     ({"recall_threshold": 1.5}, "validation_failed", "recall_threshold"),
     ({"prompt_budget_ms": 0}, "validation_failed", "prompt_budget_ms"),
     ({"token_counter": "fingers"}, "validation_failed", "token_counter"),

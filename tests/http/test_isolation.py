@@ -129,7 +129,7 @@ def knows_nothing(stranger: Person, owned: dict[str, str]) -> None:
     assert stranger.expect(200, "GET", "/stats")["memories"]["total"] == 0
     assert stranger.pack_text() == ""
     for query in (SECRET, "sister Reykjavik", "dentist"):
-        answer = stranger.recall(query, threshold=0, k=50, exclude_ids=[owned["memory"]])
+        answer = stranger.recall(query, threshold=0, limit=50, exclude_ids=[owned["memory"]])
         assert (answer["hits"], answer["result_state"]) == ([], "none")
     recalls = stranger.expect(200, "GET", "/recalls")["recalls"]
     assert owned["recall"] not in {row["id"] for row in recalls}
@@ -185,12 +185,12 @@ def test_b41_the_users_id_in_another_tenant_is_an_empty_user(
     assert state(owner) == before
     assert owner.memory(owned["memory"])["text"] == SECRET
     assert owned["memory"] in owner.recalled("sister Reykjavik")
-    assert "Oslo" not in str(owner.recall("sister Oslo", threshold=0, k=50)["hits"])
+    assert "Oslo" not in str(owner.recall("sister Oslo", threshold=0, limit=50)["hits"])
 
 
 def test_b41_policy_keys_and_usage_are_the_tenants_own(api: ApiClient, api_c: ApiClient, owned: dict[str, str]) -> None:
     mine, theirs = (client.expect(200, "GET", "/v1/policy") for client in (api, api_c))
-    other = {**theirs["policy"], "recall_k": 7 if theirs["in_force"]["recall_k"] != 7 else 6}
+    other = {**theirs["policy"], "recall_limit": 7 if theirs["in_force"]["recall_limit"] != 7 else 6}
     api_c.expect(200, "PUT", "/v1/policy", other)
     try:
         assert api.expect(200, "GET", "/v1/policy") == mine
@@ -211,7 +211,7 @@ def test_b41_identical_text_of_two_tenants_stays_apart(
     for one in (here, there):
         one.settle()
     for one, memory_id in zip((here, there), ids, strict=True):
-        assert one.recalled(SECRET, filters={"group": "family"}, threshold=0, k=50) == [memory_id]
+        assert one.recalled(SECRET, filters={"group": "family"}, threshold=0, limit=50) == [memory_id]
         assert layer_ids(one.open("s1")["pack"], "global") == [memory_id]
 
 

@@ -222,16 +222,16 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
             # with debug an answer repeats the query, which is then one that everybody may ask
             **p.one_of({"query": p.search()}, {"query": p.one_of(*WORDS), "debug": True}),
             **p.narrowed(),
-            "k": 50,
+            "limit": 50,
             "threshold": 0,
         }
     },
-    "recallMemory": lambda p: {"body": _tool_call(p)},
-    "searchConversation": lambda p: {
+    "callRecallMemory": lambda p: {"body": _tool_call(p)},
+    "callSearchConversation": lambda p: {
         "body": {"arguments": {"query": p.search(), "conversation_id": p.id("session_id")}}
     },
-    "searchKnowledge": lambda p: {"body": {"arguments": {"query": p.search(), "top_k": 50}}},
-    "readDocument": lambda p: {
+    "callSearchKnowledge": lambda p: {"body": {"arguments": {"query": p.search(), "top_k": 50}}},
+    "callReadDocument": lambda p: {
         "body": {"arguments": {"path": p.one_of(*PATHS, f"/artifacts/{new_memory_id().removeprefix('mem_')}")}}
     },
     "getDocument": lambda p: {"query": {"path": p.one_of(*PATHS), **p.one_of({}, {"rev": 1}, {"chunks": "true"})}},
@@ -284,7 +284,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "deleteMemory": lambda p: {"query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"})},
     "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
     "drainEmbeddings": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")})},
-    "writePolicy": lambda p: {"body": {"recall_k": 20 + p.who.tenant}},
+    "writePolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant}},
 }
 """What an operation is asked with beside the ids in its path; nothing for those that are not here."""
 
@@ -470,7 +470,7 @@ class Neighbours:
         assert len(waiting) >= 4, waiting
 
     def _search(self, who: Who, someone: Person, words: str) -> Json:
-        body = {"query": words, "k": 50, "threshold": 0}
+        body = {"query": words, "limit": 50, "threshold": 0}
         return dict(self._tell("recall", who, someone, Request("POST", f"{someone.path}/recall", body=body)).json())
 
     def _tell(self, operation: str, who: Who, someone: Person, request: Request) -> Reply:

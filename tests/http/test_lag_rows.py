@@ -71,7 +71,7 @@ def test_e06_what_is_behind_is_told_until_it_is_not(user: Person, api: ApiClient
     assert user.session("s1")["memory_lag"] == NONE
     assert user.expect(200, "GET", "/stats")["memory_lag"] == NONE
     assert numbers(user.read_pack("s1").headers[HEADER]) == NONE
-    found = user.recall("kayak", k=20)
+    found = user.recall("kayak", limit=20)
     assert found["degraded"] == [] and "memory_lag" not in found
     assert {hit["seq"] for hit in found["hits"] if hit["source"] == "event"} >= {1, 3, 5, 7, 9}
     ended = api.expect(200, "GET", f"/v1/admin/jobs/{drain['id']}")

@@ -23,7 +23,7 @@ def components(answer: Json) -> list[Json]:
 
 
 def recall(user: Person) -> Json:
-    return user.recall("Which crane of the harbour gets paint?", k=10, mode="tool", threshold=0, sources=["event"])
+    return user.recall("Which crane of the harbour gets paint?", limit=10, mode="tool", threshold=0, sources=["event"])
 
 
 def test_what_is_there_is_encoded_when_the_policy_becomes_late(

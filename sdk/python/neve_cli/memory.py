@@ -70,7 +70,7 @@ def add(context: Context, /, wait: bool, tags: tuple[str, ...], **given: Any) ->
 
 @memory.command()
 @click.argument("query")
-@click.option("-k", type=click.IntRange(1, 50), default=8, show_default=True, help="Hits at most.")
+@click.option("--limit", type=click.IntRange(1, 50), default=8, show_default=True, help="Hits at most.")
 @click.option("--mode", type=click.Choice(["tool", "prompt"]), default="tool", show_default=True)
 @click.option("--source", "sources", multiple=True, type=click.Choice(["memory", "document", "event"]))
 @session

@@ -318,7 +318,7 @@ def test_c19_the_inbox_is_recalled_when_asked_for(user: Person, five: dict[str, 
 
 @pytest.mark.live
 def test_c20_what_is_archived_is_never_recalled(user: Person, five: dict[str, str]) -> None:
-    found = user.recalled("kayak", include_inbox=True, include_superseded=True, k=50, mode="tool")
+    found = user.recalled("kayak", include_inbox=True, include_superseded=True, limit=50, mode="tool")
     assert set(found) == {five["active"], five["inbox"], five["superseded"]}
     assert user.memory(five["archived"])["status"] == "archived"
 

@@ -176,7 +176,7 @@ def test_b39_what_ends_two_facts_supersedes_both_and_gives_both_back(user: Perso
 @pytest.mark.live
 def test_b39_of_three_moves_the_last_one_holds_and_the_past_can_be_asked_for(user: Person) -> None:
     said(user, "I live in Lyon.", "I moved to Nice.", "I moved to Oslo.")
-    [only] = shown(user, "Where do I live?", k=3)
+    [only] = shown(user, "Where do I live?", limit=3)
     assert "Oslo" in only
     before = shown(user, "Where did I live before Nice?", mode="tool")
     assert [text.startswith(MARK) for text in before if "Lyon" in text] == [True]

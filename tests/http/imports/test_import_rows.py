@@ -47,7 +47,7 @@ def test_a23_an_import_ends_in_time_and_says_where_to_go_on(user: Person, contro
     again = dict(user.expect(200, "POST", "/memories/import", raw="\n".join(lines).encode()))
     assert (again["imported"], len(again["unchanged"])) == ([], 100)
     user.settle()
-    assert user.recalled("the novel 99", mode="tool", k=1) == [json.loads(lines[-2])["id"]]
+    assert user.recalled("the novel 99", mode="tool", limit=1) == [json.loads(lines[-2])["id"]]
 
 
 @pytest.mark.controls

@@ -134,7 +134,7 @@ def test_d47_what_is_looked_at_does_not_grow_with_the_documents(user: Person, st
         put(user, f"/reference/{n // 20}/{n}", f"About ferry number {n}.\n\nThe ferry has {n} cabins, and a quay.")
     user.settle()
     for k in (5, 20):
-        answer = user.recall("ferry", k=k, sources=["document"])
+        answer = user.recall("ferry", limit=k, sources=["document"])
         assert (len(answer["hits"]), answer["degraded"]) == (k, [])
         assert len({hit["id"] for hit in answer["hits"]}) == k
         record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")

@@ -63,4 +63,4 @@ def test_c09_what_is_always_loaded_is_not_recalled_again(user: Person) -> None:
     found = [hit["id"] for hit in answer["hits"]]
     assert len(found) == 5 and set(found) < {*others, later["id"]}
     assert {"id": loaded["id"], "reason": "in_pack"} in answer["debug"]["dropped"]
-    assert "/always-load/mascot" in [hit.get("path") for hit in user.recall("quetzal", k=10)["hits"]]
+    assert "/always-load/mascot" in [hit.get("path") for hit in user.recall("quetzal", limit=10)["hits"]]

@@ -156,7 +156,7 @@ def test_c31_questions_pass_the_gate_and_are_found_by_meaning_alone(
     assert [question for question, i in asked.items() if i not in user.recalled(question)] == []
     controls.fault("vector", "error")
     for question, memory_id in asked.items():
-        answer = user.recall(question, k=50)
+        answer = user.recall(question, limit=50)
         assert memory_id not in {hit["id"] for hit in answer["hits"]}
         assert answer["degraded"] == ["vector:error"]
 

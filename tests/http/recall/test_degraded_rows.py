@@ -123,7 +123,7 @@ def test_c35_a_store_that_fails_one_leg_leaves_the_other_complete(
     and its vectors, which are in memory, are made to fail at the port."""
     user.bring_in(*[plain(f"User paddled the red kayak number {n} today.") for n in range(12)])
     user.settle()
-    query: Json = {"query": '"red kayak" number', "mode": "tool", "threshold": 0, "k": 20}
+    query: Json = {"query": '"red kayak" number', "mode": "tool", "threshold": 0, "limit": 20}
     alone = components(user.recall(**query, legs=[other]))
     assert len(alone) == 12
     assert user.recall(**query)["degraded"] == []

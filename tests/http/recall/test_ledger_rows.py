@@ -24,7 +24,7 @@ def test_c33_a_recall_is_recorded_without_its_words(user: Person, controls: Cont
     controls.drain()
     record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")
     assert record["at"] == "2026-06-01T12:00:00.000Z"
-    assert (record["mode"], record["k"], record["result_state"]) == ("prompt", 5, answer["result_state"])
+    assert (record["mode"], record["limit"], record["result_state"]) == ("prompt", 5, answer["result_state"])
     assert {name: leg["status"] for name, leg in record["legs"].items()} == {
         "lexical": "complete",
         "vector": "complete",
@@ -90,7 +90,7 @@ def test_b50_the_answer_does_not_grow_with_the_memory(user: Person, stack: Stack
         user.bring_in(*[plain(f"User paddled kayak number {first + n}.") for n in range(200)])
     user.settle()
     for k in (5, 50):
-        answer = user.recall("kayak", k=k, sources=["memory"])
+        answer = user.recall("kayak", limit=k, sources=["memory"])
         assert len(answer["hits"]) == k
         assert {leg["depth"] for leg in answer["legs"].values()} == {max(30, 2 * k)}
         record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")

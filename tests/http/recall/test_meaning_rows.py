@@ -122,7 +122,7 @@ def test_b16_debug_shows_what_was_searched(user: Person) -> None:
     assert (hit["id"], hit["group"], hit["tags"]) == (memory_id, "birds", ["green", "tail"])
     assert (hit["kind"], hit["tier"], hit["status"], hit["source"]) == ("manual", "semantic", "active", "memory")
     assert "debug" not in user.recall("quetzal")
-    assert {leg["depth"] for leg in user.recall("quetzal", k=40)["legs"].values()} == {80}
+    assert {leg["depth"] for leg in user.recall("quetzal", limit=40)["legs"].values()} == {80}
 
 
 @pytest.mark.live
@@ -130,8 +130,8 @@ def test_b17_five_unless_asked_for_another_number(user: Person) -> None:
     user.bring_in(*[plain(f"User paddled kayak number {n} today.") for n in range(12)])
     user.settle()
     assert len(user.recalled("kayak")) == 5
-    assert len(user.recalled("kayak", k=3)) == 3
-    assert len(user.recalled("kayak", k=50)) == 12
-    assert user.recalled("kayak", k=3) == user.recalled("kayak", k=12)[:3]
+    assert len(user.recalled("kayak", limit=3)) == 3
+    assert len(user.recalled("kayak", limit=50)) == 12
+    assert user.recalled("kayak", limit=3) == user.recalled("kayak", limit=12)[:3]
     for k in (0, 51, -1):
-        assert user.expect(422, "POST", "/recall", {"query": "kayak", "k": k})["errors"][0]["field"] == "k"
+        assert user.expect(422, "POST", "/recall", {"query": "kayak", "limit": k})["errors"][0]["field"] == "limit"

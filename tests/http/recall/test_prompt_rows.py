@@ -97,7 +97,7 @@ def test_c11_only_what_was_put_into_the_text_is_named(user: Person, controls: Co
     """A long passage has 500 tokens and its row's beginning 40: twelve of them do not fit into 5,000."""
     user.bring_in(*[plain(f"kayak {n} " + f"lorem{n} " * 190) for n in range(12)])
     user.settle()
-    answer = user.recall("kayak", k=12)
+    answer = user.recall("kayak", limit=12)
     ids = [hit["id"] for hit in answer["hits"]]
     assert len(ids) == 12
     shown = re.findall(r"^- \[(mem_\w+)\]", answer["injection_text"], re.MULTILINE)

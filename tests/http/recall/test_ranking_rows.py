@@ -82,7 +82,7 @@ def test_b37_each_user_finds_only_their_own(
         controls.fault(broken, "error")
     for one, memory_id in zip(people, ids, strict=True):
         assert one.recalled("sibling Reykjavik") == [memory_id]
-        assert one.recalled("sibling Reykjavik", threshold=0, k=50) == [memory_id]
+        assert one.recalled("sibling Reykjavik", threshold=0, limit=50) == [memory_id]
 
 
 @pytest.mark.live
@@ -126,7 +126,7 @@ def test_b20_importance_shifts_a_little(user: Person) -> None:
     rows = [plain("quetzal " * (9 - rank), importance=5 if rank in (2, 8) else 3) for rank in range(1, 9)]
     ids = user.bring_in(*rows)
     user.settle()
-    answer = user.recall("quetzal", legs=["lexical"], k=8)
+    answer = user.recall("quetzal", legs=["lexical"], limit=8)
     found = components(answer)
     assert [found[i]["rank_lex"] for i in ids] == [1, 2, 3, 4, 5, 6, 7, 8]
     order = list(found)
@@ -200,7 +200,7 @@ def test_c23_rrf_of_two_rankings(five: tuple[Person, dict[str, str]], controls: 
 def test_c23_ranks_alone_decide(five: tuple[Person, dict[str, str]]) -> None:
     """The same on any embedder: the order and every score follow from the ranks that the answer shows."""
     user, _ = five
-    answer = user.recall("zircon", question=MEANING, threshold=0, k=50)
+    answer = user.recall("zircon", question=MEANING, threshold=0, limit=50)
     found = components(answer)
     assert len(found) == 5
     for part in found.values():
@@ -217,7 +217,7 @@ def test_c23_ranks_alone_decide(five: tuple[Person, dict[str, str]]) -> None:
 @pytest.mark.live
 def test_c22_the_weighted_sum_is_shown_and_never_used(five: tuple[Person, dict[str, str]]) -> None:
     user, ids = five
-    answer = user.recall("zircon lantern", question=MEANING, threshold=0, k=50)
+    answer = user.recall("zircon lantern", question=MEANING, threshold=0, limit=50)
     found = components(answer)
     assert len(answer["hits"]) == len(found) == 5, "an item of both legs appears once"
     for memory_id, share in ((ids["A"], 1.0), (ids["B"], 0.5), (ids["C"], 1.0), (ids["D"], 0.0), (ids["E"], 0.5)):

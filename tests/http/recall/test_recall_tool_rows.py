@@ -78,7 +78,7 @@ def test_c24_one_engine_answers_both_calls(user: Person) -> None:
     user.bring_in(plain("User's doctor lives by the lake."))
     user.settle()
     by_tool = call_tool(user, query="a kayak on the lake")
-    by_search = user.recall("a kayak on the lake", k=8, mode="tool")
+    by_search = user.recall("a kayak on the lake", limit=8, mode="tool")
     assert len(by_tool["hits"]) >= 4
     assert [hit["id"] for hit in by_tool["hits"]] == [hit["id"] for hit in by_search["hits"]]
     assert components(by_tool) == components(by_search)

@@ -24,7 +24,7 @@ def test_c31_paraphrases_are_found_by_meaning_alone(rubric: tuple[Person, list[s
     assert [query for query, memory_id in asked.items() if memory_id not in user.recalled(query)] == []
     controls.fault("vector", "error")
     for query, memory_id in asked.items():
-        answer = user.recall(query, k=50)
+        answer = user.recall(query, limit=50)
         assert memory_id not in components(answer)
         assert answer["degraded"] == ["vector:error"]
 
@@ -50,7 +50,7 @@ def test_d49_the_legs_can_be_compared_and_tuned(
     for memory_id, entry in zip(ids[:tried], RUBRIC[:tried], strict=True):
         for query in (f"{entry.keyword} {entry.paraphrase}", entry.paraphrase):
             lexical, vector, both = (
-                components(user.recall(query, legs=legs, k=20))
+                components(user.recall(query, legs=legs, limit=20))
                 for legs in (["lexical"], ["vector"], ["lexical", "vector"])
             )
             for name, answer in (("lexical", lexical), ("vector", vector), ("both", both)):

@@ -63,7 +63,7 @@ class HttpApi:
         return _pack(_ask("pack", "GET", USER + "/pack", keys, query={"session_id": keys.session}))
 
     def recall(self, _: SimPorts, keys: SessionKeys, given: RecallGiven) -> SeenRecall:
-        body = {"query": given.query, "session_id": keys.session, "k": RECALL_K, "mode": "tool", "legs": given.legs}
+        body = {"query": given.query, "session_id": keys.session, "limit": RECALL_K, "mode": "tool", "legs": given.legs}
         answer = _ask("recall", "POST", USER + "/recall", keys, body)
         return SeenRecall(tuple(SeenMemory(h["id"], h["text"], 0) for h in answer["hits"]), tuple(answer["degraded"]))
 

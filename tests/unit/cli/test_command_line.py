@@ -66,7 +66,7 @@ def test_recall_shows_hits_and_says_when_there_are_none(shell: Shell) -> None:
     assert shell.run("memory", "recall", "bees") == 0
     assert "result: " in shell.err
     shell.json("memory", "add", "Keeps bees in Oslo.")
-    assert shell.run("memory", "recall", "bees", "-k", "3") == 0
+    assert shell.run("memory", "recall", "bees", "--limit", "3") == 0
     assert "Keeps bees in Oslo." in shell.out
     found = shell.json("memory", "recall", "bees", "--source", "memory")
     hit = found["hits"][0]["id"]  # type: ignore[index]

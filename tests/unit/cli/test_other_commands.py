@@ -60,7 +60,7 @@ def test_a_file_may_say_how_it_is_encoded(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("# Bees\n", encoding="utf-8-sig")
     assert shell.json("document", "put", "/a", str(file))["text"] == "# Bees\n"
-    file.write_text('{"recall_k": 7}', encoding="utf-8-sig")
+    file.write_text('{"recall_limit": 7}', encoding="utf-8-sig")
     assert shell.run("policy", "set", str(file)) == 0
 
 
@@ -154,17 +154,17 @@ def test_a_disk_that_is_full_is_1_in_a_line(
 
 def test_the_policy_is_shown_as_it_is_set(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "policy.json"
-    file.write_text('{"recall_k": 7}')
+    file.write_text('{"recall_limit": 7}')
     assert shell.run("policy", "set", str(file), "--if-rev", "9") == 1
     assert shell.run("policy", "set", str(file), "--if-rev", "1") == 0
     assert shell.run("policy", "show") == 0
-    assert json.loads(shell.out) == {"recall_k": 7}
+    assert json.loads(shell.out) == {"recall_limit": 7}
     assert shell.err == "rev 2\n"
     assert shell.run("policy", "show", "--in-force") == 0
     assert json.loads(shell.out)["window"] == 200_000
-    file.write_text('{"recall_k": 700}')
+    file.write_text('{"recall_limit": 700}')
     assert shell.run("policy", "set", str(file)) == 1
-    assert "recall_k: must be less than or equal to 50" in shell.err
+    assert "recall_limit: must be less than or equal to 50" in shell.err
     file.write_text("{")
     assert shell.run("policy", "set", str(file)) == 64
 

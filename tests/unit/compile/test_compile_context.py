@@ -233,7 +233,7 @@ def test_the_prefix_is_that_of_the_instructions_that_are_sent(world: RecallWorld
 
 def test_a_hit_that_no_retrieved_text_has_room_for_is_named(world: RecallWorld) -> None:
     """And told as an update, where it is one."""
-    world.with_policy(recall_k=20, prompt_share=0.0, recall_threshold=0.0)
+    world.with_policy(recall_limit=20, prompt_share=0.0, recall_threshold=0.0)
     compiled(world)
     world.clock.move(minutes=1)
     notes = {world.remember(f"Falcon note {n}: " + " ".join(f"f{n}w{m}" for m in range(250))) for n in range(20)}

@@ -227,7 +227,7 @@ def test_no_key_outlives_its_tenant(world: RecallWorld) -> None:
     assert refusal.value.code == "unauthorized"
     with pytest.raises(NeveError, match="is being removed"):  # as the operator issues one
         add_key(world, existing(world.rows.get(tenant_row("acme"))), ["admin"], None)
-    write_policy(let_in, Policy(recall_k=7))
+    write_policy(let_in, Policy(recall_limit=7))
     with pytest.raises(NeveError, match="is being removed"):
         create_key(let_in, ["admin"])
     erase_tenant(TenantData(world, Keys("acme")))

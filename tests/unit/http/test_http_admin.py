@@ -268,13 +268,13 @@ def test_default_policy(api: Api) -> None:
 
 
 def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
-    written = put_policy(api, {"window": 2_000, "recall_k": 3, "global_budget": None})
+    written = put_policy(api, {"window": 2_000, "recall_limit": 3, "global_budget": None})
     assert written.status == 200
-    assert written.json["policy"] == {"window": 2_000, "recall_k": 3}
+    assert written.json["policy"] == {"window": 2_000, "recall_limit": 3}
     assert written.json["in_force"]["session_reflection_trigger"] == 650
     assert written.json["rev"] == 2
-    assert tenant_scope(world, "acme").policy == Policy(window=2_000, recall_k=3)
-    assert put_policy(api, {"window": 2_000, "recall_k": 3}).json["rev"] == 2
+    assert tenant_scope(world, "acme").policy == Policy(window=2_000, recall_limit=3)
+    assert put_policy(api, {"window": 2_000, "recall_limit": 3}).json["rev"] == 2
     assert put_policy(api, {}).json == api.call("GET", READ_POLICY.path).json
     assert api.call("GET", READ_POLICY.path).json["policy"] == {}
 
@@ -285,7 +285,7 @@ def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
         ({"window": "2000"}, "validation_failed", "window"),
         ({"window": 0}, "validation_failed", "window"),
         ({"nonsense": 1}, "validation_failed", "nonsense"),
-        ({"recall_k": 51}, "validation_failed", "recall_k"),
+        ({"recall_limit": 51}, "validation_failed", "recall_limit"),
         ({"recall_threshold": 1.5}, "validation_failed", "recall_threshold"),
         ({"token_counter": "guess"}, "validation_failed", "token_counter"),
         ({"session_reflection_target": 0}, "invalid_policy", "session_reflection_target"),
@@ -337,12 +337,12 @@ def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatc
 
 @pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off"), ("late", "late")])
 def test_a_policy_from_before_there_were_three_ways_to_rank_is_read(stored: Any, read: str) -> None:
-    assert Policy.stored({"rerank": stored, "recall_k": 3}).rerank == read
-    assert Policy.stored({"recall_k": 3}).rerank == "linear"
+    assert Policy.stored({"rerank": stored, "recall_limit": 3}).rerank == read
+    assert Policy.stored({"recall_limit": 3}).rerank == "linear"
 
 
 def test_a_policy_of_late_interaction_says_how_many_users_are_left(api: Api) -> None:
-    assert "encoding_users" not in put_policy(api, {"recall_k": 3}).json
+    assert "encoding_users" not in put_policy(api, {"recall_limit": 3}).json
     written = put_policy(api, {"rerank": "late"})
     assert (written.status, written.json["in_force"]["rerank"]) == (200, "late")
     assert api.call("GET", READ_POLICY.path).json["encoding_users"] == 1, "its users are still to be looked for"
@@ -351,28 +351,28 @@ def test_a_policy_of_late_interaction_says_how_many_users_are_left(api: Api) -> 
 
 
 def test_policy_with_if_match(api: Api) -> None:
-    assert put_policy(api, {"recall_k": 3}, '"1"').status == 200
-    reply = put_policy(api, {"recall_k": 4}, '"1"')
+    assert put_policy(api, {"recall_limit": 3}, '"1"').status == 200
+    reply = put_policy(api, {"recall_limit": 4}, '"1"')
     assert (reply.status, reply.json["code"]) == (412, "precondition_failed")
-    assert put_policy(api, {"recall_k": 4}, "*").json["rev"] == 3
+    assert put_policy(api, {"recall_limit": 4}, "*").json["rev"] == 3
 
 
 def test_the_policy_says_its_rev_as_if_match_takes_it(api: Api) -> None:
     read = api.call("GET", READ_POLICY.path)
-    written = put_policy(api, {"recall_k": 3}, read.headers["ETag"])
+    written = put_policy(api, {"recall_limit": 3}, read.headers["ETag"])
     assert (read.headers["ETag"], written.headers["ETag"]) == ('"1"', '"2"')
-    assert put_policy(api, {"recall_k": 4}, written.headers["ETag"]).json["rev"] == 3
+    assert put_policy(api, {"recall_limit": 4}, written.headers["ETag"]).json["rev"] == 3
 
 
 def test_concurrent_policy(api: Api, world: AdminWorld) -> None:
     def other() -> None:
-        put_policy(Api(router), {"recall_k": 9})
+        put_policy(Api(router), {"recall_limit": 9})
 
     world.table.before_write = other
-    reply = put_policy(api, {"recall_k": 3})
-    assert (reply.status, reply.json["rev"], reply.json["policy"]) == (200, 3, {"recall_k": 3}), "it was second"
+    reply = put_policy(api, {"recall_limit": 3})
+    assert (reply.status, reply.json["rev"], reply.json["policy"]) == (200, 3, {"recall_limit": 3}), "it was second"
     world.table.before_write = other
-    reply = put_policy(api, {"recall_k": 4}, '"3"')
+    reply = put_policy(api, {"recall_limit": 4}, '"3"')
     assert (reply.status, reply.json["code"]) == (412, "precondition_failed")
 
 

@@ -543,22 +543,22 @@ def test_unknown_codes_are_internal() -> None:
 
 def test_policy_is_held_for_a_minute(world: World, api: Api) -> None:
     api.call("GET", THINGS, user_id="ann")
-    write_policy(world.scope, Policy(recall_k=7))
+    write_policy(world.scope, Policy(recall_limit=7))
     held = tenant_scope(world, "acme")
     world.clock.move(seconds=59)
-    assert tenant_scope(world, "acme").policy.recall_k == held.policy.recall_k == 5
+    assert tenant_scope(world, "acme").policy.recall_limit == held.policy.recall_limit == 5
     world.clock.move(seconds=1)
-    assert tenant_scope(world, "acme").policy.recall_k == 7
+    assert tenant_scope(world, "acme").policy.recall_limit == 7
 
 
 def test_policy_of_another_set_of_engines_is_not_used(world: World, tmp_path: Path) -> None:
-    write_policy(world.scope, Policy(recall_k=9))
-    assert tenant_scope(world, "acme").policy.recall_k == 9
+    write_policy(world.scope, Policy(recall_limit=9))
+    assert tenant_scope(world, "acme").policy.recall_limit == 9
     other = World.make(tmp_path / "other")
     row = read_tenant(world.table.get(tenant_row("acme")) or {})
-    assert row.policy.recall_k == 9
+    assert row.policy.recall_limit == 9
     for _ in installed(other):
-        assert tenant_scope(other, "acme").policy.recall_k == 5
+        assert tenant_scope(other, "acme").policy.recall_limit == 5
 
 
 def test_chat_reads_are_answered_without_a_policy(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ CALLS = {
     "patch": Once("PATCH", f"{MEMORIES}/{{memory_id}}", {"text": "Keeps ducks."}, note, {"If-Match": '"1"'}),
     "evolve": Once("POST", f"{MEMORIES}/{{memory_id}}/evolve", {"text": "Keeps ducks.", "reason": "Said so."}, note),
     "approve": Once("POST", "/v1/users/{user_id}/inbox/{item_id}/approve", {}, guess),
-    "policy": Once("PUT", "/v1/policy", {"recall_k": 3}, headers={"If-Match": '"1"'}, router=admin),
+    "policy": Once("PUT", "/v1/policy", {"recall_limit": 3}, headers={"If-Match": '"1"'}, router=admin),
 }
 
 

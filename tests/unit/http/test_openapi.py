@@ -83,7 +83,14 @@ def test_writes_take_an_idempotency_key(operation: Operation[Any, Any]) -> None:
     assert operation.idempotent is (operation.method != "GET" and operation.id not in READS_BY_POST)
 
 
-READS_BY_POST = {"recall", "recallMemory", "searchConversation", "searchKnowledge", "readDocument", "compileContext"}
+READS_BY_POST = {
+    "recall",
+    "callRecallMemory",
+    "callSearchConversation",
+    "callSearchKnowledge",
+    "callReadDocument",
+    "compileContext",
+}
 
 
 def schemas(node: Any) -> Iterator[Any]:

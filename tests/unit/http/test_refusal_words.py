@@ -150,7 +150,7 @@ def test_a_time_in_small_letters_is_stored_in_the_one_form(given: str, stored: s
 
 def test_an_object_is_asked_for_by_that_name() -> None:
     bodies = {one.id: one.body for one in OPERATIONS}
-    assert refusals(bodies["recallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
+    assert refusals(bodies["callRecallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
     assert refusals(bodies["appendEvents"], {"events": []}) == {"events": "must have at least 1 item, not 0"}
 
 

@@ -504,7 +504,7 @@ def test_a_tenant_of_very_many_users_is_told_to_its_end(full: RecallWorld, monke
 def test_a_tenant_whose_policy_stays_late_is_not_gone_through_again(full: RecallWorld) -> None:
     full.with_policy(rerank="late")
     full.pump()
-    full.with_policy(rerank="late", recall_k=6)
+    full.with_policy(rerank="late", recall_limit=6)
     assert full.dispatch() == []
 
 

@@ -29,7 +29,7 @@ def test_a_recall_is_recorded_with_its_components_and_what_was_dropped(world: Re
     hits = [world.remember(f"tea number {n}") for n in range(7)]
     answer = world.ask("tea", session_id="s1", k=2)
     record = get_recall(world.user("ann"), str(answer.recall_id))
-    assert (record.mode, record.scope, record.session_id, record.k) == ("prompt", "all", "s1", 2)
+    assert (record.mode, record.scope, record.session_id, record.limit) == ("prompt", "all", "s1", 2)
     assert (record.result_state, record.budget_ms, record.at) == ("found", 300, "2026-03-10T09:30:00.000Z")
     returned = [hit for hit in record.hits if hit["outcome"] == "returned"]
     assert [(hit["id"], hit["rank"], hit["score"]) for hit in returned] == [

@@ -29,7 +29,7 @@ def test_k_by_mode_policy_and_request(world: RecallWorld) -> None:
     assert len(world.found("tea")) == 5
     assert len(world.found("tea", mode="tool")) == 8
     assert len(world.found("tea", k=3)) == 3
-    world.tenant = Tenant(world.tenant.id, Policy(recall_k=2, recall_tool_k=4))
+    world.tenant = Tenant(world.tenant.id, Policy(recall_limit=2, recall_tool_limit=4))
     assert len(world.found("tea")) == 2
     assert len(world.found("tea", mode="tool")) == 4
 

@@ -106,8 +106,8 @@ class Policy(BaseModel):
     observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
     prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
     token_counter: Literal["estimate", "o200k_base"] = "estimate"
-    recall_k: int = Field(default=5, ge=1, le=50)
-    recall_tool_k: int = Field(default=8, ge=1, le=50)
+    recall_limit: int = Field(default=5, ge=1, le=50)
+    recall_tool_limit: int = Field(default=8, ge=1, le=50)
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
     prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
     rerank: Rerank = "linear"

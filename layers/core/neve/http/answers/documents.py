@@ -88,6 +88,6 @@ def _move(call: Call[Nothing, d.MoveBody]) -> Answer:
     return _answer(moved)
 
 
-def _evolve(call: Call[Nothing, d.EvolveBody]) -> Answer:
+def _evolve(call: Call[Nothing, d.EvolveDocumentBody]) -> Answer:
     new = evolve_document(call.user, call.body.command(), expected_rev=call.if_match, idempotency_key=call.idempotency)
     return _answer(new, 201)

@@ -158,7 +158,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     if after is not None and before is not None and before <= after:
         raise invalid("filters.before", f"must be later than filters.after ({after})")
     as_tool = command.mode == "tool"
-    k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
+    k = command.k if command.k is not None else (policy.recall_tool_limit if as_tool else policy.recall_limit)
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
     query = searched_text(command.query.strip())
     question = searched_text((command.question or "").strip())

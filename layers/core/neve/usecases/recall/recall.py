@@ -136,7 +136,7 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
             query_hash=query_hash(scope, request),
             mode=request.command.mode,
             scope=request.command.scope,
-            k=request.k,
+            limit=request.k,
             result_state=answer.result_state,
             budget_ms=answer.budget_ms,
             elapsed_ms=answer.elapsed_ms,

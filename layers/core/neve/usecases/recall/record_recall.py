@@ -41,7 +41,7 @@ class RecallRecord:
     query_hash: str
     mode: str
     scope: str
-    k: int
+    limit: int
     result_state: str
     budget_ms: int
     elapsed_ms: float

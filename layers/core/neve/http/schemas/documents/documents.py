@@ -121,7 +121,7 @@ class MoveBody(Body):
     to: DocumentPath
 
 
-class EvolveBody(DocumentFields):
+class EvolveDocumentBody(DocumentFields):
     """What is not named is as in the old document."""
 
     path: DocumentPath = Field(description="Of the document that is superseded.")
@@ -392,7 +392,7 @@ EVOLVE_DOCUMENT = Operation(
     summary="Put a new document in the place of an old one, which is superseded.",
     scope="records",
     query=Nothing,
-    body=EvolveBody,
+    body=EvolveDocumentBody,
     responses={201: Response("The new document.", DocumentView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),
     if_match=True,

@@ -121,7 +121,7 @@ def _id_of(given: dict[str, Any]) -> str:
 # --- answers ------------------------------------------------------------------------------------
 
 
-class RejectedView(View):
+class RejectedLineView(View):
     line: int
     detail: str = Field(description="Why, for a person.")
     errors: list[FieldProblem] | None = Field(default=None, description="The fields at fault, where there are any.")
@@ -137,11 +137,11 @@ class RejectedView(View):
         return len(json.dumps(self.model_dump(mode="json", exclude_none=True), ensure_ascii=False).encode())
 
 
-def _with_room(rejected: Sequence[RejectedLine]) -> list[RejectedView]:
+def _with_room(rejected: Sequence[RejectedLine]) -> list[RejectedLineView]:
     """The first of them, as many as ``REASONS_BYTES`` have room for."""
-    shown: list[RejectedView] = []
+    shown: list[RejectedLineView] = []
     left = REASONS_BYTES
-    for view in map(RejectedView.of, rejected):
+    for view in map(RejectedLineView.of, rejected):
         left -= view.size
         if left < 0:
             break
@@ -154,7 +154,7 @@ class ImportView(View):
     unchanged: list[str] = Field(description="Ids that were here already with the same text.")
     conflicting: list[str] = Field(description="Ids that were here already with another text, which stays.")
     repeated: list[str] = Field(description="Ids of facts that another memory here states word for word.")
-    rejected: list[RejectedView] = Field(description="Lines that were not accepted; the others were.")
+    rejected: list[RejectedLineView] = Field(description="Lines that were not accepted; the others were.")
     also_rejected: list[int] | None = Field(
         default=None, description="Further lines that were not accepted, whose reasons have no room in the answer."
     )

@@ -27,7 +27,7 @@ class FactView(MemoryView):
     reason: str
 
 
-class RejectedView(View):
+class RejectedFactView(View):
     """A fact that is not kept."""
 
     decision: Literal["rejected"]
@@ -38,10 +38,10 @@ class RejectedView(View):
 class FactsView(View):
     """With `split`: each statement of the text."""
 
-    facts: list[FactView | RejectedView]
+    facts: list[FactView | RejectedFactView]
 
 
-class KeptView(RootModel[FactView | RejectedView | FactsView | MemoryView]):
+class KeptView(RootModel[FactView | RejectedFactView | FactsView | MemoryView]):
     """A memory as it was written; of a fact with the decision; of a fact with `split` a list of them."""
 
 
@@ -72,16 +72,16 @@ class DecidedFact(View):
             cls(**{name: one[name] for name in cls.model_fields if name in one}) for one in body.get("facts", [body])
         ]
 
-    def view(self, memory: Memory | None) -> FactView | RejectedView:
+    def view(self, memory: Memory | None) -> FactView | RejectedFactView:
         """``memory``: the row as it is shown."""
         if memory is None:
-            return RejectedView(decision="rejected", criteria=self.criteria, reason=self.reason)
+            return RejectedFactView(decision="rejected", criteria=self.criteria, reason=self.reason)
         own = MemoryView.fields_of(memory)
         decided = {"decision": self.decision, "criteria": self.criteria, "reason": self.reason}
         return FactView.model_validate(own | decided)
 
 
-class EvolveBody(Body):
+class EvolveMemoryBody(Body):
     """A field that is absent is as it was."""
 
     text: Text = Field(description="What holds now.")
@@ -134,7 +134,7 @@ EVOLVE_MEMORY = Operation(
     ),
     scope="records",
     query=Nothing,
-    body=EvolveBody,
+    body=EvolveMemoryBody,
     responses={201: Response("What holds now.", MemoryView, headers={"ETag": "The rev, in quotes."})},
     codes=("pii_blocked", "memory_not_found", *USER_WRITE),
     if_match=True,

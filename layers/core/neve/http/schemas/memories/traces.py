@@ -18,7 +18,7 @@ class SurfacedView(View):
     score: float
 
 
-class StatementView(View):
+class TracedStatementView(View):
     id: str
     text: str
     status: str
@@ -31,7 +31,7 @@ class StatementView(View):
     superseded_reason: str | None = None
 
     @classmethod
-    def of(cls, memory: Memory) -> StatementView:
+    def of(cls, memory: Memory) -> TracedStatementView:
         return cls(
             id=memory.id,
             text=memory.text,
@@ -48,7 +48,7 @@ class StatementView(View):
 
 class TraceView(View):
     memory_id: str
-    history: list[StatementView] = Field(
+    history: list[TracedStatementView] = Field(
         description="Every statement linked to it by supersession, itself included, oldest first; at most 100."
     )
     history_left_out: int | None = Field(
@@ -74,12 +74,12 @@ class TraceView(View):
         )
 
 
-def _nearest(trace: Trace) -> list[StatementView]:
+def _nearest(trace: Trace) -> list[TracedStatementView]:
     """Oldest first. A hundred of the longest statements are four times what an answer may have."""
     places = {memory.id: at for at, memory in enumerate(trace.history)}
     own = places[trace.memory_id]
     nearest = sorted(trace.history, key=lambda memory: abs(places[memory.id] - own))
-    return sorted(parts_that_fit(map(StatementView.of, nearest)), key=lambda told: places[told.id])
+    return sorted(parts_that_fit(map(TracedStatementView.of, nearest)), key=lambda told: places[told.id])
 
 
 TRACE_MEMORY = Operation(

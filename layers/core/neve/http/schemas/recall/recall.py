@@ -25,7 +25,7 @@ MAX_QUERY = 8_000
 MAX_EXCLUDED = 100
 
 Query = Annotated[str, Field(max_length=MAX_QUERY)]
-K = Annotated[int, Field(ge=1, le=MAX_K)]
+Hits = Annotated[int, Field(ge=1, le=MAX_K)]
 ScopeName = Literal["all", "session", "global"]
 SourceName = Literal["memory", "document", "event"]
 LegName = Literal["lexical", "vector"]
@@ -64,7 +64,7 @@ class RecallBody(Body):
         "than 1,200 bytes both ends are read, without operators."
     )
     question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
-    k: K | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
+    limit: Hits | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
     mode: Literal["prompt", "tool"] = "prompt"
     sources: Annotated[list[SourceName], Field(min_length=1, max_length=3)] = Field(
         default_factory=lambda: list(_EVERY_SOURCE)
@@ -93,7 +93,7 @@ class RecallBody(Body):
         return RecallCommand(
             query=self.query,
             question=self.question,
-            k=self.k,
+            k=self.limit,
             mode=self.mode,
             sources=tuple(dict.fromkeys(Source(name) for name in self.sources)),
             scope=self.scope,
@@ -187,7 +187,7 @@ class HitProvenanceView(TypedDict):
     trust: Annotated[Trust, Field(description="Whose word the passage is.")]
 
 
-class StatementView(TypedDict):
+class FurtherStatementView(TypedDict):
     """Another statement of the memory that a hit is."""
 
     n: int
@@ -219,7 +219,7 @@ class HitView(TypedDict):
     observed_at: str
     status: str
     also: Annotated[
-        list[StatementView] | None,
+        list[FurtherStatementView] | None,
         Field(
             description="Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query."
         ),
@@ -268,7 +268,7 @@ def hit_view(hit: Hit) -> HitView:
     }
 
 
-def _statement(one: FurtherStatement) -> StatementView:
+def _statement(one: FurtherStatement) -> FurtherStatementView:
     return {"n": one.n, "text": one.text, "seq_from": one.seq_from, "seq_to": one.seq_to, "trust": one.trust}
 
 
@@ -358,7 +358,7 @@ class RecallRecordView(View):
     mode: Literal["prompt", "tool"]
     scope: ScopeName
     session_id: str | None
-    k: int
+    limit: int
     result_state: Literal["found", "none", "not_searched"]
     budget_ms: int
     elapsed_ms: float

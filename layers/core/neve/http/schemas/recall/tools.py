@@ -15,7 +15,7 @@ from neve.http.model_mistakes import MistakeView
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.fields import Filled, Identifier, Label
-from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, K, RecallView, ScopeName
+from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView, ScopeName
 from neve.usecases.documents.read_document import DocumentPage
 from neve.usecases.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.recall.command import RecallCommand
@@ -55,7 +55,7 @@ class ToolsView(View):
 
 class RecallMemoryArguments(Body):
     query: Asked
-    limit: K | None = Field(default=None, description="Default 8.")
+    limit: Hits | None = Field(default=None, description="Default 8.")
     scope: ScopeName = "all"
 
 
@@ -91,7 +91,7 @@ class SearchKnowledgeArguments(Body):
     query: Asked
     path_filter: DocumentPrefix | None = None
     tags: Annotated[list[Label], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
-    top_k: K = Field(default=TOP_K, description=f"Default {TOP_K}.")
+    top_k: Hits = Field(default=TOP_K, description=f"Default {TOP_K}.")
 
 
 class SearchKnowledgeBody(Body):
@@ -289,7 +289,7 @@ LIST_TOOLS = Operation(
 RECALL_MEMORY = Operation(
     method="POST",
     path="/v1/users/{user_id}/tools/recall_memory",
-    id="recallMemory",
+    id="callRecallMemory",
     tag="recall",
     by_model=True,
     summary="The tool recall_memory, called by a language model.",
@@ -305,7 +305,7 @@ RECALL_MEMORY = Operation(
 SEARCH_CONVERSATION = Operation(
     method="POST",
     path="/v1/users/{user_id}/tools/search_conversation",
-    id="searchConversation",
+    id="callSearchConversation",
     tag="recall",
     by_model=True,
     summary="The tool search_conversation, called by a language model.",
@@ -321,7 +321,7 @@ SEARCH_CONVERSATION = Operation(
 SEARCH_KNOWLEDGE = Operation(
     method="POST",
     path="/v1/users/{user_id}/tools/search_knowledge",
-    id="searchKnowledge",
+    id="callSearchKnowledge",
     tag="recall",
     by_model=True,
     summary="The tool search_knowledge, called by a language model.",
@@ -337,7 +337,7 @@ SEARCH_KNOWLEDGE = Operation(
 READ_DOCUMENT = Operation(
     method="POST",
     path="/v1/users/{user_id}/tools/read_document",
-    id="readDocument",
+    id="callReadDocument",
     tag="recall",
     by_model=True,
     summary="The tool read_document, called by a language model.",
