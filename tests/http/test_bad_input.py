@@ -666,13 +666,13 @@ def test_a_precondition_that_a_write_does_not_look_at_is_refused(
     assert somebody.call("POST", RECALL, {"query": "bees"}, headers={name: "*"}).status == 200, "nothing is written"
 
 
-def test_null_takes_a_label_or_a_group_away_and_nothing_else(user: Person) -> None:
+def test_an_empty_text_takes_a_label_or_a_group_away_and_null_nothing(user: Person) -> None:
     remembered = user.remember("User keeps bees.", label="farm", group="animals", tags=["bees"])
     path = f"/memories/{remembered['id']}"
-    for name in ("text", "priority", "importance", "confidence", "status", "tags"):
-        refused = problem(user.call("PATCH", path, {name: None, "label": None}), 422, "validation_failed")
+    for name in ("text", "priority", "importance", "confidence", "status", "tags", "group"):
+        refused = problem(user.call("PATCH", path, {name: None, "label": ""}), 422, "validation_failed")
         assert (fields(refused), user.memory(remembered["id"])["label"]) == ([name], "farm")
-    changed = user.expect(200, "PATCH", path, {"label": None, "group": None})
+    changed = user.expect(200, "PATCH", path, {"label": "", "group": ""})
     assert ("label" in changed, "group" in changed, changed["tags"]) == (False, False, ["bees"])
     assert [row["id"] for row in user.memories()] == [remembered["id"]]
     assert user.expect(200, "GET", "/memories", query={"group": "animals"})["memories"] == []
@@ -708,7 +708,7 @@ def test_a_call_that_takes_no_body_is_sent_none(user: Person) -> None:
     user.expect(200, "DELETE", path, {})
 
 
-def test_that_a_field_may_be_null_is_no_answer_to_another_value(user: Person) -> None:
+def test_a_wrong_value_of_an_optional_field_is_told_what_holds_for_it(user: Person) -> None:
     path = f"/memories/{user.remember('User keeps bees.')['id']}"
     found = problem(user.call("PATCH", path, {"text": "", "importance": 0}), 422, "validation_failed")
     assert [(error["field"], error["message"]) for error in found["errors"]] == [

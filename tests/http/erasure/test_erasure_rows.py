@@ -126,7 +126,7 @@ def writes(memory: str) -> list[tuple[str, str, Json]]:
     return [
         ("POST", "/sessions", {"session_id": "s1"}),
         ("POST", "/sessions/s1/events", {"events": [user_message("Hello?")]}),
-        ("POST", "/sessions/s1/events/retract", {"from_seq": 1, "to_seq": None, "reason": "edited"}),
+        ("POST", "/sessions/s1/events/retract", {"from_seq": 1, "reason": "edited"}),
         ("POST", "/sessions/s1/observe", {}),
         ("POST", "/sessions/s1/compact", {}),
         ("POST", "/sessions/s1/end", {}),
@@ -221,7 +221,7 @@ def leave(user: Person, word: str) -> Json:
 
 
 def delete_all(user: Person) -> Json:
-    body = {"from_seq": 1, "to_seq": None, "reason": "deleted"}
+    body = {"from_seq": 1, "reason": "deleted"}
     return dict(user.expect(200, "POST", "/sessions/s1/events/retract", body))
 
 

@@ -96,7 +96,7 @@ def test_b05_a_summary_is_an_episode_with_its_outcome(user: Person) -> None:
     assert refused(user, kind="session_summary", session_id="s1", outcome="OK") == ["outcome"]
     assert refused(user, kind="session_summary", session_id="s1") == ["outcome"]
     assert refused(user, kind="session_summary", outcome="SUCCESS") == ["session_id"]
-    changed = user.expect(200, "PATCH", f"/memories/{summary['id']}", {"outcome": "SUCCESS", "emotional_tone": None})
+    changed = user.expect(200, "PATCH", f"/memories/{summary['id']}", {"outcome": "SUCCESS", "emotional_tone": ""})
     assert (changed["outcome"], "emotional_tone" in changed) == ("SUCCESS", False)
 
 

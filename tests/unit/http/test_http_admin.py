@@ -268,7 +268,7 @@ def test_default_policy(api: Api) -> None:
 
 
 def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
-    written = put_policy(api, {"window": 2_000, "recall_limit": 3, "global_budget": None})
+    written = put_policy(api, {"window": 2_000, "recall_limit": 3})
     assert written.status == 200
     assert written.json["policy"] == {"window": 2_000, "recall_limit": 3}
     assert written.json["in_force"]["session_reflection_trigger"] == 650

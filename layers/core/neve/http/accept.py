@@ -15,6 +15,7 @@ from neve.domain.privacy.structured import Walk
 from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
 from neve.http.json_body import BYTE_ORDER_MARK, check_model, decode_utf8, parse_json, refused_text
+from neve.http.model_mistakes import without_nulls
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs, refuse_encoded
 from neve.http.request import Request
@@ -109,6 +110,8 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
     if not raw and operation.method == "PUT":
         raise invalid("body", "is required: it takes the place of what is there")
     given = parse_json(text) if raw else {}
+    if operation.by_model:
+        given = without_nulls(given)
     model: type[BaseModel] = operation.body
     return check_model(model, given), given
 

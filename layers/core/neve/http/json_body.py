@@ -141,17 +141,8 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
 
 
 def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
-    """That a field may be null as well is no news to who has sent something else, be it wrong itself or something in
-    it."""
-    paths = [field_path(error, value, at) for error in found]
-    otherwise = [path for path, error in zip(paths, found, strict=True) if error["type"] != _NULL]
-    for path, error in zip(paths, found, strict=True):
-        if error["type"] != _NULL or not any(_within(path, other) for other in otherwise):
-            yield FieldError(path, _message(error))
-
-
-def _within(path: str, other: str) -> bool:
-    return other == path or other.startswith((f"{path}.", f"{path}["))
+    """Each once: a null is wrong for every member of a union in the same words."""
+    yield from dict.fromkeys(FieldError(field_path(error, value, at), _message(error)) for error in found)
 
 
 def field_path(error: ErrorDetails, value: Any, at: str) -> str:
@@ -184,8 +175,8 @@ def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> s
 
 
 _OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
-_NULL = "none_required"
 _ABSENT = ("missing", *_OF_UNKNOWN_KIND)
+NOT_NULL = "must not be null; leave it out instead"
 _MESSAGES = {
     "missing": "is required",
     "union_tag_not_found": "is required",
@@ -199,7 +190,6 @@ _MESSAGES = {
     "string_type": "must be a string",
     "int_parsing": "must be a whole number",
     "float_parsing": "must be a number",
-    "none_required": "must be null",
 }
 _REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "))
 
@@ -237,6 +227,8 @@ def _length(kind: str, error: ErrorDetails) -> str:
 def _message(error: ErrorDetails) -> str:
     """Pydantic's sentence as the rest of one that begins with the field's name. It never repeats what was sent."""
     kind, message = error["type"], error["msg"]
+    if error["input"] is None:
+        return NOT_NULL
     if kind in _MESSAGES:
         return _MESSAGES[kind]
     if kind in _NUMBERS:

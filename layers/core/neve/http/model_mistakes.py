@@ -4,7 +4,7 @@ on as the result, and the model tries again."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,15 @@ class MistakeView(View):
 
     content: str = Field(description="A sentence for the model, which belongs into the `tool_result`.")
     is_error: Literal[True] = True
+
+
+def without_nulls(body: Any) -> Any:
+    """A tool's body whose arguments lack what the model wrote as null: a provider's strict mode has it name every
+    argument, and null is how it leaves one out."""
+    given = body.get("arguments") if isinstance(body, dict) else None
+    if not isinstance(given, dict):
+        return body
+    return body | {"arguments": {name: value for name, value in given.items() if value is not None}}
 
 
 def is_a_models(error: NeveError) -> bool:

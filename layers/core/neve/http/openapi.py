@@ -8,7 +8,7 @@ from typing import Any
 
 import neve
 from neve.domain.ids import IDENTIFIER
-from neve.http.openapi_schemas import REF, Json, Names, component_schemas, tidy, without_null
+from neve.http.openapi_schemas import REF, Json, Names, component_schemas
 from neve.http.operations import Operation, Response, TextBody
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, Problem, problem_body
 from neve.http.schemas.fields import PATH_IDS
@@ -80,7 +80,11 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
         described["security"] = []
     else:
         described["x-neve-scope"] = operation.scope
-    if parameters := [*_path_parameters(operation), *_query_parameters(operation), *_header_parameters(operation)]:
+    if parameters := [
+        *_path_parameters(operation),
+        *_query_parameters(operation, names),
+        *_header_parameters(operation),
+    ]:
         described["parameters"] = parameters
     if operation.has_body:
         described["requestBody"] = _request_body(operation, names)
@@ -101,23 +105,16 @@ def _id(name: str) -> Json:
     return {"type": "string", "minLength": 1, "maxLength": 128, "pattern": pattern}
 
 
-def _query_parameters(operation: AnyOperation) -> list[Json]:
-    schema = operation.query.model_json_schema(mode="validation")
+def _query_parameters(operation: AnyOperation, names: Names) -> list[Json]:
+    schema = names[operation.query, "validation"]
     required = schema.get("required", [])
     parameters = []
     for name, given in schema.get("properties", {}).items():
-        cleaned = without_null({"properties": {name: given}})["properties"][name]
-        member = tidy({"properties": {name: _inlined(cleaned, schema.get("$defs", {}))}})["properties"][name]
+        member = dict(given)
         description = member.pop("description", None)
         parameter = {"name": name, "in": "query", "required": name in required, "schema": member}
         parameters.append(parameter | ({"description": description} if description else {}))
     return parameters
-
-
-def _inlined(schema: Any, definitions: Json) -> Any:
-    if isinstance(schema, dict) and "$ref" in schema:
-        return definitions[schema["$ref"].rpartition("/")[2]]
-    return schema
 
 
 def _header_parameters(operation: AnyOperation) -> Iterable[Json]:

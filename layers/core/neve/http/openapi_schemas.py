@@ -1,4 +1,8 @@
-"""JSON schemas of the models that operations name."""
+"""JSON schemas of the models that operations name.
+
+Three rules make them the same for every client. What is optional is left out, so nothing is null. A request is closed
+and an answer is open: it may get fields. An enum is a component of its own, and so is named in every language: the
+alias that ``neve.http.schemas.enums`` or the domain gives it."""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, models_json_schema
+from pydantic_core import core_schema
 
 from neve.http.operations import Operation, TextBody
 from neve.http.problems import Problem
@@ -16,61 +21,62 @@ Json = dict[str, Any]
 Names = dict[tuple[type[BaseModel], JsonSchemaMode], Json]
 
 
+class _Schemas(GenerateJsonSchema):
+    """Pydantic's own, with the first two rules."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if "default" in described and described["default"] is None:
+            del described["default"]
+        return described
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return super().field_is_required(field, total) and not (
+            self.mode == "serialization" and _may_be_none(field["schema"])
+        )
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return self._opened(super().model_schema(schema))
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        return self._opened(super().typed_dict_schema(schema))
+
+    def _opened(self, described: JsonSchemaValue) -> JsonSchemaValue:
+        if self.mode == "serialization" and described.get("additionalProperties") is False:
+            del described["additionalProperties"]
+        return described
+
+
+def _may_be_none(schema: Any) -> bool:
+    while schema["type"] != "nullable" and "schema" in schema:
+        schema = schema["schema"]
+    return bool(schema["type"] == "nullable")
+
+
 def component_schemas(operations: Iterable[Operation[Any, Any]]) -> tuple[Names, Json]:
-    """References by (model, mode), and the components they point to."""
+    """Schemas by (model, mode), and the components that they refer to. The schema of a query is no component: it stands
+    whole under its model."""
     wanted: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(Problem, "serialization"): None}
+    queries = set[tuple[type[BaseModel], JsonSchemaMode]]()
     for operation in operations:
+        queries.add((operation.query, "validation"))
         if operation.has_body and not issubclass(operation.body, TextBody):
             wanted[operation.body, "validation"] = None
         for response in operation.responses.values():
             if response.model:
                 wanted[response.model, "serialization"] = None
-    references, document = models_json_schema(list(wanted), ref_template=REF)
-    components = document["$defs"]
-    answered = [reference["$ref"] for (_, mode), reference in references.items() if mode == "serialization"]
-    for name in _reachable(components, answered):
-        components[name] = without_null(components[name])
-    named = {key: references[key] for key in wanted}
-    return named, {name: tidy(components[name]) for name in sorted(components)}
+    references, document = models_json_schema([*wanted, *queries], ref_template=REF, schema_generator=_Schemas)
+    components = tidy(document["$defs"])
+    names: Names = {key: references[key] for key in wanted}
+    names |= {key: components.pop(_name(references[key]["$ref"])) for key in queries}
+    return names, dict(sorted(components.items()))
 
 
-def _reachable(components: Json, references: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(references)
-    while waiting:
-        name = waiting.pop().rpartition("/")[2]
-        if name not in found:
-            found.add(name)
-            waiting.extend(_references(components[name]))
-    return found
-
-
-def _references(schema: Any) -> list[str]:
-    if isinstance(schema, list):
-        return [ref for part in schema for ref in _references(part)]
-    if isinstance(schema, dict):
-        own = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
-        return own + [ref for part in schema.values() for ref in _references(part)]
-    return []
-
-
-def without_null(schema: Json) -> Json:
-    """A view leaves None out, so its optional members are absent rather than null."""
-    properties: Json = {}
-    optional = set()
-    for name, given in schema.get("properties", {}).items():
-        choices = given.get("anyOf", [])
-        left = [choice for choice in choices if choice != {"type": "null"}]
-        if len(left) == len(choices):
-            properties[name] = given
-            continue
-        optional.add(name)
-        rest = {key: value for key, value in given.items() if key not in ("anyOf", "default")}
-        properties[name] = rest | (left[0] if len(left) == 1 else {"anyOf": left})
-    if not properties:
-        return schema
-    required = [name for name in schema.get("required", []) if name not in optional]
-    return {**schema, "properties": properties, "required": required}
+def _name(reference: str) -> str:
+    return reference.rpartition("/")[2]
 
 
 def tidy(schema: Any) -> Any:

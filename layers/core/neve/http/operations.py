@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
+from neve.domain.given import Given
 from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
 
 Q = TypeVar("Q", bound=BaseModel)
@@ -19,22 +20,23 @@ USER_WRITE = ("conflict", "erasing", "user_closed")
 """What every write below a user can be refused with, beside its own codes."""
 
 
-class Parameters(BaseModel):
+class Parameters(Given):
     """Base of a query model. Values arrive as text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Body(BaseModel):
+class Body(Given):
     """Base of a JSON body model. Validated strictly: ``"5"`` is not 5 and ``1`` is not true."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class View(BaseModel):
-    """Base of an answer's model. An optional field that is None is left out of the answer."""
+    """Base of an answer's model. A field that is None is left out of the answer, every other one is in it. The
+    description leaves room for fields that come later."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
 
 
 class Nothing(BaseModel):

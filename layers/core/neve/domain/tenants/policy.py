@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from neve.domain.errors import FieldError
+from neve.domain.given import Given
 from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.records.epochs import Verbosity
 from neve.domain.tenants.budgets import Budget, named_budget
@@ -40,7 +41,7 @@ def _bare(name: str) -> str:
 ModelName = Annotated[str, AfterValidator(_bare), Field(min_length=1, max_length=200)]
 
 
-class CustomBudget(BaseModel):
+class CustomBudget(Given):
     """A budget of the caller's own. What the sections leave of the input goes to memories, history and task by need, in
     this order."""
 
@@ -57,7 +58,7 @@ class CustomBudget(BaseModel):
         return Budget("custom", self.total, self.output, self.system, self.memories, self.history, self.task)
 
 
-class PiiActions(BaseModel):
+class PiiActions(Given):
     """What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
     relatives are what a memory of a person is made of: nothing looks for them."""
 
@@ -89,7 +90,7 @@ def budget_of(profile: Profile, window: int) -> Budget:
     return profile.budget() if isinstance(profile, CustomBudget) else named_budget(profile, window)
 
 
-class Policy(BaseModel):
+class Policy(Given):
     """What the tenant set, as it is stored. The properties give the numbers in force."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

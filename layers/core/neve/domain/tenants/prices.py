@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from neve.domain.given import Given
 
 Usd = float
 PICO_IN_MICRO = 1_000_000
@@ -20,7 +22,7 @@ CLAUDE_PAGE = "https://platform.claude.com/docs/en/about-claude/pricing"
 OPENAI_PAGE = "https://developers.openai.com/api/docs/pricing"
 
 
-class ModelPrice(BaseModel):
+class ModelPrice(Given):
     """USD for a million tokens. ``input``: neither read from the cache nor written to it. ``cache_ttl_s``: how long the
     cache keeps a prompt that nobody reads. The tokens of a prompt that has more than ``long_from`` cost ``long_input``
     times as much, and those of its answer ``long_output`` times as much. ``as_of``: when it was read."""
@@ -52,7 +54,7 @@ def _claude(usd: Usd, read: Usd, output: Usd, *, long_from: int | None = None, l
         cache_read=read,
         cache_write=usd * 1.25,
         output=output,
-        long_from=long_from,
+        **({} if long_from is None else {"long_from": long_from}),
         long_input=long,
         long_output=long,
         as_of="2026-10-24",
@@ -68,7 +70,7 @@ def _openai(usd: Usd, read: Usd, output: Usd, *, write: Usd | None = None, is_lo
         cache_write=usd if write is None else write,
         output=output,
         cache_ttl_s=DEFAULT_TTL_S if write is None else 1_800,
-        long_from=272_000 if is_long else None,
+        **({"long_from": 272_000} if is_long else {}),
         long_input=2.0 if is_long else 1.0,
         long_output=1.5 if is_long else 1.0,
         as_of="2026-09-18",

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from neve.domain.errors import FieldError
+from neve.domain.given import Given
 from neve.domain.tokens import estimate
 
 PREFIX_TOKENS = 8_000
@@ -42,7 +43,7 @@ def _version(text: str) -> str:
     return text
 
 
-class StaticPrefix(BaseModel):
+class StaticPrefix(Given):
     """Who the assistant is, what it can do, what it must not; and the version that all three have together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

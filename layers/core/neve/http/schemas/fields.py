@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 from unicodedata import category, normalize
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from neve.domain.errors import invalid
 from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifier
 from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
@@ -114,6 +111,8 @@ _COMPOSED = AfterValidator(lambda given: normalize("NFC", one_line(given)))
 Composed = Annotated[str, _COMPOSED]
 """Text by which something is found: however its accents and the white space in it and around it were typed, it is kept
 and asked for in the same letters."""
+Clearable = Annotated[Composed, Field(max_length=128)]
+"""A label that an empty text takes away."""
 Label = Annotated[Filled, _COMPOSED, Field(max_length=128)]
 """A tag, a group, a project: ``Composed``, and not blank."""
 
@@ -121,22 +120,3 @@ Label = Annotated[Filled, _COMPOSED, Field(max_length=128)]
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
 Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log.")]
-
-Unset = SkipJsonSchema[None]
-"""A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
-
-
-def unchanged(description: str | None = None) -> Any:
-    """A field that stays as it is where it is ``Unset``."""
-    return Field(default=None, description=description, json_schema_extra=_without_default)
-
-
-def refuse_null(body: BaseModel, names: Collection[str]) -> None:
-    """Raises NeveError: 422 for the first of these fields that was sent as null."""
-    for name in sorted(names):
-        if getattr(body, name) is None:
-            raise invalid(name, "must not be null; leave it out to keep it")
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)

@@ -19,15 +19,12 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameter
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.fields import (
-    Composed,
+    Clearable,
     Cursor,
     Filled,
     Label,
     Limit,
     Name,
-    Unset,
-    refuse_null,
-    unchanged,
     whole_number,
 )
 from neve.http.schemas.memories.fields import Importance, StatusName, Tags
@@ -44,8 +41,6 @@ def _collapsed(text: str) -> str:
 
 
 Rev = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(whole_number)]
-Optional = Annotated[Composed, Field(max_length=128)]
-"""A label that an empty text takes away."""
 SourceType = Annotated[Name, Field(max_length=256)]
 SourceId = Annotated[Filled, Field(max_length=256)]
 """Another system's: two that differ in white space are two."""
@@ -54,26 +49,25 @@ SourceId = Annotated[Filled, Field(max_length=256)]
 class DocumentFields(Body):
     """A field that is absent stays as it is, or is the default of a new document."""
 
-    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | Unset = unchanged(
-        "Default: the first heading, else the path's last segment; again when empty."
+    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | None = Field(
+        default=None, description="Default: the first heading, else the path's last segment; again when empty."
     )
-    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | Unset = unchanged(
-        "Default: the first lines; again when empty."
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | None = Field(
+        default=None, description="Default: the first lines; again when empty."
     )
-    tags: Tags | Unset = unchanged()
-    group: Optional | Unset = unchanged("Empty: none.")
-    kind: Label | Unset = unchanged("The caller's own; default `document`.")
-    always_include: bool | Unset = unchanged("In every pack. Always true below `/always-load/`.")
-    include_priority: IncludePriority | Unset = unchanged()
-    prompt_label: Optional | Unset = unchanged("What a prompt calls it. Empty: none.")
-    prompt_hint: Annotated[str, Field(max_length=500)] | Unset = unchanged("Empty: none.")
-    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | Unset = unchanged()
-    editable: bool | Unset = unchanged("False: changed by people only, never by a model.")
-    importance: Importance | Unset = unchanged()
-    status: Literal["active", "resolved", "inbox", "archived"] | Unset = unchanged()
+    tags: Tags | None = None
+    group: Clearable | None = Field(default=None, description="Empty: none.")
+    kind: Label | None = Field(default=None, description="The caller's own; default `document`.")
+    always_include: bool | None = Field(default=None, description="In every pack. Always true below `/always-load/`.")
+    include_priority: IncludePriority | None = None
+    prompt_label: Clearable | None = Field(default=None, description="What a prompt calls it. Empty: none.")
+    prompt_hint: Annotated[str, Field(max_length=500)] | None = Field(default=None, description="Empty: none.")
+    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    editable: bool | None = Field(default=None, description="False: changed by people only, never by a model.")
+    importance: Importance | None = None
+    status: Literal["active", "resolved", "inbox", "archived"] | None = None
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
-        refuse_null(self, self.model_fields_set)
         return DocumentChange(
             text=text,
             name=self.name,
@@ -101,9 +95,11 @@ Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 class PutBody(DocumentFields):
     """Or the text alone, as `text/markdown`."""
 
-    text: Text | Unset = unchanged("Required for a new document.")
-    source_type: SourceType | Unset = unchanged("The outside system that it comes from.")
-    source_id: SourceId | Unset = unchanged("What it is called there: sent again, wherever to, it is the next rev.")
+    text: Text | None = Field(default=None, description="Required for a new document.")
+    source_type: SourceType | None = Field(default=None, description="The outside system that it comes from.")
+    source_id: SourceId | None = Field(
+        default=None, description="What it is called there: sent again, wherever to, it is the next rev."
+    )
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_memory_id
+from neve.domain.sessions.frames import one_line
 from neve.http.schemas.fields import Filled, Label, Name
 
 MAX_TEXT = 64_000
@@ -32,6 +33,8 @@ Tags = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
 Topics = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 Tone = Annotated[Name, Field(max_length=200)]
+ClearableTone = Annotated[str, AfterValidator(one_line), Field(max_length=200)]
+"""One that an empty text takes away."""
 PriorityName = Literal["high", "medium", "low"]
 StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
 ScopeName = Literal["session", "global"]

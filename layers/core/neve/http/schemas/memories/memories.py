@@ -24,8 +24,9 @@ from neve.domain.records.memories import (
 from neve.domain.records.sessions import Outcome
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Time, Unset, refuse_null, unchanged
+from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Time
 from neve.http.schemas.memories.fields import (
+    ClearableTone,
     Confidence,
     Importance,
     KindName,
@@ -141,31 +142,28 @@ class CreateBody(Body):
         return [replace(fact, text=one) for one in statements(self.text)] if split else [fact]
 
 
-CLEARED_BY_NULL = {"label", "group", "emotional_tone"}
-
-
 class UpdateBody(Body):
-    """At least one field. A field that is absent stays as it is; null takes a label or a group away."""
+    """At least one field. A field that is absent stays as it is."""
 
-    text: Text | Unset = unchanged()
-    priority: PriorityName | Unset = unchanged()
-    importance: Importance | Unset = unchanged()
-    confidence: Confidence | Unset = unchanged()
-    status: Literal["active", "resolved", "archived"] | Unset = unchanged()
-    category: Category | Unset = unchanged()
-    outcome: Outcome | Unset = unchanged()
-    emotional_tone: Tone | None = None
-    key_topics: Topics | Unset = unchanged()
-    label: Label | None = None
-    group: Label | None = None
-    tags: Tags | Unset = unchanged()
+    text: Text | None = None
+    priority: PriorityName | None = None
+    importance: Importance | None = None
+    confidence: Confidence | None = None
+    status: Literal["active", "resolved", "archived"] | None = None
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: ClearableTone | None = Field(default=None, description="Empty: none.")
+    key_topics: Topics | None = None
+    label: Clearable | None = Field(default=None, description="Empty: none.")
+    group: Clearable | None = Field(default=None, description="Empty: none.")
+    tags: Tags | None = None
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if not fields:
             raise invalid("body", "has no field to change")
-        refuse_null(self, self.model_fields_set - CLEARED_BY_NULL)
         casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple, "key_topics": tuple}
+        casts |= dict.fromkeys(("emotional_tone", "label", "group"), lambda text: text or None)
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
 
 

@@ -14,7 +14,8 @@ from neve.usecases.retract.retract_events import Retract, Retracted
 class RetractBody(Body):
     from_seq: Seq = Field(description="The first event that is taken back.")
     to_seq: Seq | None = Field(
-        description="The last one; null: to the end of the log as it is. A repeat of the call means the same end."
+        default=None,
+        description="The last one; left out: to the end of the log as it is. A repeat of the call means the same end.",
     )
     reason: RetractReason = Field(
         description="`edited` (regenerated answers, too) and `branched` keep the words in the log, marked; `deleted`"
