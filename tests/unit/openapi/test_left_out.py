@@ -63,5 +63,6 @@ def test_a_null_is_refused_by_name_and_told_to_be_left_out(operation: Operation[
 def test_an_argument_that_a_model_wrote_as_null_is_one_that_it_left_out() -> None:
     given = {"session_id": None, "arguments": {"query": "tea", "limit": None, "tags": [None]}}
     assert without_nulls(given) == {"session_id": None, "arguments": {"query": "tea", "tags": [None]}}
-    for other in ({}, [], {"arguments": None}, {"arguments": [None]}):
+    others: list[Any] = [{}, [], {"arguments": None}, {"arguments": [None]}]
+    for other in others:
         assert without_nulls(other) == other

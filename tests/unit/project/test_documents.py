@@ -189,7 +189,9 @@ def test_the_table_of_defaults_is_current() -> None:
     force = in_force(Policy())
     assert {name for name, value in shown.items() if value.startswith("[")} == {"pii"}, "tables of their own"
     for name, value in shown.items():
-        assert name == "pii" or json.dumps(force.get(name, "none")).strip('"') == value.strip("`").replace(",", ""), name
+        assert name == "pii" or json.dumps(force.get(name, "none")).strip('"') == value.strip("`").replace(",", ""), (
+            name
+        )
     classes = d.text_of(ROOT / "docs" / "rules" / "privacy.md").split("## Classes")[1].split("\n## ")[0]
     documented = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `(\w+)` \|", classes, re.MULTILINE)
     assert {name: action for names, action in documented for name in re.findall(r"\w+", names)} == force["pii"]

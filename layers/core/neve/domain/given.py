@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
-
 _AROUND_A_VALUE = ("default", "function-before", "function-after", "function-wrap")
 
 

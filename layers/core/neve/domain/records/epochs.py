@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import TypeAliasType
+
 from neve.domain.records.packs import PackPointer, Trigger
 from neve.domain.records.sessions import Spans
 
@@ -53,7 +55,7 @@ class SessionEpoch:
     version: int = 0
 
 
-Verbosity = Literal["brief", "standard", "detailed"]
+Verbosity = TypeAliasType("Verbosity", Literal["brief", "standard", "detailed"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType
 
 from neve.domain.errors import FieldError
 from neve.domain.given import Given
@@ -18,13 +19,16 @@ from neve.domain.records.epochs import Verbosity
 from neve.domain.tenants.budgets import Budget, named_budget
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.static_prefix import StaticPrefix
+from neve.domain.tokens import CounterName
 from neve.domain.zones import is_zone
 
 Tokens = int
-Rerank = Literal["off", "linear", "late"]
+Rerank = TypeAliasType("Rerank", Literal["off", "linear", "late"])
 """Who orders what the legs found: RRF alone; a linear model; the same with late interaction."""
-ReviewMode = Literal["auto", "interactive"]
+ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """Whether a person decides on facts that were not said plainly."""
+PiiAction = TypeAliasType("PiiAction", Action)
+TokenCounter = TypeAliasType("TokenCounter", CounterName)
 MAX_WINDOW = 10_000_000
 MAX_PRICES = 100
 MAX_DAYS = 3_650
@@ -64,11 +68,11 @@ class PiiActions(Given):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    card_number: Action = "block"
-    ssn: Action = "block"
-    password: Action = "block"
-    api_key: Action = "block"
-    medical_record_number: Action = "redact"
+    card_number: PiiAction = "block"
+    ssn: PiiAction = "block"
+    password: PiiAction = "block"
+    api_key: PiiAction = "block"
+    medical_record_number: PiiAction = "redact"
 
     @property
     def actions(self) -> dict[PiiClass, Action]:
@@ -82,8 +86,8 @@ class PiiActions(Given):
         }
 
 
-ProfileName = Literal["compact_8k", "window_200k", "agentic"]
-Profile = ProfileName | CustomBudget
+BudgetProfile = TypeAliasType("BudgetProfile", Literal["compact_8k", "window_200k", "agentic"])
+Profile = BudgetProfile | CustomBudget
 
 
 def budget_of(profile: Profile, window: int) -> Budget:
@@ -106,7 +110,7 @@ class Policy(Given):
     observer_transcript_cap: Tokens = Field(default=35_000, ge=100, le=150_000)
     observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
     prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
-    token_counter: Literal["estimate", "o200k_base"] = "estimate"
+    token_counter: TokenCounter = "estimate"
     recall_limit: int = Field(default=5, ge=1, le=50)
     recall_tool_limit: int = Field(default=8, ge=1, le=50)
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)

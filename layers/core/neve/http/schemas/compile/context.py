@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -16,10 +16,11 @@ from neve.domain.records.packs import PackManifest
 from neve.domain.tails.told import UTTERED
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.schemas.enums import BreakpointPlace, ImagesShown, PromptFormat, Queued, Retrieval
 from neve.http.schemas.fields import Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
-from neve.usecases.compile.command import CompileCommand, Content, ImagesShown
+from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import SessionState
 
@@ -60,11 +61,11 @@ class CompileBody(Body):
     instructions: Annotated[list[Annotated[Filled, Field(max_length=50_000)]], Field(max_length=50)] = Field(
         default_factory=list, description="Behind the static prefix. Another list is another prefix to the provider."
     )
-    retrieval: Literal["auto", "tools", "both", "none"] = Field(
+    retrieval: Retrieval = Field(
         default="auto",
         description="`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.",
     )
-    format: Literal["anthropic", "openai"] = "anthropic"
+    format: PromptFormat = "anthropic"
     budget_profile: Profile | None = Field(default=None, description="Default: the policy's.")
     history_window: int | None = Field(
         default=None, ge=1, le=1_000, description="Turns: at least so many are shown, and at most twice as many."
@@ -143,7 +144,7 @@ class PrunedOut(View):
 
 
 class BreakpointOut(View):
-    at: Literal["static", "system", "previous", "history"]
+    at: BreakpointPlace
     tokens: int = Field(description="Of the prefix that ends there.")
     minimum: int = Field(description="The fewest that the model's provider caches.")
     cacheable: bool
@@ -172,7 +173,7 @@ class HistoryOut(View):
     cut_for_message: bool = Field(
         description="One long message left no room for all of it: the next prompt has the turns again, and its epoch."
     )
-    compaction: Literal["queued", "none"]
+    compaction: Queued
 
 
 class TiersOut(View):
@@ -232,7 +233,7 @@ class SessionNote(View):
 
 
 class ContextOut(View):
-    format: Literal["anthropic", "openai"]
+    format: PromptFormat
     request: dict[str, JsonValue] | None = Field(
         description="Arguments for the provider's call, less model and length of the answer. Absent from a dry run."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field
 from pydantic.functional_validators import BeforeValidator
@@ -12,12 +12,13 @@ from neve.domain.documents.change import BY_PEOPLE, DocumentChange
 from neve.domain.documents.chunks import document_chunks
 from neve.domain.documents.description import MAX_NAME, MAX_SUMMARY
 from neve.domain.errors import invalid
-from neve.domain.records.documents import Document, IncludePriority
+from neve.domain.records.documents import Document
 from neve.domain.records.memories import Provenance, Status
 from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
+from neve.http.schemas.enums import DocumentStatus, IncludePriority, MemoryStatus
 from neve.http.schemas.fields import (
     Clearable,
     Cursor,
@@ -27,7 +28,7 @@ from neve.http.schemas.fields import (
     Name,
     whole_number,
 )
-from neve.http.schemas.memories.fields import Importance, StatusName, Tags
+from neve.http.schemas.memories.fields import Importance, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
@@ -65,7 +66,7 @@ class DocumentFields(Body):
     prompt_order: Annotated[int, Field(ge=0, le=10_000)] | None = None
     editable: bool | None = Field(default=None, description="False: changed by people only, never by a model.")
     importance: Importance | None = None
-    status: Literal["active", "resolved", "inbox", "archived"] | None = None
+    status: DocumentStatus | None = None
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
         return DocumentChange(
@@ -162,7 +163,7 @@ class DeleteQuery(Parameters):
 
 class ListQuery(Parameters):
     prefix: DocumentPrefix = "/"
-    status: StatusName | None = Field(default=None, description="Default: active, resolved and inbox.")
+    status: MemoryStatus | None = Field(default=None, description="Default: active, resolved and inbox.")
     limit: Limit = 50
     cursor: Cursor | None = None
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
 from neve.domain.librarian.filing import Proposal
-from neve.domain.records.memories import Category, Memory, Status
+from neve.domain.records.memories import Memory, Status
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
+from neve.http.schemas.enums import Category, Certainty, FilingAction, InboxStatus
 from neve.http.schemas.fields import Cursor, Filled, Limit
 from neve.http.schemas.memories.fields import MAX_REASON, Importance, Text
 from neve.http.schemas.memories.memory_view import MemoryView
@@ -28,7 +29,7 @@ class InboxQuery(Parameters):
 class ProposalView(View):
     """What the librarian would do to a document. `decided_path` and `rev`: of the document that came of it."""
 
-    action: Literal["create", "update", "append", "move"]
+    action: FilingAction
     path: str = Field(description="As it was proposed; a path that no document may have is changed with `edit`.")
     to_path: str | None = None
     title: str | None = None
@@ -36,7 +37,7 @@ class ProposalView(View):
     base_rev: int | None = Field(default=None, description="The rev that the text was made from.")
     tags: list[str]
     importance: int
-    certainty: Literal["high", "medium", "low"]
+    certainty: Certainty
     trust: str
     model: str
     seqs: list[int]
@@ -64,14 +65,14 @@ class ProposalView(View):
         )
 
 
-_STATUS: dict[str, Literal["inbox", "approved", "rejected"]] = {Status.INBOX: "inbox", Status.ARCHIVED: "rejected"}
+_STATUS: dict[str, InboxStatus] = {Status.INBOX: "inbox", Status.ARCHIVED: "rejected"}
 
 
 class InboxItem(View):
     """Exactly one of `memory` and `document`."""
 
     id: str
-    status: Literal["inbox", "approved", "rejected"]
+    status: InboxStatus
     reason: str = Field(description="Why a person decides.")
     session_id: str | None = None
     created_at: str

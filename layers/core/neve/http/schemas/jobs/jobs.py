@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from neve.domain.errors import invalid
+from neve.domain.records.epochs import Verbosity
 from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
 from neve.http.schemas.fields import Identifier
 from neve.usecases.jobs.read_jobs import MAX_WAIT_S, WAIT_S
 
@@ -18,14 +20,14 @@ WAIT = "Poll up to 20 s for the end of the job."
 
 
 class StageOut(View):
-    stage: Literal["analyse", "extract", "embed", "upsert", "ready"]
-    state: Literal["done", "running", "waiting", "failed"]
+    stage: JobStage
+    state: StageState
 
 
 class JobOut(View):
     id: str
     kind: str
-    status: Literal["queued", "running", "done", "failed"]
+    status: JobStatus
     user_id: str | None
     session_id: str | None
     created_at: str
@@ -60,17 +62,15 @@ class ObserveBody(Body):
 
 
 class CompactBody(Body):
-    reason: Literal["tokens", "task", "topic", "end", "manual"] = "manual"
-    verbosity: Literal["brief", "standard", "detailed"] | None = Field(
+    reason: CompactionReason = "manual"
+    verbosity: Verbosity | None = Field(
         default=None, description="How long the summary may be; the policy's when absent."
     )
     wait: bool = Field(default=False, description=WAIT)
 
 
 class EndBody(Body):
-    outcome: Literal["SUCCESS", "PARTIAL", "INTERRUPTED"] | None = Field(
-        default=None, description="How the conversation ended."
-    )
+    outcome: Outcome | None = Field(default=None, description="How the conversation ended.")
 
 
 class DrainBody(Body):

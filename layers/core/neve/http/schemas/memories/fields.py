@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -30,14 +30,10 @@ Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 _EACH_ONCE = AfterValidator(lambda given: list(dict.fromkeys(given)))
 """What is written twice, or in two ways, is one."""
 Tags = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
-KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
 Topics = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 Tone = Annotated[Name, Field(max_length=200)]
 ClearableTone = Annotated[str, AfterValidator(one_line), Field(max_length=200)]
 """One that an empty text takes away."""
-PriorityName = Literal["high", "medium", "low"]
-StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
-ScopeName = Literal["session", "global"]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Confidence = Annotated[
     float, Field(ge=0, le=1, description="Kept to six places."), AfterValidator(lambda given: round(given, 6))

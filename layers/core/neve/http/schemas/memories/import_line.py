@@ -10,26 +10,21 @@ from neve.domain.errors import invalid
 from neve.domain.ids import is_document_id
 from neve.domain.memories.text import TimeOfDay
 from neve.domain.records.memories import (
-    Category,
     Kind,
     MemoryPassage,
     Priority,
     Scope,
     Status,
-    Trust,
 )
-from neve.domain.records.sessions import Outcome
 from neve.http.operations import Body
+from neve.http.schemas import enums
+from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, Trust
 from neve.http.schemas.fields import Day, Identifier, Label, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,
     Confidence,
     Importance,
-    KindName,
     MemoryId,
-    PriorityName,
-    ScopeName,
-    StatusName,
     Tags,
     Text,
     Tone,
@@ -67,13 +62,13 @@ class ImportLine(Body):
         default=None, description="Its own. Without one it follows from the line, so that a repeat adds nothing."
     )
     text: Text
-    kind: KindName = "manual"
+    kind: MemoryKind = "manual"
     session_id: Identifier | None = None
-    scope: ScopeName | None = None
-    priority: PriorityName | None = None
+    scope: MemoryScope | None = None
+    priority: enums.Priority | None = None
     importance: Importance = 3
     confidence: Confidence = 1.0
-    status: StatusName = "active"
+    status: MemoryStatus = "active"
     category: Category | None = None
     outcome: Outcome | None = None
     emotional_tone: Tone | None = None

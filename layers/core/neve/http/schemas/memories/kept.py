@@ -7,10 +7,12 @@ from typing import Any, Literal, Self
 from pydantic import Field, RootModel
 
 from neve.domain.memories.storage_decision import Decision
-from neve.domain.records.memories import Category, Memory, Priority
+from neve.domain.records.memories import Memory, Priority
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas import enums
+from neve.http.schemas.enums import Category, FactDecision
 from neve.http.schemas.fields import Filled
-from neve.http.schemas.memories.fields import MAX_REASON, Importance, PriorityName, Tags, Text
+from neve.http.schemas.memories.fields import MAX_REASON, Importance, Tags, Text
 from neve.http.schemas.memories.memories import CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import CriteriaView, MemoryView
 from neve.usecases.memories.evolve_memory import Evolution
@@ -22,7 +24,7 @@ _DECISION: Any = Field(description="`superseded`: stored, in the place of what i
 class FactView(MemoryView):
     """The row of a fact, and why it is kept as it is. `reinforced`: it was there already."""
 
-    decision: Literal["stored", "reinforced", "superseded", "inbox"] = _DECISION
+    decision: FactDecision = _DECISION
     criteria: CriteriaView
     reason: str
 
@@ -88,7 +90,7 @@ class EvolveMemoryBody(Body):
     reason: Filled = Field(max_length=MAX_REASON, description="Why, for the trace.")
     category: Category | None = None
     importance: Importance | None = None
-    priority: PriorityName | None = None
+    priority: enums.Priority | None = None
     tags: Tags | None = None
 
     def command(self) -> Evolution:

@@ -9,11 +9,10 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from neve.domain.errors import invalid
-from neve.domain.memories.copies import Because, Copy, Place
+from neve.domain.memories.copies import Copy
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import (
-    Category,
     Kind,
     Memory,
     Priority,
@@ -21,19 +20,27 @@ from neve.domain.records.memories import (
     Scope,
     Status,
 )
-from neve.domain.records.sessions import Outcome
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
+from neve.http.schemas import enums
+from neve.http.schemas.enums import (
+    Category,
+    CopyPlace,
+    CopyReason,
+    MemoryKind,
+    MemoryScope,
+    MemoryStatus,
+    MemoryStatusChange,
+    Outcome,
+    SaidBy,
+    Tier,
+)
 from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Time
 from neve.http.schemas.memories.fields import (
     ClearableTone,
     Confidence,
     Importance,
-    KindName,
     MemoryId,
-    PriorityName,
-    ScopeName,
-    StatusName,
     Tags,
     Text,
     Tone,
@@ -49,11 +56,11 @@ from neve.usecases.memories.update_memory import MemoryChange, Reworded
 
 
 class ListQuery(Parameters):
-    kind: KindName | None = None
-    tier: Literal["semantic", "episodic"] | None = None
+    kind: MemoryKind | None = None
+    tier: Tier | None = None
     category: Category | None = None
-    status: StatusName | None = Field(default=None, description="Default: active, resolved and inbox.")
-    scope: ScopeName | None = None
+    status: MemoryStatus | None = Field(default=None, description="Default: active, resolved and inbox.")
+    scope: MemoryScope | None = None
     session_id: Identifier | None = None
     group: Label | None = None
     tag: Label | None = None
@@ -83,17 +90,15 @@ class CreateBody(Body):
     fields."""
 
     text: Text
-    kind: KindName = "manual"
+    kind: MemoryKind = "manual"
     category: Category | None = None
-    by: Literal["user_stated", "user_confirmed", "human_edit", "assistant", "tool"] | None = Field(
-        default=None, description="Of a fact: whose word it is; default human_edit."
-    )
+    by: SaidBy | None = Field(default=None, description="Of a fact: whose word it is; default human_edit.")
     outcome: Outcome | None = None
     emotional_tone: Tone | None = None
     key_topics: Topics | None = None
     session_id: Identifier | None = Field(default=None, description="Its session; without one the memory is global.")
-    scope: ScopeName | None = Field(default=None, description="Default: session with a session_id, else global.")
-    priority: PriorityName | None = Field(default=None, description="Default: high for manual, medium for others.")
+    scope: MemoryScope | None = Field(default=None, description="Default: session with a session_id, else global.")
+    priority: enums.Priority | None = Field(default=None, description="Default: high for manual, medium for others.")
     importance: Importance = 3
     confidence: Confidence = 1.0
     label: Label | None = Field(default=None, description="The caller's project or channel.")
@@ -146,10 +151,10 @@ class UpdateBody(Body):
     """At least one field. A field that is absent stays as it is."""
 
     text: Text | None = None
-    priority: PriorityName | None = None
+    priority: enums.Priority | None = None
     importance: Importance | None = None
     confidence: Confidence | None = None
-    status: Literal["active", "resolved", "archived"] | None = None
+    status: MemoryStatusChange | None = None
     category: Category | None = None
     outcome: Outcome | None = None
     emotional_tone: ClearableTone | None = Field(default=None, description="Empty: none.")
@@ -203,13 +208,13 @@ class PackVersionRef(View):
 class CopyView(View):
     """Fields that do not apply are absent."""
 
-    where: Place = Field(
+    where: CopyPlace = Field(
         description="`events` of the log, the `summary` that stands for them in prompts, a `document`, or a `memory`."
     )
-    because: Because = Field(description="It says the same words, or it was made of the same events.")
+    because: CopyReason = Field(description="It says the same words, or it was made of the same events.")
     id: str | None = Field(None, description="Of a memory.")
     path: str | None = Field(None, description="Of a document.")
-    status: Status | None = Field(None, description="Of a memory or a document.")
+    status: MemoryStatus | None = Field(None, description="Of a memory or a document.")
     session_id: str | None = Field(None, description="Of events, and of a summary.")
     seq_from: int | None = Field(None, description="The first event.")
     seq_to: int | None = Field(None, description="The last event.")

@@ -14,13 +14,9 @@ from neve.domain.records.memories import (
     Kind,
     Memory,
     MemoryPassage,
-    Pii,
-    Relation,
-    Route,
-    Trust,
-    Via,
 )
 from neve.http.operations import View
+from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust
 
 
 class PassageView(View):
@@ -48,11 +44,11 @@ class ProvenanceView(View):
 class CriteriaView(View):
     """What the storage decision looked at."""
 
-    pii: Pii
+    pii: PiiFinding
     provenance: bool = Field(description="Whether the source may state facts.")
     importance: bool = Field(description="Whether it reaches the policy's minimum, or was to be remembered.")
     novelty: bool = Field(description="Whether nothing that is kept says the same.")
-    contradiction: Relation
+    contradiction: FactRelation
 
     @classmethod
     def of(cls, criteria: Criteria) -> Self:
@@ -63,9 +59,9 @@ class JudgedView(View):
     """Why a fact is kept as it is."""
 
     criteria: CriteriaView
-    route: Route
+    route: Plainness
     reason: str
-    via: Via
+    via: ProposedBy
     target_id: str | None = Field(default=None, description="The memory that it reinforces or corrects.")
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -11,13 +11,12 @@ from neve.domain.errors import invalid
 from neve.domain.records.packs import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page, lines_that_fit
+from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
 from neve.usecases.pack.read_pack import PackView
 from neve.usecases.pack.versions import PackDiff
 
 PACK = "/v1/users/{user_id}/pack"
-Trigger = Literal["initial", "reflection", "horizon"]
-Layer = Literal["always", "profile", "global", "local"]
 
 
 class PackEntryOut(View):
@@ -96,7 +95,7 @@ class PackOut(View):
     `preview` and `partial` have text but no version; `unavailable` has no text, so that the caller keeps its last
     pack."""
 
-    state: Literal["ready", "partial", "unavailable", "preview"]
+    state: PackState
     session_id: str | None = None
     pack_version: int | None = None
     trigger: Trigger | None = None
@@ -134,7 +133,7 @@ class PackVersions(Page):
 
 
 class LayerEntry(View):
-    layer: Layer
+    layer: PackLayer
     entry: PackEntryOut
 
     @classmethod
@@ -143,7 +142,7 @@ class LayerEntry(View):
 
 
 class ChangedEntry(View):
-    layer: Layer
+    layer: PackLayer
     before: PackEntryOut
     after: PackEntryOut
 
@@ -182,7 +181,7 @@ class PackQuery(Parameters):
         default=None, description="Without it: an unversioned preview of the user's memory."
     )
     version: PackVersion | None = Field(default=None, description="An old version; the current one when absent.")
-    format: Literal["json", "text"] = "json"
+    format: PackFormat = "json"
 
     @model_validator(mode="after")
     def _version_of_a_session(self) -> PackQuery:

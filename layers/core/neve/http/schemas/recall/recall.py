@@ -9,11 +9,23 @@ from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
 
 from neve.domain.indexing.passage import Source
-from neve.domain.records.memories import Category, Trust
 from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
+from neve.http.schemas import enums
 from neve.http.schemas.documents.addresses import DocumentPrefix
+from neve.http.schemas.enums import (
+    Category,
+    EmbedCache,
+    HitKind,
+    Leg,
+    LegStatus,
+    RecallMode,
+    RecallScope,
+    ResultState,
+    Tier,
+    Trust,
+)
 from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
@@ -26,22 +38,17 @@ MAX_EXCLUDED = 100
 
 Query = Annotated[str, Field(max_length=MAX_QUERY)]
 Hits = Annotated[int, Field(ge=1, le=MAX_K)]
-ScopeName = Literal["all", "session", "global"]
-SourceName = Literal["memory", "document", "event"]
-LegName = Literal["lexical", "vector"]
-_EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
-_BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
+_EVERY_SOURCE: tuple[enums.Source, ...] = ("memory", "document", "event")
+_BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 
 
 class FiltersBody(Body):
     group: Label | None = None
     tags: Annotated[list[Label], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
-    tier: Literal["semantic", "episodic"] | None = None
+    tier: Tier | None = None
     path_prefix: DocumentPrefix | None = None
     category: Category | None = None
-    kind: (
-        Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "document", "event"] | None
-    ) = None
+    kind: HitKind | None = None
     after: Time | None = Field(default=None, description="Observed at this time or later.")
     before: Time | None = Field(default=None, description="Observed before this time.")
 
@@ -65,11 +72,11 @@ class RecallBody(Body):
     )
     question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
     limit: Hits | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
-    mode: Literal["prompt", "tool"] = "prompt"
-    sources: Annotated[list[SourceName], Field(min_length=1, max_length=3)] = Field(
+    mode: RecallMode = "prompt"
+    sources: Annotated[list[enums.Source], Field(min_length=1, max_length=3)] = Field(
         default_factory=lambda: list(_EVERY_SOURCE)
     )
-    scope: ScopeName = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
+    scope: RecallScope = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
     session_id: Identifier | None = Field(
         default=None, description="Where the message was said: what this session's pack holds is not repeated."
     )
@@ -77,7 +84,7 @@ class RecallBody(Body):
         list[Annotated[str, Field(min_length=1, max_length=300)]], Field(max_length=MAX_EXCLUDED)
     ] = Field(default_factory=list)
     filters: FiltersBody = Field(default_factory=FiltersBody)
-    legs: Annotated[list[LegName], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: list(_BOTH_LEGS))
+    legs: Annotated[list[Leg], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: list(_BOTH_LEGS))
     include_inbox: bool = False
     include_superseded: bool = False
     threshold: float | None = Field(
@@ -199,7 +206,7 @@ class FurtherStatementView(TypedDict):
 
 class HitView(TypedDict):
     id: str
-    source: SourceName
+    source: enums.Source
     path: str | None
     kind: str
     tier: str
@@ -273,11 +280,11 @@ def _statement(one: FurtherStatement) -> FurtherStatementView:
 
 
 class LegView(View):
-    status: Literal["complete", "skipped", "error"]
+    status: LegStatus
     depth: int
     ms: float
     started_ms: float = Field(description="After the recall's own start.")
-    embed_cache: Literal["hit", "miss"] | None = None
+    embed_cache: EmbedCache | None = None
     embed_ms: float | None = None
     late: Literal[True] | None = Field(None, description="Its error is that it had no more time.")
 
@@ -304,7 +311,7 @@ class LegsView(View):
 
 
 class RecallView(View):
-    result_state: Literal["found", "none", "not_searched"] = Field(
+    result_state: ResultState = Field(
         description="`none`: nothing is there. `not_searched`: nothing is known of what is there."
     )
     hits: SkipValidation[list[HitView]]
@@ -355,11 +362,11 @@ class RecallRecordView(View):
     id: str
     at: str
     query_hash: str = Field(description="Keyed hash. The query itself is not kept.")
-    mode: Literal["prompt", "tool"]
-    scope: ScopeName
+    mode: RecallMode
+    scope: RecallScope
     session_id: str | None
     limit: int
-    result_state: Literal["found", "none", "not_searched"]
+    result_state: ResultState
     budget_ms: int
     elapsed_ms: float
     legs: dict[str, LegView]

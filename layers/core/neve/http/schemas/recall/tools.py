@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, JsonValue, RootModel
 
@@ -14,8 +14,9 @@ from neve.domain.pack.render import indented
 from neve.http.model_mistakes import MistakeView
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.documents.addresses import DocumentPrefix
+from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Filled, Identifier, Label
-from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView, ScopeName
+from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
 from neve.usecases.documents.read_document import DocumentPage
 from neve.usecases.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.recall.command import RecallCommand
@@ -56,7 +57,7 @@ class ToolsView(View):
 class RecallMemoryArguments(Body):
     query: Asked
     limit: Hits | None = Field(default=None, description="Default 8.")
-    scope: ScopeName = "all"
+    scope: RecallScope = "all"
 
 
 class RecallMemoryBody(Body):
@@ -183,7 +184,7 @@ def _lines(found: RecallAnswer | None) -> str:
 
 class SearchKnowledgeView(ToolAnswer):
     results: list[KnowledgeView] = Field(description="Best first.")
-    result_state: Literal["found", "none", "not_searched"]
+    result_state: ResultState
     degraded: list[str]
     recall_id: str | None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from neve.domain.records.retractions import RetractReason
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas.enums import RetractReason
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS
 from neve.usecases.retract.retract_events import Retract, Retracted

@@ -25,6 +25,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
+from neve.http.schemas.enums import BoundaryKind, ImageType, MessageType, Queued
 from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time, whole_number
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
@@ -39,8 +40,6 @@ MAX_EVENT_IMAGES, MAX_IMAGES = 20, 48
 """Of an event (*chosen*: with 5 MiB of base64 each, an export holds one event in 100 MB), and of all of one append:
 four calls to the object store for each, one after the other, have to end within the function's 28 s."""
 
-MediaType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-
 
 class TextBlock(Body):
     type: Literal["text"]
@@ -51,7 +50,7 @@ class ImageBlock(Body):
     """An image by exactly one of `data`, `url`, `upload_id`. Neve never fetches the URL."""
 
     type: Literal["image"]
-    media_type: MediaType
+    media_type: ImageType
     data: Annotated[str, Field(min_length=4, json_schema_extra={"contentEncoding": "base64"})] | None = Field(
         default=None, description="The bytes in base64."
     )
@@ -131,7 +130,7 @@ class _Event(Body):
 
 
 class MessageEvent(_Event):
-    event_type: Literal["user_message", "assistant_response"]
+    event_type: MessageType
     content: MessageContent
     event_data: dict[str, Any] = Field(default_factory=dict)
 
@@ -153,7 +152,7 @@ class BoundaryData(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    kind: Literal["task", "topic"] = Field(
+    kind: BoundaryKind = Field(
         default="task", description="A task is done, or the conversation turns to another topic."
     )
 
@@ -225,8 +224,8 @@ def _content(content: str | list[TextBlock | ImageBlock]) -> str | list[dict[str
 
 class AppendedOut(View):
     seqs: list[int] = Field(description="In the order of the request.")
-    observation: Literal["queued", "none"]
-    compaction: Literal["queued", "none"] = Field(description="`queued`: these events are a reason for one.")
+    observation: Queued
+    compaction: Queued = Field(description="`queued`: these events are a reason for one.")
     compaction_job_id: str | None = Field(description="Its job, when one was queued.")
     redacted: dict[str, int] | None = Field(
         description="How many of each class of personal data were taken out of these events; absent when none were."
@@ -333,7 +332,7 @@ class EventsQuery(Parameters):
 
 
 class UploadBody(Body):
-    media_type: MediaType
+    media_type: ImageType
     size: int | None = Field(
         default=None, ge=1, description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}; then signed."
     )

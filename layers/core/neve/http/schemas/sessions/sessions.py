@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
+from neve.http.schemas.enums import SessionStatus, UserStage
 from neve.http.schemas.fields import Cursor, Identifier, Limit, Name, Timezone
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
@@ -23,9 +24,7 @@ class UserMeta(Body):
     """What the pack and the observer should know about the user in this session."""
 
     name: Name | None = Field(default=None, max_length=200)
-    stage: Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = Field(
-        default=None, description="How well the product knows the user."
-    )
+    stage: UserStage | None = Field(default=None, description="How well the product knows the user.")
     timezone: Timezone | None = Field(
         default=None, description="IANA name; the days in prompts, summaries, documents and observations follow it."
     )
@@ -58,7 +57,7 @@ class Covers(View):
 
 class SessionOut(View):
     id: str
-    status: Literal["open", "closed", "extracted"]
+    status: SessionStatus
     title: str | None
     user_meta: dict[str, str]
     outcome: str | None = Field(description="What the caller said of it when it was ended.")

@@ -12,6 +12,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.schemas.enums import EmbedderState, HealthStatus, KeyScope, StoreState, TroubleKind
 from neve.http.schemas.fields import Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
@@ -22,20 +23,18 @@ from neve.usecases.tenants.service_health import Health
 from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
 from neve.usecases.tenants.user_stats import UserStats
 
-State = Literal["ready", "unavailable"]
-
 
 class EmbedderOut(View):
     model: str
     dimensions: int
-    state: Literal["ready", "loading", "unavailable", "off"] = Field(
+    state: EmbedderState = Field(
         description="`off`: keyword search only, by configuration. `loading`: the process has just started."
     )
     reason: str | None
 
 
 class IndexOut(View):
-    state: State
+    state: StoreState
     model: str | None
     dimensions: int | None
     match: bool | None = Field(description="False: the vectors are of another model and are not compared.")
@@ -55,15 +54,15 @@ class TroubleOut(View):
         " `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue"
         " (`index-dlq`)."
     )
-    kind: Literal["failing", "full", "damaged"]
+    kind: TroubleKind
     reason: str
     since: Time
 
 
 class HealthOut(View):
-    status: Literal["ok", "loading", "degraded"]
+    status: HealthStatus
     version: str
-    table: State
+    table: StoreState
     embedder: EmbedderOut
     index: IndexOut
     observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
@@ -248,9 +247,7 @@ def in_force(policy: Policy) -> dict[str, Any]:
 
 
 class CreateKeyBody(Body):
-    scopes: list[Literal["chat", "records", "admin"]] = Field(
-        min_length=1, max_length=3, json_schema_extra={"uniqueItems": True}
-    )
+    scopes: list[KeyScope] = Field(min_length=1, max_length=3, json_schema_extra={"uniqueItems": True})
     label: Name | None = Field(default=None, max_length=100)
 
     @field_validator("scopes")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from neve.domain.tenants.prompt_cache import Collapse, PackChange, PromptTotals, ReportedUsage, SessionPrompts
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.enums import CollapseReason, Trigger
 from neve.http.schemas.fields import Filled, Identifier, Name, whole_number
 from neve.usecases.tenants.report_usage import NewReport
 
@@ -20,8 +21,6 @@ USD_DIGITS, RATE_DIGITS = 9, 6
 Word = Annotated[Filled, Field(max_length=64)]
 """As it is sent: two names that were made one would lose a part."""
 Count = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
-TriggerName = Literal["initial", "reflection", "horizon"]
-ReasonName = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
 
 
 def usd(pico: int) -> float:
@@ -174,7 +173,7 @@ def _money(totals: PromptTotals) -> MoneyOut | None:
 class PackChangeOut(View):
     at: str
     pack_version: int
-    trigger: TriggerName | None = Field(description="Why that version was built.")
+    trigger: Trigger | None = Field(description="Why that version was built.")
     cache_writes: int = Field(description="Tokens that were written because of it.")
     cost_usd: float | None = Field(description="What they cost more than reading them.")
 
@@ -188,11 +187,11 @@ class PackChangeOut(View):
 
 class CollapseOut(View):
     at: str
-    reason: ReasonName
+    reason: CollapseReason
     expected: int = Field(description="Tokens that the cache held after the report before.")
     cache_read: int
     pack_version: int | None = Field(description="With another pack than the report before.")
-    trigger: TriggerName | None
+    trigger: Trigger | None
 
     @classmethod
     def of(cls, collapse: Collapse) -> CollapseOut:

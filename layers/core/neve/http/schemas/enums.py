@@ -1,0 +1,85 @@
+"""Every enum of the contract. The name of the alias is that of the component, and so of the type that a client gets:
+one for each meaning, also where two have the same values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypeAliasType
+
+from neve.domain.records import documents, memories, packs, retractions, sessions
+from neve.http import operations
+
+# memories
+MemoryKind = TypeAliasType(
+    "MemoryKind", Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
+)
+MemoryStatus = TypeAliasType("MemoryStatus", Literal["active", "resolved", "inbox", "superseded", "archived"])
+MemoryStatusChange = TypeAliasType("MemoryStatusChange", Literal["active", "resolved", "archived"])
+MemoryScope = TypeAliasType("MemoryScope", Literal["session", "global"])
+Tier = TypeAliasType("Tier", Literal["semantic", "episodic"])
+Priority = TypeAliasType("Priority", Literal["high", "medium", "low"])
+Category = TypeAliasType("Category", memories.Category)
+Trust = TypeAliasType("Trust", memories.Trust)
+SaidBy = TypeAliasType("SaidBy", Literal["user_stated", "user_confirmed", "human_edit", "assistant", "tool"])
+FactDecision = TypeAliasType("FactDecision", Literal["stored", "reinforced", "superseded", "inbox"])
+FactRelation = TypeAliasType("FactRelation", memories.Relation)
+Plainness = TypeAliasType("Plainness", memories.Route)
+ProposedBy = TypeAliasType("ProposedBy", memories.Via)
+PiiFinding = TypeAliasType("PiiFinding", memories.Pii)
+CopyPlace = TypeAliasType("CopyPlace", Literal["events", "summary", "document", "memory"])
+CopyReason = TypeAliasType("CopyReason", Literal["same_words", "same_events"])
+
+# documents and what waits
+DocumentStatus = TypeAliasType("DocumentStatus", Literal["active", "resolved", "inbox", "archived"])
+IncludePriority = TypeAliasType("IncludePriority", documents.IncludePriority)
+FilingAction = TypeAliasType("FilingAction", Literal["create", "update", "append", "move"])
+Certainty = TypeAliasType("Certainty", Literal["high", "medium", "low"])
+InboxStatus = TypeAliasType("InboxStatus", Literal["inbox", "approved", "rejected"])
+
+# sessions and their log
+SessionStatus = TypeAliasType("SessionStatus", Literal["open", "closed", "extracted"])
+UserStage = TypeAliasType("UserStage", Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"])
+Outcome = TypeAliasType("Outcome", sessions.Outcome)
+MessageType = TypeAliasType("MessageType", Literal["user_message", "assistant_response"])
+BoundaryKind = TypeAliasType("BoundaryKind", Literal["task", "topic"])
+ImageType = TypeAliasType("ImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp"])
+Queued = TypeAliasType("Queued", Literal["queued", "none"])
+RetractReason = TypeAliasType("RetractReason", retractions.RetractReason)
+CompactionReason = TypeAliasType("CompactionReason", Literal["tokens", "task", "topic", "end", "manual"])
+
+# packs and prompts
+PackState = TypeAliasType("PackState", Literal["ready", "partial", "unavailable", "preview"])
+PackFormat = TypeAliasType("PackFormat", Literal["json", "text"])
+PackLayer = TypeAliasType("PackLayer", Literal["always", "profile", "global", "local"])
+Trigger = TypeAliasType("Trigger", packs.Trigger)
+CollapseReason = TypeAliasType(
+    "CollapseReason", Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
+)
+PromptFormat = TypeAliasType("PromptFormat", Literal["anthropic", "openai"])
+Retrieval = TypeAliasType("Retrieval", Literal["auto", "tools", "both", "none"])
+ImagesShown = TypeAliasType("ImagesShown", Literal["all", "recent", "none"])
+BreakpointPlace = TypeAliasType("BreakpointPlace", Literal["static", "system", "previous", "history"])
+
+# recall
+RecallMode = TypeAliasType("RecallMode", Literal["prompt", "tool"])
+RecallScope = TypeAliasType("RecallScope", Literal["all", "session", "global"])
+Source = TypeAliasType("Source", Literal["memory", "document", "event"])
+HitKind = TypeAliasType(
+    "HitKind",
+    Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "document", "event"],
+)
+Leg = TypeAliasType("Leg", Literal["lexical", "vector"])
+LegStatus = TypeAliasType("LegStatus", Literal["complete", "skipped", "error"])
+EmbedCache = TypeAliasType("EmbedCache", Literal["hit", "miss"])
+ResultState = TypeAliasType("ResultState", Literal["found", "none", "not_searched"])
+
+# jobs, keys, health
+JobStatus = TypeAliasType("JobStatus", Literal["queued", "running", "done", "failed"])
+JobStage = TypeAliasType("JobStage", Literal["analyse", "extract", "embed", "upsert", "ready"])
+StageState = TypeAliasType("StageState", Literal["done", "running", "waiting", "failed"])
+KeyScope = TypeAliasType("KeyScope", operations.Scope)
+HealthStatus = TypeAliasType("HealthStatus", Literal["ok", "loading", "degraded"])
+StoreState = TypeAliasType("StoreState", Literal["ready", "unavailable"])
+EmbedderState = TypeAliasType("EmbedderState", Literal["ready", "loading", "unavailable", "off"])
+TroubleKind = TypeAliasType("TroubleKind", Literal["failing", "full", "damaged"])
