@@ -32,7 +32,7 @@ PEEK_S = 30
 """A message that is looked at is hidden so long at most: it is given back at once."""
 EXPUNGE = "index.merge.policy.expunge_deletes_allowed"
 """Percent of a segment that may be deleted without its being merged: 10 unless it is said."""
-EXPUNGED_S, LOOK_S = 90.0, 0.5
+EXPUNGED_S, LOOK_S = 90.0, 0.1
 WITH_WORDS = ("own", "words", "tags", "paths", "category", "group", "session_id", "fingerprint", "item_id", "user")
 """Fields whose terms come from what people said or named."""
 PAGE = 1_000
@@ -159,8 +159,8 @@ def _peeked(client: SQSClient, url: str, text: str) -> list[tuple[str, int]]:
 
 def _passages(client: OpenSearch, indexes: str, text: str) -> list[Found]:
     """Every document that says it in what it gives back, or that a term of it leads to. Where there is none, the terms
-    of the segments: those of a deleted document stay until its segment is merged, which is done here, and OpenSearch
-    lets go of what was deleted up to half a minute before only then."""
+    of the segments: those of a deleted document stay until its segment is merged, which is done here, once OpenSearch
+    has let go of what was deleted (``OpenSearchNode.LetsGoSoon``)."""
     client.indices.refresh(index=indexes)
     if found := list(_documents(client, indexes, text)):
         return found

@@ -1,6 +1,13 @@
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Collection;
+import java.util.List;
 import org.codelibs.opensearch.runner.OpenSearchRunner;
+import org.opensearch.common.settings.Setting;
+import org.opensearch.common.settings.Settings;
+import org.opensearch.index.IndexService;
+import org.opensearch.index.shard.IndexSettingProvider;
+import org.opensearch.plugins.Plugin;
 
 /** {@code OpenSearchNode FOLDER PORT}: one node with the k-NN plugin on 127.0.0.1, which keeps its data in FOLDER. */
 public final class OpenSearchNode {
@@ -29,7 +36,7 @@ public final class OpenSearchNode {
                 "-clusterName", "neve",
                 "-numOfNode", "1",
                 "-baseHttpPort", Integer.toString(port - 1),
-                "-pluginTypes", "org.opensearch.knn.plugin.KNNPlugin",
+                "-pluginTypes", "org.opensearch.knn.plugin.KNNPlugin," + LetsGoSoon.class.getName(),
                 "-disableESLogger");
         System.out.println("READY");
         Thread.currentThread().join();
@@ -40,6 +47,30 @@ public final class OpenSearchNode {
             runner.close();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
+        }
+    }
+
+    /**
+     * Every shard looks each quarter of a second, not each half a minute, whether it still has to keep what was
+     * deleted for another copy of itself: there is none, and whoever looks for deleted words in what is stored would
+     * wait for that. OpenSearch has the setting, and leaves it to others to make it known.
+     */
+    public static final class LetsGoSoon extends Plugin {
+        @Override
+        public List<Setting<?>> getSettings() {
+            return List.of(IndexService.RETENTION_LEASE_SYNC_INTERVAL_SETTING);
+        }
+
+        @Override
+        public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders() {
+            return List.of(new IndexSettingProvider() {
+                @Override
+                public Settings getAdditionalIndexSettings(String index, boolean ofDataStream, Settings given) {
+                    return Settings.builder()
+                            .put(IndexService.RETENTION_LEASE_SYNC_INTERVAL_SETTING.getKey(), "250ms")
+                            .build();
+                }
+            });
         }
     }
 }
