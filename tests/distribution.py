@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     import pytest
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
-ORDER = ("packaging", "http", "contract", "stack", "faults", "infra", "unit", "crash")
-"""Folders of ``tests``. A folder that is not named comes first."""
+ORDER = (
+    *("packaging", "http/retraction", "http/erasure", "http", "contract"),
+    *("stack", "faults", "infra", "unit", "crash"),
+)
+"""Folders of ``tests``. A folder that is not named comes first. The tests that look for words in all that a service
+keeps come before those that leave much there: each look merges the whole search index, and reads every row."""
 ALONE = ("tests/crash/", "tests/stack/test_servers.py")
 """Every test starts servers of its own, so none gains by another; those that share theirs are named ``test_they_…``."""
 ONE_PROCESS = ("tests/packaging", "tests/infra")
@@ -40,8 +44,11 @@ def group_of(nodeid: str) -> str:
 
 def place_of(nodeid: str) -> int:
     """Where the test's group comes; equal ones keep their order."""
-    folder = nodeid.removeprefix("tests/").partition("/")[0]
-    return ORDER.index(folder) if folder in ORDER else -1
+    first, *deeper = nodeid.removeprefix("tests/").split("/")
+    for folder in (f"{first}/{deeper[0]}" if deeper else first, first):
+        if folder in ORDER:
+            return ORDER.index(folder)
+    return -1
 
 
 def long_first(items: list[pytest.Item]) -> None:

@@ -40,6 +40,8 @@ def test_the_long_groups_are_begun_first_and_the_many_short_ones_last() -> None:
     folders = ["tests/crash/a.py::t", "tests/new/a.py::t", "tests/unit/a.py::t", "tests/http/a.py::t"]
     assert sorted(folders, key=place_of) == [folders[1], folders[3], folders[2], folders[0]]
     assert ORDER[-1] == "crash"
+    looks = ["tests/http/test_a.py::t", "tests/http/recall/b.py::t", "tests/http/retraction/c.py::t"]
+    assert sorted(looks, key=place_of) == [looks[2], looks[0], looks[1]]
 
 
 # --- when a test ends its process ---------------------------------------------------------------
