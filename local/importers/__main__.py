@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from local.api_client import ApiClient
-from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
+from neve.domain.ids import NAME_RULE, as_name
 from neve_cli.importing.formats import HELP, Unreadable, converted, texts_of
 from neve_cli.importing.sending import send_lines
 from neve_cli.importing.sent import FAILED, exit_code
@@ -94,8 +94,8 @@ def _url(text: str) -> str:
 
 
 def _user_id(text: str) -> str:
-    if not re.fullmatch(IDENTIFIER, text):
-        raise argparse.ArgumentTypeError(IDENTIFIER_RULE)
+    if as_name(text) is None:
+        raise argparse.ArgumentTypeError(NAME_RULE)
     return text
 
 

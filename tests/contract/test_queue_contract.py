@@ -25,6 +25,7 @@ from tests.contract.engines.harnesses import (
     QueueHarness,
 )
 from tests.contract.engines.registry import QUEUES
+from tests.ids import AWKWARD
 
 BOTH = pytest.mark.parametrize("name", [STANDARD, FIFO])
 BOTH_SHORT = pytest.mark.parametrize("name", [SHORT, SHORT_FIFO])
@@ -46,6 +47,16 @@ def drained(queues: QueueHarness, name: QueueName) -> list[int]:
         for delivery in batch:
             queues.delete(name, delivery.receipt)
     return found
+
+
+def test_a_group_is_named_after_a_user_of_any_id(queues: QueueHarness) -> None:
+    """Each is one of its own, whatever a queue calls it."""
+    queues.queue.send(FIFO, [message(n, f"t1#{name}") for n, name in enumerate(AWKWARD)])
+    found: list[Delivery] = []
+    while batch := queues.receive(FIFO):
+        found += batch
+    assert sorted(numbers(found)) == list(range(len(AWKWARD)))
+    assert len({delivery.group for delivery in found}) == len(AWKWARD)
 
 
 # --- both kinds ---------------------------------------------------------------------------------

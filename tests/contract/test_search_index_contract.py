@@ -14,6 +14,7 @@ from neve.domain.recall.query import TextQuery, shape
 from neve.ports.search import Candidate, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
 from tests.contract.engines.search_engines import MODEL, SEARCHES, SearchEngine
+from tests.ids import AWKWARD
 
 DEPTH = 20
 EAST, NORTH, UP = vector(1, 0, 0, 0), vector(0, 1, 0, 0), vector(0, 0, 1, 0)
@@ -64,6 +65,21 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
 
 def ids(candidates: list[Candidate]) -> list[str]:
     return [candidate.item_id for candidate in candidates]
+
+
+def test_users_and_sessions_of_any_id_are_apart(desk: Desk) -> None:
+    for n, name in enumerate(AWKWARD):
+        mine = replace(passage("a", f"lighthouse word{n}", vector=EAST), session_id=name)
+        desk.engine.index.upsert(Owner("t1", name), [mine])
+    desk.engine.refresh()
+    for n, name in enumerate(AWKWARD):
+        user = desk.of(Owner("t1", name))
+        assert ids(user.find(f"word{n}", SearchFilter(session_id=name))) == ["a"]
+        assert ids(user.find(f"word{n}", SearchFilter(not_session_id=name))) == []
+        assert ids(user.find(f"word{n + 1}")) == []
+        assert (len(user.near(EAST)), user.count()) == (1, 1)
+    assert desk.of(Owner("t1", AWKWARD[0])).erase() == 1
+    assert [desk.of(Owner("t1", name)).count() for name in AWKWARD] == [0, *[1] * (len(AWKWARD) - 1)]
 
 
 # --- keyword leg --------------------------------------------------------------------------------

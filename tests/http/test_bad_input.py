@@ -188,14 +188,30 @@ CHARACTERS = (
     Bad("import", "POST", "/memories/import", raw=raw(r'{"text":"a\u0000"}'), at="lines[1].text"),
 )
 
-WRONG_IDS = ("", " ", "-a", ".a", "a b", "a/b", "é", "a\n", "x" * 129, "a%20b", "{}")
+WRONG_IDS = (
+    "",
+    " ",
+    " a",
+    ".",
+    "..",
+    "a/b",
+    "a#b",
+    "a~b",
+    "a?b",
+    "a\\b",
+    "a%20b",
+    "a\n",
+    "a\u200b",
+    "x" * 129,
+    "é" * 65,
+)
 IDS = (
     *(Bad(f"session {i!r:.20}", "POST", "/sessions", {"session_id": i}, at="session_id") for i in WRONG_IDS),
     *(Bad(f"client {i!r:.20}", "POST", EVENTS, an_event(client_id=i), at="events[0].client_id") for i in WRONG_IDS),
-    Bad("memory", "POST", MEMORIES, {"text": "x", "session_id": "a b"}, at="session_id"),
-    Bad("recall", "POST", RECALL, {"query": "x", "session_id": "a b"}, at="session_id"),
-    Bad("query", "GET", "/pack", query={"session_id": "a b"}, at="query.session_id"),
-    Bad("path", "GET", "/sessions/a%20b", at="path.session_id"),
+    Bad("memory", "POST", MEMORIES, {"text": "x", "session_id": " b"}, at="session_id"),
+    Bad("recall", "POST", RECALL, {"query": "x", "session_id": " b"}, at="session_id"),
+    Bad("query", "GET", "/pack", query={"session_id": " b"}, at="query.session_id"),
+    Bad("path", "GET", "/sessions/%20b", at="path.session_id"),
     Bad("path NUL", "GET", "/sessions/a%00b", at="path.session_id"),
     Bad("path long", "GET", f"/sessions/{'x' * 129}", at="path.session_id"),
     *(
@@ -494,7 +510,7 @@ def test_it_is_refused_and_nothing_is_lost(somebody: Person, group: str) -> None
         assert all_of(somebody) == before, bad.name
 
 
-@pytest.mark.parametrize("user_id", ["%20", "-a", ".a", "a%20b", "a%00b", "x" * 129, "%C3%A9", "a%2Fb", "%25"])
+@pytest.mark.parametrize("user_id", ["%20", "%20a", "a%00b", "x" * 129, "%C3%A9" * 65, "a%2Fb", "a%23b", "%25"])
 def test_a_user_id_outside_the_grammar(api: ApiClient, user_id: str) -> None:
     for method, path, body in (
         ("POST", "/sessions", {"session_id": "s1"}),
@@ -508,10 +524,15 @@ def test_a_user_id_outside_the_grammar(api: ApiClient, user_id: str) -> None:
 
 
 def test_ids_use_the_whole_grammar(person: Callable[[ApiClient], Person], api: ApiClient) -> None:
-    for identifier in ("a", "0", f"A0._:@-{'z' * 121}"):
+    for identifier in ("a", "0", f"A0._:@-{'z' * 121}", "é" * 64):
         someone = person(api)
-        named = Person(api, f"{someone.id}{identifier}"[-128:], someone.settle_with, someone.finish_with)
-        assert len(named.id) <= 128
+        named = Person(
+            api,
+            f"{someone.id}{identifier}".encode()[-128:].decode(errors="ignore"),
+            someone.settle_with,
+            someone.finish_with,
+        )
+        assert len(named.id.encode()) <= 128
         assert named.open(identifier)["session"]["id"] == identifier
         assert named.append(identifier, user_message("Hello.", client_id=identifier))["seqs"] == [1]
 

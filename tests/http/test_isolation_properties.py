@@ -199,7 +199,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
     "endSession": lambda p: {"body": p.one_of({}, {"outcome": "SUCCESS"})},
     "retractEvents": lambda p: {
-        "body": {"from_seq": p.one_of(2, 3), "to_seq": p.one_of(None, 3), "reason": p.one_of("edited", "deleted")}
+        "body": {"from_seq": p.one_of(2, 3), **p.one_of({}, {"to_seq": 3}), "reason": p.one_of("edited", "deleted")}
     },
     "listEvents": lambda p: {"query": {"limit": p.one_of(1, 200)}},
     "readPack": lambda p: {

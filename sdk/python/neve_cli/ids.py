@@ -9,9 +9,12 @@ from urllib.parse import quote
 
 import click
 
-NAME = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
-NAME_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
-MEMORY = rf"{NAME}|[A-Za-z0-9_-]{{1,64}}"
+NAME = r"(?!\.{1,2}$)[^\s/#~%?\\\x00-\x1f\x7f-\x9f][^/#~%?\\\x00-\x1f\x7f-\x9f]{0,127}"
+NAME_RULE = (
+    "must be 1 to 128 bytes of printable UTF-8 without / # ~ % ? \\ and control characters, not begin with white space,"
+    " and be neither . nor .."
+)
+MEMORY = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}|[A-Za-z0-9_-]{1,64}"
 
 
 class Id(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
@@ -25,12 +28,12 @@ class Id(click.ParamType):  # type: ignore[type-arg]  # older versions of click 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
         if not self._pattern.fullmatch(text):
-            self.fail(f"{text!r} is no id: {self._rule}.", param, ctx)
+            self.fail(f"{text!r} is no id: it {self._rule}.", param, ctx)
         return text
 
 
-NAME_ID = Id(NAME, "1 to 128 of A-Z a-z 0-9 . _ : @ - that start with a letter or digit")
-MEMORY_ID = Id(MEMORY, "1 to 64 of A-Z a-z 0-9 _ -")
+NAME_ID = Id(NAME, NAME_RULE)
+MEMORY_ID = Id(MEMORY, "must be 1 to 64 of A-Z a-z 0-9 _ -")
 
 
 def path_of(*parts: str) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from ulid import ULID
@@ -68,7 +69,7 @@ class Person:
 
     @property
     def path(self) -> str:
-        return f"/v1/users/{self.id}"
+        return f"/v1/users/{quote(self.id, safe='')}"
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
         return self.api.call(method, self.path + path, body, **more)

@@ -116,7 +116,7 @@ def test_e26_lines_of_messages_become_sessions_and_the_whole_chat_may_be_sent_ag
 def test_e26_a_message_that_no_append_takes_keeps_no_other_from_it(user: Person) -> None:
     lines = [{"conversation": "c", "id": f"m{n}", "role": "user", "content": f"Number {n}."} for n in range(100)]
     lines[70]["content"] = "x" * 300_000
-    lines[3]["id"] = "no id"
+    lines[3]["id"] = "no/id"
     sent = send_lines(user.api, user.id, "\n".join(map(json.dumps, lines)))
     assert (sent.messages, sorted(sent.rejected)) == (98, [4, 71])
     assert sent.rejected[71] == "events[0] has 300060 bytes as JSON; 262144 are accepted."

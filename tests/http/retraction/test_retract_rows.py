@@ -22,7 +22,7 @@ DOG = [
 
 
 def retract(user: Person, session: str, first: int, last: int | None, reason: str = "edited", **more: Any) -> Json:
-    body = {"from_seq": first, "to_seq": last, "reason": reason}
+    body = {"from_seq": first, **({} if last is None else {"to_seq": last}), "reason": reason}
     return dict(user.expect(200, "POST", f"/sessions/{session}/events/retract", body, **more))
 
 
@@ -178,7 +178,8 @@ def test_e01_what_cannot_be_taken_back_is_refused_by_name(user: Person) -> None:
         ({"from_seq": 1, "to_seq": 3, "reason": "edited"}, "to_seq"),
         ({"from_seq": 2, "to_seq": 1, "reason": "edited"}, "to_seq"),
         ({"from_seq": 1, "to_seq": 1, "reason": "regretted"}, "reason"),
-        ({"from_seq": 1, "reason": "edited"}, "to_seq"),
+        ({"from_seq": 1, "to_seq": None, "reason": "edited"}, "to_seq"),
+        ({"from_seq": 1}, "reason"),
     ):
         problem = user.expect(422, "POST", path, body)
         assert [error["field"] for error in problem["errors"]] == [field], problem

@@ -46,7 +46,8 @@ class HttpApi:
         return list(_ask("observe", "POST", SESSION + "/events", keys, body, headers=headers)["seqs"])
 
     def retract(self, _: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction:
-        body = {"from_seq": given.from_seq, "to_seq": given.to_seq, "reason": given.reason}
+        end = {} if given.to_seq is None else {"to_seq": given.to_seq}
+        body = {"from_seq": given.from_seq, **end, "reason": given.reason}
         done = _ask("observe", "POST", SESSION + "/events/retract", keys, body)
         return SeenRetraction(done["job_id"], done["from_seq"], done["to_seq"], done["epoch"])
 

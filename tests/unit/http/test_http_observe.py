@@ -143,7 +143,7 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
         ),
         (user_message([{"type": "image", "media_type": "image/png", "data": "%%%%"}]), "events[1].content[0].data"),
         (user_message([{"type": "image", "media_type": "image/png", "url": "file:///x"}]), "events[1].content[0].url"),
-        (user_message("a", client_id="a b"), "events[1].client_id"),
+        (user_message("a", client_id=" b"), "events[1].client_id"),
         (user_message("a", created_at="yesterday"), "events[1].created_at"),
         (user_message("a", nonsense=1), "events[1].nonsense"),
         (user_message("a\x00"), "events[1].content"),

@@ -224,12 +224,12 @@ def test_scope_is_checked_before_the_rest_of_the_request(world: World) -> None:
 # --- path, query, headers -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("user", ["", ".ann", "a b", "a/b", "ü", "a" * 129, "a%00", "a#b", "%ff"])
+@pytest.mark.parametrize("user", ["", ".", " a", "a/b", "a~b", "ü" * 65, "a" * 129, "a%00", "a#b", "%ff"])
 def test_id_outside_the_grammar(api: Api, user: str) -> None:
     assert refused(api.call("GET", THINGS, user_id=user), 422, "validation_failed").fields == ["path.user_id"]
 
 
-@pytest.mark.parametrize("user", ["a", "a" * 128, "ann@x.org", "a:b", "0-._"])
+@pytest.mark.parametrize("user", ["a", "a" * 128, "ann@x.org", "a:b", "0-._", ".ann", "a b", "ü" * 64])
 def test_id_inside_the_grammar(api: Api, user: str) -> None:
     assert api.call("GET", THINGS, user_id=user).json["user"] == user
 
@@ -394,7 +394,7 @@ def test_body_that_is_not_utf8(api: Api) -> None:
         ({"name": 1}, "name"),
         ({"name": "elevenchars"}, "name"),
         ({"name": "n", "nonsense": 1}, "nonsense"),
-        ({"name": "n", "id": "a b"}, "id"),
+        ({"name": "n", "id": " b"}, "id"),
         ({"name": "n", "size": "5"}, "size"),
         ({"name": "n", "size": True}, "size"),
         ({"name": "n", "size": 1.5}, "size"),
@@ -439,7 +439,7 @@ def test_long_field_names_are_cut(api: Api) -> None:
 
 
 def test_a_refusal_does_not_repeat_values(api: Api) -> None:
-    reply = put(api, {"name": "a secret that is too long", "id": "my secret", "at": "secret", "size": "secret"})
+    reply = put(api, {"name": "a secret that is too long", "id": "my/secret", "at": "secret", "size": "secret"})
     assert len(refused(reply, 422, "validation_failed").fields) == 4
     assert "secret" not in reply.text
 

@@ -129,7 +129,7 @@ def test_what_looks_like_a_whole_number_is_told_why_it_is_none(given: Any, messa
 
 def test_lengths_are_told_in_the_unit_of_what_was_sent() -> None:
     assert refusals(ImportLine, {"text": "x" * 64_001})["text"] == "must have at most 64000 characters, not 64001"
-    assert refusals(ImportLine, {"text": "x", "session_id": ""})["session_id"].startswith("must be 1 to 128 of")
+    assert refusals(ImportLine, {"text": "x", "session_id": ""})["session_id"].startswith("must be 1 to 128 bytes of")
     many = refusals(ImportLine, {"text": "x", "tags": [str(n) for n in range(99)]})
     assert many == {"tags": "must have at most 32 items, not 99"}
 

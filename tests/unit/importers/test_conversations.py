@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.importers.__main__ import main
+from neve_cli.ids import NAME_RULE
 from neve_cli.importing.branches import shown_path
 from neve_cli.importing.conversations import events_of
 from neve_cli.importing.reading import Record
@@ -190,8 +191,8 @@ def test_plain_messages_may_be_written_as_a_provider_has_them(file: Path, capsys
     ]
     assert code == 1, "two lines say no conversation that can be one"
     assert err.splitlines() == [
-        "4: conversation must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit",
-        "5: conversation must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit",
+        f"4: conversation {NAME_RULE}",
+        f"5: conversation {NAME_RULE}",
         "left out: 1 members of messages (model)",
         "left out: 1 messages of the role system",
         "left out: 1 parts of messages (image_url)",

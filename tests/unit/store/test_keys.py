@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from datetime import UTC, datetime
 
 import pytest
@@ -32,10 +31,11 @@ from neve.store.keys import (
     unheld_key,
     utterance_place,
 )
+from tests.ids import names
 
 ANN = UserKeys("t1", "ann")
 S1 = ANN.of_session("s1")
-IDS = st.text(alphabet=string.ascii_letters + string.digits + "._:@-", min_size=1, max_size=20)
+IDS = names()
 OWN = "mem_01JZ0000000000000000000001"
 SEQS = st.integers(1, LAST_SEQ)
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))

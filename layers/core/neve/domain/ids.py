@@ -5,18 +5,31 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import datetime
+from unicodedata import category, normalize
 
 from ulid import ULID
 
 IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
-"""Of a tenant, a user, a session and a client's event. None holds what keys and object names are joined with."""
+"""Of a tenant, and of what Neve gives ids to."""
 IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
+NAME = r"(?!\.{1,2}$)[^\s/#~%?\\\u0000-\u001f\u007f-\u009f][^/#~%?\\\u0000-\u001f\u007f-\u009f]{0,127}"
+"""Of a user, a session and a client's event: what the caller calls them. ``as_name`` is stricter, which no pattern can
+say. None holds what keys and object names are joined with, or a control character, which sorts before all of them."""
+MAX_NAME_BYTES = 128
+NAME_RULE = (
+    f"must be 1 to {MAX_NAME_BYTES} bytes of printable UTF-8 without / # ~ % ? \\ , control and format characters, not"
+    " begin with white space, and be neither . nor .."
+)
 OWN_MEMORY_ID = r"mem_[0-7][0-9A-HJKMNP-TV-Z]{25}"
 MEMORY_ID = r"[A-Za-z0-9_-]{1,64}"
 """An id of ours is one of these, too."""
 TIME_DIGITS = 10
 """Characters of a ULID that are its time."""
 _IDENTIFIER, _OWN, _ANY = re.compile(IDENTIFIER), re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
+_NAME = re.compile(NAME)
+_NOT_PRINTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_UNREAD = "\N{REPLACEMENT CHARACTER}"
+"""What a gateway makes of bytes that are no UTF-8: two different ones would be one user."""
 _EVENT = "evt:"
 _DOCUMENT_PREFIX = "doc_"
 _DOCUMENT = re.compile(_DOCUMENT_PREFIX + r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -24,6 +37,17 @@ _DOCUMENT = re.compile(_DOCUMENT_PREFIX + r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None
+
+
+def as_name(text: str) -> str | None:
+    """The caller's id of a user, a session or an event as it is kept, in NFC: two that are canonically equivalent are
+    one. None for a text that is no such id (``NAME_RULE``)."""
+    name = normalize("NFC", text)
+    if not _NAME.fullmatch(name) or _UNREAD in name:
+        return None
+    if any(category(sign) in _NOT_PRINTED or ord(sign) & 0xFFFE == 0xFFFE for sign in name):
+        return None
+    return name if len(name.encode()) <= MAX_NAME_BYTES else None
 
 
 def is_own_memory_id(text: str) -> bool:

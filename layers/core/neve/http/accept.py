@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE
+from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, NAME_RULE, as_name
 from neve.domain.privacy.structured import Walk
 from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
@@ -19,7 +19,7 @@ from neve.http.model_mistakes import without_nulls
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs, refuse_encoded
 from neve.http.request import Request
-from neve.http.schemas.fields import PATH_IDS
+from neve.http.schemas.fields import NAMES, PATH_IDS
 from neve.ports.engines import Ports
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.tenants.policy_in_force import tenant_scope
@@ -79,6 +79,11 @@ def _refuse_untaken(request: Request, operation: Operation[Any, Any]) -> None:
 
 def _path_ids(request: Request) -> dict[str, str]:
     ids = request.path_ids()
+    for name in NAMES & ids.keys():
+        known = as_name(ids[name])
+        if known is None:
+            raise invalid(f"path.{name}", NAME_RULE)
+        ids[name] = known
     for name, value in ids.items():
         if not re.fullmatch(PATH_IDS.get(name, IDENTIFIER), value):
             raise invalid(f"path.{name}", IDENTIFIER_RULE)

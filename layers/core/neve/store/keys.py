@@ -45,22 +45,19 @@ LEAVING = "LVG#"
 PIN = "PIN#"
 JOB_LIST = "JOBL#"
 
-_AFTER_EVERY_KEY = "~"
-"""Sorts behind every character of an id, a time and a key."""
-_BEFORE_EVERY_ID = "!"
-"""Sorts before every character of an id, and is in none."""
+_BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
+"""Sort before and behind every sign of an id, a path, a time and a key: no id and no path holds a control character or
+the last code point, which is none."""
 _BEFORE_EVERY_ULID = "0"
 _DOCUMENT_ID = "doc_"
 _UTTERANCE = "S#"
 _OWN_ID, _FOREIGN_ID = "mem_", "."
 """A memory's own id is kept without the first; before one that came with an import stands the second, which is in no id
 and sorts before every ULID."""
-_BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
-"""Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, NO_WORDS = "V#", "W#"
 UNHELD = f"{NO_WORDS}!"
 """Sorts behind all that lack their vectors, and before all that lack their words: with these it is one read."""
-LACK_WORDS = (f"{NO_WORDS}0", f"{NO_WORDS}{_AFTER_EVERY_KEY}")
+LACK_WORDS = (f"{NO_WORDS}0", f"{NO_WORDS}{_BEHIND_EVERY_SIGN}")
 """Bounds, in the index ``recent``, of what lacks its words."""
 _EPOCH, _MARKER, _INDEXED = "E", "M", "X"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
@@ -120,7 +117,7 @@ def due_bucket(sort_key: str) -> str:
 
 def due_until(bucket: str | None) -> tuple[str, str]:
     """Bounds of every ``due_key`` up to a bucket, that one included; None for all of them."""
-    return "0", _AFTER_EVERY_KEY if bucket is None else f"{bucket}#{_AFTER_EVERY_KEY}"
+    return "0", _BEHIND_EVERY_SIGN if bucket is None else f"{bucket}#{_BEHIND_EVERY_SIGN}"
 
 
 def behind_key(keys: SessionKeys) -> str:
@@ -145,7 +142,7 @@ def reflect_due_key(since: str, keys: UserKeys) -> str:
 
 def reflect_due_until(created_at: str) -> tuple[str, str]:
     """Bounds of every ``reflect_due_key`` up to a stored time, that one included."""
-    return "0", f"{created_at}#{_AFTER_EVERY_KEY}"
+    return "0", f"{created_at}#{_BEHIND_EVERY_SIGN}"
 
 
 def archive_key(since: str, keys: SessionKeys) -> str:
@@ -321,7 +318,7 @@ class Keys:
     def jobs_behind(sort_key: str) -> tuple[str, str]:
         """Bounds of the sort keys of the jobs behind one, in the order of their keys, which is not that of time; behind
         an empty one all of them."""
-        return f"{sort_key}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+        return f"{sort_key}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
     def answers(self) -> str:
@@ -340,7 +337,7 @@ class Keys:
     @staticmethod
     def users_behind(user: str) -> tuple[str, str]:
         """Bounds of the users behind one, in the order of their ids; behind an empty one all of them."""
-        return f"{user}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+        return f"{user}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
     def api_keys(self) -> str:
@@ -488,60 +485,60 @@ class UserKeys(Keys):
     @staticmethod
     def own_behind(place: str | None) -> tuple[str, str]:
         """Bounds of the memories of our own ids behind a ``memory_place``; None for all of them."""
-        first = MEMORY + (_BEFORE_EVERY_ULID if place is None else place + _BEFORE_EVERY_ID)
-        return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
+        first = MEMORY + (_BEFORE_EVERY_ULID if place is None else place + _BEFORE_EVERY_SIGN)
+        return first, f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def foreign_behind(place: str | None) -> tuple[str, str]:
         """Bounds of the ``memory_at`` behind a ``memory_place``; None for all of them."""
-        first = MEMORY_PLACE + ("" if place is None else place + _BEFORE_EVERY_ID)
-        return first, f"{MEMORY_PLACE}{_AFTER_EVERY_KEY}"
+        first = MEMORY_PLACE + ("" if place is None else place + _BEFORE_EVERY_SIGN)
+        return first, f"{MEMORY_PLACE}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_behind(sort_key: str | None) -> tuple[str, str]:
         """Bounds of the sort keys of the memories behind one, in the order of their keys; None for all of them."""
-        first = MEMORY if sort_key is None else f"{sort_key}{_BEFORE_EVERY_ID}"
-        return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
+        first = MEMORY if sort_key is None else f"{sort_key}{_BEFORE_EVERY_SIGN}"
+        return first, f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def proposals_behind(sort_key: str | None) -> tuple[str, str]:
         """Bounds of the sort keys of the proposals behind one, oldest first; None for all of them."""
-        first = PROPOSAL if sort_key is None else f"{sort_key}{_BEFORE_EVERY_ID}"
-        return first, f"{PROPOSAL}{_AFTER_EVERY_KEY}"
+        first = PROPOSAL if sort_key is None else f"{sort_key}{_BEFORE_EVERY_SIGN}"
+        return first, f"{PROPOSAL}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def packs_behind(sort_key: str) -> tuple[str, str]:
         """Bounds of the sort keys of the pack manifests behind one, of all sessions; behind an empty one of all."""
-        return f"{sort_key}{_BEFORE_EVERY_ID}" if sort_key else PACK, f"{PACK}{_AFTER_EVERY_KEY}"
+        return f"{sort_key}{_BEFORE_EVERY_SIGN}" if sort_key else PACK, f"{PACK}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def sessions_behind(session: str | None) -> tuple[str, str]:
         """Bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of them."""
-        first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_ID}"
-        return first, f"{SESSION}{_AFTER_EVERY_KEY}"
+        first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_SIGN}"
+        return first, f"{SESSION}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_since(ulid_time: str) -> tuple[str, str]:
         """Bounds of the sort keys of the memories created from a time on, given as the first 10 characters of a ULID;
         those whose ids are not ours are not among them."""
-        return f"{MEMORY}{ulid_time}", f"{MEMORY}{_AFTER_EVERY_KEY}"
+        return f"{MEMORY}{ulid_time}", f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_between(first: str, last: str) -> tuple[str, str]:
         """Bounds of the sort keys of the memories of our own ids that were created then, both milliseconds included,
         given as ``memories_since``."""
-        return f"{MEMORY}{first}", f"{MEMORY}{last}{_AFTER_EVERY_KEY}"
+        return f"{MEMORY}{first}", f"{MEMORY}{last}{_BEHIND_EVERY_SIGN}"
 
     def memories_from(self, own_id: str, ulid_time: str) -> tuple[str, str]:
         """Bounds of the sort keys of the memories from one of our own ids to the end of a millisecond, both included;
         of that one alone when it is younger."""
         first = self.memory(own_id).sk
-        return first, max(first, f"{MEMORY}{ulid_time}{_AFTER_EVERY_KEY}")
+        return first, max(first, f"{MEMORY}{ulid_time}{_BEHIND_EVERY_SIGN}")
 
     @staticmethod
     def deleted_since(ulid_time: str) -> tuple[str, str]:
         """As ``memories_since``, of what is left of those that were deleted."""
-        return f"{DELETED_MEMORY}{ulid_time}", f"{DELETED_MEMORY}{_AFTER_EVERY_KEY}"
+        return f"{DELETED_MEMORY}{ulid_time}", f"{DELETED_MEMORY}{_BEHIND_EVERY_SIGN}"
 
     def deleted_memory(self, memory_id: str) -> Key:
         """The last rev of a memory that was deleted."""
@@ -554,7 +551,7 @@ class UserKeys(Keys):
     @staticmethod
     def inbox_behind(inbox_key: str) -> tuple[str, str]:
         """Bounds of what is in the inbox behind an ``inbox_key``; behind an empty one all of it."""
-        return f"{inbox_key}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+        return f"{inbox_key}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     def proposal(self, proposal_id: str) -> Key:
         """What a librarian would do to a document, and a person decides on."""

@@ -9,12 +9,14 @@ from unicodedata import category, normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, MEMORY_ID, is_identifier
+from neve.domain.ids import IDENTIFIER, MEMORY_ID, NAME, NAME_RULE, as_name
 from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
 from neve.domain.zones import is_zone
 
-PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}")
+NAMES = frozenset({"user_id", "session_id"})
+"""Ids in a path that the caller gave."""
+PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}") | dict.fromkeys(NAMES, NAME)
 """Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
 _, also where it waits in the inbox."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
@@ -31,9 +33,10 @@ _FAR = 10**18
 
 
 def _identifier(text: str) -> str:
-    if not is_identifier(text):
-        raise ValueError(IDENTIFIER_RULE)
-    return text
+    name = as_name(text)
+    if name is None:
+        raise ValueError(NAME_RULE)
+    return name
 
 
 def _time(text: str) -> str:
@@ -89,7 +92,7 @@ def _filled(text: str) -> str:
 Identifier = Annotated[
     str,
     AfterValidator(_identifier),
-    Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{IDENTIFIER}$"}),
+    Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{NAME}$"}),
 ]
 Time = Annotated[
     str,
