@@ -11,7 +11,10 @@ from neve.http.openapi import describe
 from neve.http.operations import Operation
 
 FUNCTIONS = ("admin", "observe", "pack", "recall", "records")
-TARGET = Path(__file__).resolve().parents[2] / "docs" / "openapi.json"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TARGET = DOCS / "openapi.json"
+RELEASED = DOCS / "openapi.released.json"
+"""As it was at the last release: callers rely on it (docs/rules/http.md#released)."""
 
 
 def operations() -> list[Operation[Any, Any]]:

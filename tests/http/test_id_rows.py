@@ -6,14 +6,13 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from unicodedata import normalize
-from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from local.api_client import ApiClient
-from tests.http.driving.people import Person, answered, new_word, user_message
+from tests.http.driving.people import Person, answered, in_path, new_word, user_message
 from tests.ids import AWKWARD, names
 from tests.pictures import TINY_PNG
 
@@ -39,10 +38,6 @@ FEW = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-def in_path(text: str) -> str:
-    return quote(text, safe="")
 
 
 def session_ids(user: Person, limit: int = 3) -> list[str]:

@@ -69,7 +69,7 @@ class Person:
 
     @property
     def path(self) -> str:
-        return f"/v1/users/{quote(self.id, safe='')}"
+        return f"/v1/users/{in_path(self.id)}"
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
         return self.api.call(method, self.path + path, body, **more)
@@ -90,21 +90,21 @@ class Person:
         return session
 
     def session(self, session: str) -> Json:
-        return dict(self.expect(200, "GET", f"/sessions/{session}"))
+        return dict(self.expect(200, "GET", f"/sessions/{in_path(session)}"))
 
     def append(self, session: str, *events: Json, **more: Any) -> Json:
-        return dict(self.expect(201, "POST", f"/sessions/{session}/events", {"events": list(events)}, **more))
+        return dict(self.expect(201, "POST", f"/sessions/{in_path(session)}/events", {"events": list(events)}, **more))
 
     def events(self, session: str, **query: Any) -> list[Json]:
-        return list(self.expect(200, "GET", f"/sessions/{session}/events", query=query)["events"])
+        return list(self.expect(200, "GET", f"/sessions/{in_path(session)}/events", query=query)["events"])
 
     def observe(self, session: str) -> Json:
         """The ended job of E3."""
-        return self.finish_with(self, f"/sessions/{session}/observe", {})
+        return self.finish_with(self, f"/sessions/{in_path(session)}/observe", {})
 
     def compact(self, session: str, reason: str = "manual", **more: Any) -> Json:
         """The ended job of E4."""
-        return self.finish_with(self, f"/sessions/{session}/compact", {"reason": reason, **more})
+        return self.finish_with(self, f"/sessions/{in_path(session)}/compact", {"reason": reason, **more})
 
     def ended(self, job_id: str) -> Json:
         """The job, when it has ended."""
@@ -197,6 +197,11 @@ class Person:
 
     def settle(self) -> None:
         self.settle_with(self)
+
+
+def in_path(identifier: str) -> str:
+    """Percent-encoded, as one segment."""
+    return quote(identifier, safe="")
 
 
 def new_user() -> str:
