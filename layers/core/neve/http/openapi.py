@@ -131,12 +131,18 @@ def _header_parameters(operation: AnyOperation) -> Iterable[Json]:
 
 def _request_body(operation: AnyOperation, names: Names) -> Json:
     if issubclass(operation.body, TextBody):
-        return {"required": True, "content": {operation.body.media_type: {"schema": {"type": "string"}}}}
+        return {"required": True, "content": {operation.body.media_type: {"schema": _text_body(operation.body, names)}}}
     required = operation.method == "PUT" or any(field.is_required() for field in operation.body.model_fields.values())
     content: Json = {JSON: {"schema": names[operation.body, "validation"]}}
     if operation.text_field:
-        content[MARKDOWN] = {"schema": {"type": "string"}}
+        meant = f"The field `{operation.text_field}` alone, in UTF-8: no other field changes."
+        content[MARKDOWN] = {"schema": {"type": "string", "description": meant}}
     return {"required": required, "content": content}
+
+
+def _text_body(body: type[TextBody], names: Names) -> Json:
+    described = {"type": "string", "description": " ".join((body.__doc__ or "").split())}
+    return described | ({"x-neve-line": names[body.line, "validation"]} if body.line else {})
 
 
 def _success(response: Response, names: Names) -> Json:
@@ -146,7 +152,7 @@ def _success(response: Response, names: Names) -> Json:
     if response.model:
         content[JSON] = {"schema": names[response.model, "serialization"]}
     if response.text:
-        content[response.text] = {"schema": {"type": "string"}}
+        content[response.text.media_type] = {"schema": {"type": "string", "description": response.text.when}}
     described: Json = {"description": response.description, "headers": shared | own}
     return described | ({"content": content} if content else {})
 

@@ -63,8 +63,8 @@ def component_schemas(operations: Iterable[Operation[Any, Any]]) -> tuple[Names,
     queries = set[tuple[type[BaseModel], JsonSchemaMode]]()
     for operation in operations:
         queries.add((operation.query, "validation"))
-        if operation.has_body and not issubclass(operation.body, TextBody):
-            wanted[operation.body, "validation"] = None
+        if operation.has_body and (body := asked(operation.body)):
+            wanted[body, "validation"] = None
         for response in operation.responses.values():
             if response.model:
                 wanted[response.model, "serialization"] = None
@@ -73,6 +73,11 @@ def component_schemas(operations: Iterable[Operation[Any, Any]]) -> tuple[Names,
     names: Names = {key: references[key] for key in wanted}
     names |= {key: components.pop(_name(references[key]["$ref"])) for key in queries}
     return names, dict(sorted(components.items()))
+
+
+def asked(body: type[BaseModel]) -> type[BaseModel] | None:
+    """What the body has a schema of: of a text what each line is, if that is anything."""
+    return body.line if issubclass(body, TextBody) else body
 
 
 def _name(reference: str) -> str:

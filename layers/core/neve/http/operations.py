@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
@@ -50,16 +50,26 @@ class TextBody(RootModel[str]):
     byte that is not UTF-8 stands in it as a lone surrogate, for the body's own reading to name its place."""
 
     media_type: ClassVar[str] = "text/plain"
+    line: ClassVar[type[BaseModel] | None] = None
+    """What each line of it is, where it is JSON by lines: no schema of a text can say it, so it is a member
+    ``x-neve-line`` of the description."""
+
+
+class Text(NamedTuple):
+    """An answer that is text: its media type, and when it is given."""
+
+    media_type: str
+    when: str
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a success status carries. ``model`` None = no JSON body. ``text``: the answer may also be this media type.
+    """What a success status carries. ``model`` None = no JSON body. ``text``: what the answer may also be.
     ``headers``: beside those of every answer."""
 
     description: str
     model: type[BaseModel] | None = None
-    text: str | None = None
+    text: Text | None = None
     headers: Mapping[str, str] | None = None
 
 

@@ -27,6 +27,7 @@ FactRelation = TypeAliasType("FactRelation", memories.Relation)
 Plainness = TypeAliasType("Plainness", memories.Route)
 ProposedBy = TypeAliasType("ProposedBy", memories.Via)
 PiiFinding = TypeAliasType("PiiFinding", memories.Pii)
+TimeOfDay = TypeAliasType("TimeOfDay", Literal["morning", "afternoon", "evening", "night"])
 CopyPlace = TypeAliasType("CopyPlace", Literal["events", "summary", "document", "memory"])
 CopyReason = TypeAliasType("CopyReason", Literal["same_words", "same_events"])
 

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import is_document_id
-from neve.domain.memories.text import TimeOfDay
 from neve.domain.records.memories import (
     Kind,
     MemoryPassage,
@@ -18,7 +17,7 @@ from neve.domain.records.memories import (
 )
 from neve.http.operations import Body
 from neve.http.schemas import enums
-from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, Trust
+from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, TimeOfDay, Trust
 from neve.http.schemas.fields import Day, Identifier, Label, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,

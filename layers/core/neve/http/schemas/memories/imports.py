@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from neve.domain.errors import NeveError, invalid
 from neve.http.json_body import check_model, decode_utf8, parse_json
@@ -93,9 +93,11 @@ class ReadLines:
 
 
 class ImportText(TextBody):
-    """One JSON object a line, each an ``ImportLine``, or of an export; at most 1 MiB."""
+    """One JSON object a line, in UTF-8: an `ImportLine`, or a line of an export; at most 5,000 of them and
+    1 MiB together."""
 
     media_type: ClassVar[str] = "application/jsonl"
+    line: ClassVar[type[BaseModel]] = ImportLine
 
     def read(self) -> ReadLines:
         """Raises 422 for a body without lines or with too many, and what ``look_for_one`` does."""

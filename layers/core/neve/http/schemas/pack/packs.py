@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from neve.domain.errors import invalid
 from neve.domain.records.packs import PackEntry, PackManifest
-from neve.http.operations import Nothing, Operation, Parameters, Response, View
+from neve.http.operations import Nothing, Operation, Parameters, Response, Text, View
 from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
@@ -209,6 +209,8 @@ _HEADERS = {
     " seconds=3`. Absent where that could not be read.",
 }
 
+_TEXT = Text("text/plain", "With `format=text`: the bytes for the prompt, in UTF-8, and nothing else.")
+
 READ_PACK = Operation(
     method="GET",
     path=PACK,
@@ -219,7 +221,7 @@ READ_PACK = Operation(
     query=PackQuery,
     body=Nothing,
     responses={
-        200: Response("The pack.", PackOut, text="text/plain", headers=_HEADERS),
+        200: Response("The pack.", PackOut, text=_TEXT, headers=_HEADERS),
         304: Response("The caller's copy is current.", headers=_HEADERS),
     },
     codes=("session_not_found", "pack_version_not_found", "user_closed"),
