@@ -25,6 +25,7 @@ MEMORY_PLACE = "MEMT#"
 PACK = "PACK#"
 EVENT = "EVT#"
 CLIENT_ID = "CID#"
+THINKING = "THK#"
 RETRACTION = "RET#"
 RECALL = "RCL#"
 SUMMARY = "SUM#"
@@ -748,6 +749,10 @@ class SessionKeys(UserKeys):
     def events(self, first: int, last: int = LAST_SEQ) -> tuple[str, str]:
         """Bounds of the sort keys of the events ``first`` to ``last``, both included."""
         return self.event(first).sk, self.event(last).sk
+
+    def thinking(self, seq: int) -> Key:
+        """What the model thought at an event of the open turn."""
+        return Key(self.log, f"{THINKING}{seq}")
 
     def client_id(self, client_id: str) -> Key:
         return Key(self.log, f"{CLIENT_ID}{client_id}")

@@ -166,6 +166,15 @@ def hidden(head: UserHead) -> bool:
 # --- sessions -----------------------------------------------------------------------------------
 
 
+_NOTHING_OF_A_SESSION: dict[str, Any] = {
+    "retracted": [],
+    "erased": [],
+    "unwatched": False,
+    "asked_seq": 0,
+    "thinking": [],
+}
+
+
 def read_session(item: Item) -> SessionHead:
     return _session.validate_python(item)
 
@@ -175,7 +184,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[], unwatched=False))
+    item = _item(own.session_head, "session", _unless_nothing(attributes, **_NOTHING_OF_A_SESSION))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}

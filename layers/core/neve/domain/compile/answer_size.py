@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from neve.domain.pack.room import MOST_BYTES_A_CHARACTER, answer_bytes
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import SILENT, Event
 
 ANSWER_BYTES = 6_291_556
 """What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
@@ -37,6 +37,6 @@ def fits(events: Sequence[Event], room: int) -> bool:
 
 
 def bytes_of(events: Iterable[Event]) -> int:
-    """As parts of the answer. No prompt shows the boundary of a task."""
-    shown = (event for event in events if event.event_type is not EventType.TASK_BOUNDARY)
+    """As parts of the answer. No prompt shows what is ``SILENT``."""
+    shown = (event for event in events if event.event_type not in SILENT)
     return sum(answer_bytes([event.content, event.event_data]) for event in shown)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from neve.domain.compile.arguments import arguments
 from neve.domain.compile.shown_images import LEFT_OUT
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.rendered_blocks import is_own_result, shown_event
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.tokens import IMAGE_TOKENS, estimate, event_tokens
@@ -80,7 +80,7 @@ def shown_tokens(event: Event) -> int:
         frame = estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
     elif event.event_type is EventType.USER_MESSAGE and event.name:
         frame = estimate(f"{event.name}: ")
-    elif event.event_type is EventType.TASK_BOUNDARY:
+    elif event.event_type in SILENT:
         return 0
     if is_own_result(event):
         return frame + estimate(event_text(event)) + IMAGE_TOKENS * len(images_of(event))

@@ -11,14 +11,14 @@ from itertools import accumulate, pairwise, takewhile
 
 from neve.domain.compile.conversation import says_nothing, shown_tokens
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
 
 MIN_SUMMARY = 100
 """Tokens: the headings alone take most of them. A history with less room for one is cut without."""
 SUMMARY_SHARE = 4
 """A stand-in for the summary takes at most one part in so many of the history's tokens, or the least that one has."""
-_FROM_THE_USER = (EventType.USER_MESSAGE, EventType.TOOL_RESULT, EventType.TASK_BOUNDARY)
+_FROM_THE_USER = (EventType.USER_MESSAGE, EventType.TOOL_RESULT, *SILENT)
 _OF_A_TOOL = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
 
 

@@ -13,6 +13,12 @@ class EventType(StrEnum):
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
     TASK_BOUNDARY = "task_boundary"
+    NEUTRAL = "neutral"
+
+
+SILENT = frozenset({EventType.TASK_BOUNDARY, EventType.NEUTRAL})
+"""What nobody has said: a turn neither begins nor ends with it. A ``NEUTRAL`` event is kept and given back, and read by
+nothing else."""
 
 
 Outcome = Literal["SUCCESS", "PARTIAL", "INTERRUPTED"]
@@ -61,7 +67,9 @@ class SessionHead:
     the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
     on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
-    its end, and nobody has seen since then that somebody will look whether it is idle."""
+    its end, and nobody has seen since then that somebody will look whether it is idle. ``asked_seq``: the last
+    ``user_message``; ``thinking``: the events with a row of what the model thought (``store/sessions/``), which are
+    shown behind it only."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -80,6 +88,8 @@ class SessionHead:
     retracted: Spans = ()
     erased: Spans = ()
     unwatched: bool = False
+    asked_seq: int = 0
+    thinking: tuple[int, ...] = ()
     write_id: str = ""
     version: int = 0
 

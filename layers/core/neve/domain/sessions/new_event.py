@@ -12,7 +12,8 @@ Content = str | list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """One event as the caller sent it. Image blocks hold exactly one of ``data`` (base64), ``url``, ``upload_id``."""
+    """One event as the caller sent it. Image blocks hold exactly one of ``data`` (base64), ``url``, ``upload_id``.
+    ``thinking``: what the model thought before it, as the provider's blocks."""
 
     event_type: EventType
     content: Content
@@ -20,3 +21,4 @@ class NewEvent:
     name: str | None = None
     event_data: dict[str, Any] = field(default_factory=dict)
     created_at: str | None = None
+    thinking: tuple[dict[str, Any], ...] = ()

@@ -136,8 +136,11 @@ def _tag_start(before: str, piece: str) -> str:
 
 
 def strip_event(event: Event) -> Event | None:
-    """The event as it may be observed, indexed or counted; ``None`` when it held text and nothing is left of it. A tool
-    event survives without its text (that the tool ran is context), and so does an event with an image."""
+    """The event as it may be observed, indexed or counted; ``None`` of a neutral one, and when it held text and nothing
+    is left of it. A tool event survives without its text (that the tool ran is context), and so does an event with an
+    image."""
+    if event.event_type is EventType.NEUTRAL:
+        return None
     content = _strip_content(event.content)
     data = {name: _strip_value(value, _DEEPEST) for name, value in event.event_data.items()}
     speaker = _strip_name(event.name)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.frames import set_apart, shown_name
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
 from neve.domain.zones import local_day
@@ -42,8 +42,8 @@ def content_text(content: str | Sequence[Mapping[str, Any]]) -> str:
 
 
 def event_text(event: Event) -> str:
-    """What was said."""
-    return content_text(event.content)
+    """What was said; nothing of a neutral event."""
+    return "" if event.event_type is EventType.NEUTRAL else content_text(event.content)
 
 
 def images_of(event: Event) -> list[dict[str, Any]]:
@@ -194,9 +194,9 @@ def _with_arguments(event: Event, budget: int, count: Counter) -> Event:
 
 def completes_turn(appended: Sequence[EventType], last_before: EventType | None) -> bool:
     """Whether these events, appended behind one of type ``last_before``, complete a turn that was not complete before:
-    a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. A
-    ``task_boundary`` says nothing and does not count as last."""
-    types = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
+    a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. What
+    is ``SILENT`` does not count as last."""
+    types = [event_type for event_type in appended if event_type not in SILENT]
     if types and types[-1] is EventType.ASSISTANT_RESPONSE:
         return True
     if EventType.USER_MESSAGE in types[1:]:
@@ -206,8 +206,8 @@ def completes_turn(appended: Sequence[EventType], last_before: EventType | None)
 
 
 def last_of_turn(appended: Sequence[EventType], last_before: EventType | None) -> EventType | None:
-    """The ``last_before`` of what comes behind these events: a ``task_boundary`` does not count as last."""
-    types = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
+    """The ``last_before`` of what comes behind these events: what is ``SILENT`` does not count as last."""
+    types = [event_type for event_type in appended if event_type not in SILENT]
     return types[-1] if types else last_before
 
 

@@ -42,7 +42,6 @@ InboxStatus = TypeAliasType("InboxStatus", Literal["inbox", "approved", "rejecte
 SessionStatus = TypeAliasType("SessionStatus", Literal["open", "closed", "extracted"])
 UserStage = TypeAliasType("UserStage", Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"])
 Outcome = TypeAliasType("Outcome", sessions.Outcome)
-MessageType = TypeAliasType("MessageType", Literal["user_message", "assistant_response"])
 BoundaryKind = TypeAliasType("BoundaryKind", Literal["task", "topic"])
 ImageType = TypeAliasType("ImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp"])
 Queued = TypeAliasType("Queued", Literal["queued", "none"])

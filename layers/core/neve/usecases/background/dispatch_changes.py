@@ -11,7 +11,7 @@ from typing import Literal
 
 from neve.correlation import correlated
 from neve.domain.ids import is_document_id, is_event_id
-from neve.domain.records.sessions import EventType
+from neve.domain.records.sessions import SILENT, EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
@@ -193,19 +193,19 @@ def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
     observe = []
     for log in logs:
         key = log.previous()
-        before = _no_boundary(ports, log, found.get(key) if key else None)
+        before = _counting(ports, log, found.get(key) if key else None)
         if log.completes_turn(EventType(before["event_type"]) if before else None):
             observe.append(log.observation())
     return observe
 
 
-def _no_boundary(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
-    """The last event up to ``before`` that counts as the end of a turn. Boundaries are rare, and two in a row rarer;
+def _counting(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
+    """The last event up to ``before`` that counts as the end of a turn. What is ``SILENT`` is rare, two in a row rarer;
     but whoever sends thousands must not hold up the stream, which is everybody's."""
-    if before is None or before["event_type"] != EventType.TASK_BOUNDARY:
+    if before is None or before["event_type"] not in SILENT:
         return before
     events = all_rows_backwards(ports.table, log.keys.log, between=log.keys.events(1, before["seq"]))
-    return next((item for item in events if item["event_type"] != EventType.TASK_BOUNDARY), None)
+    return next((item for item in events if item["event_type"] not in SILENT), None)
 
 
 def _appended(changes: Sequence[Change]) -> list[_Appended]:

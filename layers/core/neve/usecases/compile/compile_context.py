@@ -26,7 +26,7 @@ from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.images.room import Taken, taken_by
 from neve.domain.pack.render import escape
 from neve.domain.records.epochs import SessionEpoch
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.new_event import NewEvent
 from neve.domain.sessions.transcript import content_text, event_text, images_of
 from neve.domain.tenants.budgets import Budget
@@ -335,7 +335,7 @@ def _parted(
     scope: SessionScope, events: Sequence[Event], message: Content | None
 ) -> tuple[list[Event], Content | None]:
     """The log without an unanswered message that is the one of the request, and that message."""
-    messages = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    messages = [event for event in events if event.event_type not in SILENT]
     last = messages[-1] if messages else None
     if last is None or last.event_type is not EventType.USER_MESSAGE:
         return list(events), message
@@ -377,7 +377,7 @@ def _unread() -> NeveError:
 
 
 def _goes_on(events: Sequence[Event]) -> bool:
-    messages = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    messages = [event for event in events if event.event_type not in SILENT]
     return bool(messages) and messages[-1].event_type is EventType.TOOL_RESULT
 
 

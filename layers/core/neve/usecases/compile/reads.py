@@ -30,6 +30,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.session_state import read_state
+from neve.store.sessions.thinking import Thinking, read_thinking, shown_thinking, with_thinking
 from neve.usecases.compile.images import Images, Wanted, load_images
 from neve.usecases.compile.updates import updates_since
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress
@@ -46,8 +47,8 @@ PARTS = 3
 """Of the log behind what is hidden, read beside each other."""
 PAGE = 1_000
 
-ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR = (
-    f"{what}:error" for what in ("session", "history", "updates", "images")
+ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR, THINKING_ERROR = (
+    f"{what}:error" for what in ("session", "history", "updates", "images", "thinking")
 )
 
 IMAGES_LEFT_OUT = "images:left_out"
@@ -109,6 +110,7 @@ class Reads:
     aside: Task[Log]
     updates: Task[list[Update]]
     images: Task[Images]
+    thinking: Task[Thinking]
 
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
@@ -127,7 +129,8 @@ class Reads:
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
         updates = collected.of(self.updates, start_by, UPDATES_ERROR) or []
         images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or _no_images(session_state, log)
-        log = replace(log, events=images.events) if log else None
+        thinking = collected.of(self.thinking, rows_by, THINKING_ERROR) or {}
+        log = replace(log, events=with_thinking(images.events, thinking)) if log else None
         if images.missing:
             collected.degraded.append(IMAGES_ERROR)
         elif images.last_left_out:
@@ -156,7 +159,8 @@ def start_reads(
     )
     taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
     images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
-    return Reads(scope, began, session_state, pack, parts, aside, updates, images)
+    thinking = start(lambda: _thinking(scope, session_state.result()))
+    return Reads(scope, began, session_state, pack, parts, aside, updates, images, thinking)
 
 
 def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]:
@@ -192,6 +196,11 @@ def _no_images(session_state: SessionState, log: Log | None) -> Images:
     """None of them could be read in time: each is a line of text, so that the prompt is one that can be sent."""
     events = all_marked(log.events, "unread") if log else ()
     return Images(events, {}, session_state.epoch.images_left_out, session_state.epoch.images_unusable)
+
+
+def _thinking(scope: SessionScope, session_state: SessionState) -> Thinking:
+    """Of the open turn; no read where nothing was thought."""
+    return read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.session))
 
 
 def _images(

@@ -22,6 +22,7 @@ from neve.store.documents import text_of
 from neve.store.filings import read_proposal
 from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
+from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 from neve.usecases.documents.list_documents import list_documents
 from neve.usecases.observe.images import with_images
 
@@ -132,9 +133,11 @@ def _lines_above_events(scope: SessionScope, session: SessionHead) -> list[Line]
 
 def _event_lines(scope: SessionScope, first: int) -> Iterator[Placed]:
     head = scope.ports.table.get(scope.keys.session_head)
-    retracted = rows.read_session(head).retracted if head else ()
+    session = rows.read_session(head) if head else None
+    retracted = session.retracted if session else ()
+    thinking = read_thinking(scope.ports.table, scope.keys, shown_thinking(session)) if session else {}
     for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first)):
-        event = with_images(scope.ports.objects, rows.read_event(item))
+        (event,) = with_thinking([with_images(scope.ports.objects, rows.read_event(item))], thinking)
         line = event_line(scope.session, event, retracted=holds(retracted, event.seq))
         yield line, Place(SESSIONS, scope.session, event.seq)
 

@@ -14,6 +14,8 @@ from neve.domain.sessions.new_event import Content, NewEvent
 
 IDS = ("tool_use_id",)
 """Of an event's data: what a result finds its call by, and not what anybody said."""
+SEALED = ("signature", "data", "encrypted_content", "id")
+"""Of a block of thinking: what its provider alone reads."""
 IMAGE_REMOVED = {"type": "text", "text": "[image removed]"}
 """In place of an image whose address holds what is taken out: the address leads nowhere without it."""
 
@@ -24,7 +26,23 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
     name = walk.text(event.name) if event.name else event.name
     data = walk.members(event.event_data, leave=IDS)
     content, found = _content(event.content, actions)
-    return replace(event, name=name, content=content, event_data=data), walk.found + found
+    thinking, in_thinking = _thinking(event.thinking, actions)
+    screened = replace(event, name=name, content=content, event_data=data, thinking=thinking)
+    return screened, walk.found + found + in_thinking
+
+
+def _thinking(
+    blocks: tuple[dict[str, Any], ...], actions: Mapping[PiiClass, Action]
+) -> tuple[tuple[dict[str, Any], ...], Found]:
+    """A provider takes a block as it was made or not at all: one that holds something goes as a whole. What its own
+    members hold that are sealed is no text."""
+    kept, total = [], Found()
+    for block in blocks:
+        walk = Walk(actions)
+        if walk.members(block, leave=SEALED) == block:
+            kept.append(block)
+        total += walk.found
+    return tuple(kept), total
 
 
 def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Content, Found]:

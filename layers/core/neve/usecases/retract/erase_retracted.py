@@ -47,8 +47,8 @@ at once."""
 LOOK = 20_000
 """*Chosen*: events or memories whose texts are looked for in everything else that the user has, at once, in some 10 MB.
 A worker erases fewer: to look again for each ``ROUND`` of them would be to read most of them as often."""
-BATCH = 32
-"""Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+BATCH = 24
+"""Rows of one transaction: of an event, its client id, its token vectors and its thinking below 100 actions."""
 READ_BATCH_SIZE = 100
 """Memories of one read: a worker looks again at all that those before have erased."""
 DELETED = 16
@@ -201,6 +201,7 @@ class _Erasing:
         said = [item for item in found.values() if not item.get("erased")]
         ops: list[WriteOp] = [rows.put_erased(item) for item in said]
         ops += [Delete(keys.tokens_of(event_id(keys.session, item["seq"]))) for item in said]
+        ops += [Delete(keys.thinking(item["seq"])) for item in said]
         ops += clients
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])

@@ -14,7 +14,7 @@ from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
-from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.records.sessions import Event, EventType, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
@@ -22,7 +22,7 @@ from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn, last_of_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
-from neve.ports.table import Expect, Item, Key, Put, WriteOp
+from neve.ports.table import MAX_WRITE_OPS, Expect, Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
@@ -31,8 +31,11 @@ from neve.store.transact import transact
 from neve.usecases.images.event_images import NewImage, Shape, StoredImages, name_images, shaped, store_images
 from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
+from neve.usecases.sessions.keep_thinking import keep_thinking
 from neve.usecases.sessions.note_open import REOPENS
 
+BESIDE_THE_EVENTS = 3
+"""Writes of an append behind those of its events: the session's row, a compaction's job, an idempotency record."""
 Queued = Literal["queued", "none"]
 AHEAD = timedelta(days=1)
 """*Chosen*: a local time that is sent as UTC is 14 h ahead at most."""
@@ -190,7 +193,8 @@ class _Append:
             complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
             job = self._compaction(head, advanced, rows.read_epoch(found[keys.epoch]), records)
-            ops.append(rows.put_session(keys, advanced))
+            advanced, thinking = keep_thinking(keys, advanced, new, MAX_WRITE_OPS - len(ops) - BESIDE_THE_EVENTS)
+            ops += [rows.put_session(keys, advanced), *thinking]
             ops += [rows.put_queued_job(keys, job, user.incarnation)] if job else []
             answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=retracted)
             self.tried = keys.event(new[0][0])
@@ -226,7 +230,9 @@ class _Append:
             seq=seq,
             event_type=event.event_type,
             content=shaped(event.content, self.shapes),
-            original_tokens=event_tokens(event.content, event.event_data, count=self.scope.count),
+            original_tokens=0
+            if event.event_type is EventType.NEUTRAL
+            else event_tokens(event.content, event.event_data, count=self.scope.count),
             created_at=_said_at(event.created_at, now),
             client_id=event.client_id,
             name=event.name,

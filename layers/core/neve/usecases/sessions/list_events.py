@@ -8,6 +8,7 @@ from neve.domain.errors import not_found
 from neve.domain.records.sessions import Event, Spans
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ def list_events(scope: SessionScope, from_seq: int, limit: int) -> EventPage:
         raise not_found("session", scope.session)
     page = scope.ports.table.query(keys.log, between=keys.events(from_seq), limit=limit)
     events = [rows.read_event(item) for item in page.items]
+    shown = set(shown_thinking(rows.read_session(found[keys.session_head]))) & {event.seq for event in events}
+    events = with_thinking(events, read_thinking(scope.ports.table, keys, shown))
     epoch = rows.read_epoch(found[keys.epoch])
     covers = (epoch.covers_from, epoch.covers_to) if epoch.covers_from and epoch.covers_to else None
     removed = (epoch.covers_from, epoch.removed_to) if epoch.covers_from and epoch.removed_to else None

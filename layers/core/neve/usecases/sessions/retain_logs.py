@@ -276,7 +276,7 @@ class _Removal:
 
     def _write(self, seqs: Sequence[int]) -> None:
         keys, table, expired = self.scope.keys, self.scope.ports.table, self.expired
-        found = table.get_many([keys.head, keys.epoch, keys.archived])
+        found = table.get_many([keys.head, keys.session_head, keys.epoch, keys.archived])
         head, noted = rows.read_head(found.get(keys.head)), found.get(keys.archived)
         if keys.epoch not in found or noted is None or rows.hidden(head):
             return
@@ -292,6 +292,8 @@ class _Removal:
         for seq in seqs:
             ops.append(Delete(keys.event(seq), Version(expired.versions[seq])))
             ops.append(Delete(keys.tokens_of(event_id(keys.session, seq))))
+        thought = rows.read_session(found[keys.session_head]).thinking if keys.session_head in found else ()
+        ops += [Delete(keys.thinking(seq)) for seq in seqs if seq in thought]
         ops += [Delete(keys.document(path)) for path in _artifacts(self.scope, head.incarnation, expired.events)]
         ops += [Check(place, Version(version)) for place, version in self.beside.items()]
         table.write(ops)

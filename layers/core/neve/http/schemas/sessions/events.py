@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -25,12 +26,14 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import BoundaryKind, ImageType, MessageType, Queued
+from neve.http.schemas.enums import BoundaryKind, ImageType, Queued
 from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time, whole_number
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.list_events import EventPage
+
+B = TypeVar("B", bound=BaseModel)
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"
@@ -73,6 +76,15 @@ class ImageBlock(Body):
         return self
 
 
+class ThinkingBlock(BaseModel):
+    """What a model thought, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
+    and erased with the next `user_message`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: Literal["thinking", "redacted_thinking", "reasoning"]
+
+
 Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
 
 
@@ -80,21 +92,29 @@ def _shape(content: object) -> str | None:
     return "text" if isinstance(content, str) else "blocks" if isinstance(content, list) else None
 
 
-def _images_in(blocks: list[TextBlock | ImageBlock]) -> int:
+def _images_in(blocks: Sequence[BaseModel]) -> int:
     return sum(isinstance(block, ImageBlock) for block in blocks)
 
 
-def _few_images(blocks: list[TextBlock | ImageBlock]) -> list[TextBlock | ImageBlock]:
+def _few_images(blocks: list[B]) -> list[B]:
     if _images_in(blocks) > MAX_EVENT_IMAGES:
         raise ValueError(f"must have at most {MAX_EVENT_IMAGES} images")
     return blocks
 
 
 _CONTENT = Discriminator(_shape, custom_error_type="content", custom_error_message="must be text or a list of blocks")
+AnsweredBlock = Annotated[TextBlock | ImageBlock | ThinkingBlock, Field(discriminator="type")]
 Blocks = Annotated[list[Block], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
 MessageContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
 Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
 """What a tool was given or returned may be empty; what somebody said may not."""
+_AnsweredBlocks = Annotated[list[AnsweredBlock], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
+AnsweredContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | _AnsweredBlocks, _CONTENT]
+CalledContent = Annotated[Annotated[str, Tag("text")] | _AnsweredBlocks, _CONTENT]
+Thoughts = Annotated[
+    list[dict[str, Any]],
+    Field(description="What the model thought before it, as its provider's blocks; `content` may hold them as well."),
+]
 
 
 class _ToolData(BaseModel):
@@ -107,6 +127,7 @@ class _ToolData(BaseModel):
 
 
 class ToolCallData(_ToolData):
+    thinking: Thoughts = []
     args: Any = Field(default=None, description="The call's arguments.")
 
 
@@ -130,14 +151,35 @@ class _Event(Body):
 
 
 class MessageEvent(_Event):
-    event_type: MessageType
+    event_type: Literal["user_message"]
     content: MessageContent
     event_data: dict[str, Any] = Field(default_factory=dict)
 
 
+class AnswerData(BaseModel):
+    """Further members are kept as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    thinking: Thoughts = []
+
+
+class AnswerEvent(_Event):
+    event_type: Literal["assistant_response"]
+    content: AnsweredContent
+    event_data: AnswerData = AnswerData()
+
+    @field_validator("content")
+    @classmethod
+    def _says_something(cls, content: str | list[Any]) -> str | list[Any]:
+        if isinstance(content, list) and all(isinstance(block, ThinkingBlock) for block in content):
+            raise ValueError("must hold a text or an image beside what was thought")
+        return content
+
+
 class ToolCallEvent(_Event):
     event_type: Literal["tool_call"]
-    content: Shown
+    content: CalledContent
     event_data: ToolCallData
 
 
@@ -165,8 +207,18 @@ class BoundaryEvent(_Event):
     event_data: BoundaryData = BoundaryData()
 
 
+class NeutralEvent(_Event):
+    """Kept, paged, exported and given back as it is, and read by nothing else: never observed, indexed, recalled or
+    shown in a prompt, and no part of a turn. `event_data` takes any JSON object."""
+
+    event_type: Literal["neutral"]
+    content: str = ""
+    event_data: dict[str, Any] = Field(default_factory=dict)
+
+
 NewEventBody = Annotated[
-    MessageEvent | ToolCallEvent | ToolResultEvent | BoundaryEvent, Field(discriminator="event_type")
+    MessageEvent | AnswerEvent | ToolCallEvent | ToolResultEvent | BoundaryEvent | NeutralEvent,
+    Field(discriminator="event_type"),
 ]
 
 
@@ -204,22 +256,28 @@ class AppendBody(Body):
         return [_command(event) for event in self.events]
 
 
-def _command(event: MessageEvent | ToolCallEvent | ToolResultEvent | BoundaryEvent) -> NewEvent:
-    sent = event.model_dump(exclude_unset=True, exclude={"event_type", "created_at"})
+def _command(event: NewEventBody) -> NewEvent:
+    data = event.model_dump(exclude_unset=True, include={"event_data"}).get("event_data", {})
+    content, thinking = _content(event.content)
+    if isinstance(event, AnswerEvent | ToolCallEvent):
+        thinking = [*data.pop("thinking", ()), *thinking]
     return NewEvent(
         event_type=EventType(event.event_type),
-        content=_content(event.content),
+        content=content,
         client_id=event.client_id,
         name=event.name,
-        event_data=sent.get("event_data", {}),
+        event_data=data,
         created_at=event.created_at,
+        thinking=tuple(thinking),
     )
 
 
-def _content(content: str | list[TextBlock | ImageBlock]) -> str | list[dict[str, Any]]:
+def _content(content: str | Sequence[BaseModel]) -> tuple[str | list[dict[str, Any]], list[dict[str, Any]]]:
+    """Without what was thought, and that: as it was sent."""
     if isinstance(content, str):
-        return content
-    return [block.model_dump(exclude_none=True) for block in content]
+        return content, []
+    said = [block.model_dump(exclude_none=True) for block in content if not isinstance(block, ThinkingBlock)]
+    return said or "", [block.model_dump() for block in content if isinstance(block, ThinkingBlock)]
 
 
 class AppendedOut(View):
