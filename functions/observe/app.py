@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neve import wiring
-from neve.http.answers.events import appended_answer
+from neve.http.answers.events import appended_answer, messages_answer
 from neve.http.answers.job import ended_answer, job_answer, job_once, observation_answer, staged_job
 from neve.http.answers.uploads import upload_target
 from neve.http.operations import Nothing
@@ -11,6 +11,7 @@ from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.retract import retractions as r
 from neve.http.schemas.sessions import events as e
+from neve.http.schemas.sessions import messages as m
 from neve.http.schemas.tenants import usage as u
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
@@ -26,6 +27,9 @@ handler = router.handle
 @router.on(e.APPEND_EVENTS)
 def append(call: Call[Nothing, e.AppendBody]) -> Answer:
     return appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
+
+
+router.on(m.APPEND_MESSAGES)(messages_answer)
 
 
 @router.on(e.LIST_EVENTS)

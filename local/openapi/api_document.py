@@ -24,7 +24,11 @@ class Group(NamedTuple):
 
 GROUPS: Mapping[str, Group] = {
     "E1": Group("Sessions", "sessions.md", ("openSession", "listSessions", "readSession")),
-    "E2": Group("Log and uploads", "sessions.md#log", ("appendEvents", "retractEvents", "listEvents", "createUpload")),
+    "E2": Group(
+        "Log and uploads",
+        "sessions.md#log",
+        ("appendEvents", "appendMessages", "retractEvents", "listEvents", "createUpload"),
+    ),
     "E3": Group("Observe, and a user's jobs", "observe.md", ("observeSession", "readJob")),
     "E4": Group("Compact", "compact.md", ("compactSession",)),
     "E5": Group("End a session", "compact.md#end", ("endSession",)),

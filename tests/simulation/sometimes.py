@@ -60,7 +60,7 @@ NOT_IMAGES = ("validation_failed", "image_too_large")
 @contextmanager
 def watching(seen: Counter[str]) -> Iterator[None]:
     """Counts what shows nowhere but in the use cases themselves."""
-    append, replacing, images = append_events._Append, replace_rows._Replacing, event_images.StoredImages
+    append, replacing, images = append_events.Append, replace_rows._Replacing, event_images.StoredImages
     with swapped(
         (append, "_answer_of", _counted(append._answer_of, seen, "own append recognised")),
         (replacing, "undo", _counted(replacing.undo, seen, "replacement undone")),

@@ -139,7 +139,7 @@ def builds_what_it_purged_at_once() -> list[Patch]:
 
 
 def forgets_its_try() -> list[Patch]:
-    commit = append_events._Append._commit
+    commit = append_events.Append._commit
 
     def forgetting(self: Any, *given: Any) -> Any:
         try:
@@ -147,16 +147,16 @@ def forgets_its_try() -> list[Patch]:
         finally:
             self.tried = None
 
-    return [(append_events._Append, "_commit", forgetting)]
+    return [(append_events.Append, "_commit", forgetting)]
 
 
 def takes_client_ids_again() -> list[Patch]:
-    row = append_events._Append._client_id_row
+    row = append_events.Append._client_id_row
 
     def anyway(self: Any, *given: Any) -> Put:
         return Put(row(self, *given).item, Expect.ANY)
 
-    cls = append_events._Append
+    cls = append_events.Append
     return [(cls, "_known_seqs", lambda *_: {}), (cls, "_client_id_row", anyway)]
 
 

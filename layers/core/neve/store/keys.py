@@ -26,6 +26,7 @@ PACK = "PACK#"
 EVENT = "EVT#"
 CLIENT_ID = "CID#"
 THINKING = "THK#"
+MESSAGES = "MSG#"
 RETRACTION = "RET#"
 RECALL = "RCL#"
 SUMMARY = "SUM#"
@@ -753,6 +754,10 @@ class SessionKeys(UserKeys):
     def thinking(self, seq: int) -> Key:
         """What the model thought at an event of the open turn."""
         return Key(self.log, f"{THINKING}{seq}")
+
+    def messages(self, part: str) -> Key:
+        """Which messages the session has seen, of those whose digests begin so."""
+        return Key(self.log, f"{MESSAGES}{part}")
 
     def client_id(self, client_id: str) -> Key:
         return Key(self.log, f"{CLIENT_ID}{client_id}")

@@ -171,6 +171,9 @@ _NOTHING_OF_A_SESSION: dict[str, Any] = {
     "erased": [],
     "unwatched": False,
     "asked_seq": 0,
+    "said_first": 0,
+    "said_last": 0,
+    "open_calls": {},
     "thinking": [],
 }
 

@@ -16,11 +16,11 @@ def arguments(given: Any) -> Mapping[str, Any]:
         return given
     if given is None:
         return {}
-    read = _object_in(given) if isinstance(given, str) else None
+    read = read_object(given) if isinstance(given, str) else None
     return {"value": given} if read is None else read
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
+def read_object(text: str) -> dict[str, Any] | None:
     """None also for an object that no answer could carry: a model may write ``NaN``, or half a character, and every
     prompt of the session would fail."""
     try:

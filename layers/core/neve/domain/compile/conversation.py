@@ -197,11 +197,13 @@ class Conversation:
         given_id = str(event.event_data["tool_use_id"])
         if self._answered or not self._open or given_id in self._open:
             self.close_round()
-        self.say("assistant", *_in_words(content_blocks(event.content, self.images)))
+        before, behind = _around_the_call(event)
+        self.say("assistant", *_in_words(content_blocks(before, self.images)))
         identifier = self._identifier(given_id, event.seq)
         self.say(
             "assistant", ToolUse(identifier, str(event.event_data["name"]), arguments(event.event_data.get("args")))
         )
+        self.say("assistant", *_in_words(content_blocks(behind, self.images)))
         self._open[given_id] = (identifier, event.seq)
         self._pending.pop(given_id, None)
 
@@ -268,6 +270,14 @@ def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
     first, *rest = blocks
     named = [Text(f"{name}: {first.text}")] if isinstance(first, Text) else [Text(f"{name}:"), first]
     return [*named, *rest]
+
+
+def _around_the_call(event: Event) -> tuple[str | Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+    """What an assistant said before and behind a call: all of it before, unless ``blocks_before`` says how much."""
+    count = event.event_data.get("blocks_before")
+    if isinstance(event.content, str) or not isinstance(count, int):
+        return event.content, []
+    return event.content[:count], event.content[count:]
 
 
 def _in_words(blocks: Sequence[Text | Image]) -> list[Text]:

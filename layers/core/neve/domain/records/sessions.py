@@ -69,7 +69,8 @@ class SessionHead:
     on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
     its end, and nobody has seen since then that somebody will look whether it is idle. ``asked_seq``: the last
     ``user_message``; ``thinking``: the events with a row of what the model thought (``store/sessions/``), which are
-    shown behind it only."""
+    shown behind it only. ``said_first``, ``said_last``: the first and the last event that is not ``SILENT``;
+    ``open_calls``: names of the tools that have not answered, by the ids of their calls."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -89,6 +90,9 @@ class SessionHead:
     erased: Spans = ()
     unwatched: bool = False
     asked_seq: int = 0
+    said_first: int = 0
+    said_last: int = 0
+    open_calls: dict[str, str] = field(default_factory=dict)
     thinking: tuple[int, ...] = ()
     write_id: str = ""
     version: int = 0

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from neve import observability
 from neve.domain.privacy.classes import metrics
-from neve.http.calls import Answer
+from neve.http.calls import Answer, Call
+from neve.http.operations import Nothing
 from neve.http.schemas.sessions.events import AppendedOut
+from neve.http.schemas.sessions.messages import AppendedMessagesOut, MessagesBody
 from neve.usecases.sessions.append_events import Appended
+from neve.usecases.sessions.append_messages import append_messages
 
 
 def appended_answer(appended: Appended) -> Answer:
     observability.emit_metrics("observe", metrics("Redacted", appended.redacted))
     return Answer(201, AppendedOut.of(appended))
+
+
+def messages_answer(call: Call[Nothing, MessagesBody]) -> Answer:
+    heard = call.body.heard()
+    appended = append_messages(call.session, heard, call.body.opening(), call.idempotency)
+    observability.emit_metrics("observe", metrics("Redacted", appended.events.redacted))
+    body = AppendedMessagesOut.of(call.ids["session_id"], heard, appended)
+    return Answer(201 if appended.any_new else 200, body)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from typing_extensions import TypeAliasType
 
+from neve.domain.messages import heard
 from neve.domain.records import documents, memories, packs, retractions, sessions
 from neve.http import operations
 
@@ -44,6 +45,12 @@ UserStage = TypeAliasType("UserStage", Literal["NEW", "DEVELOPING", "COMFORTABLE
 Outcome = TypeAliasType("Outcome", sessions.Outcome)
 BoundaryKind = TypeAliasType("BoundaryKind", Literal["task", "topic"])
 ImageType = TypeAliasType("ImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp"])
+EventImageType = TypeAliasType(
+    "EventImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp", "image/*"]
+)
+ThinkingType = TypeAliasType("ThinkingType", Literal["thinking", "redacted_thinking", "reasoning"])
+MessageFormat = TypeAliasType("MessageFormat", heard.Format)
+MessageOutcome = TypeAliasType("MessageOutcome", Literal["appended", "known", "dropped"])
 Queued = TypeAliasType("Queued", Literal["queued", "none"])
 RetractReason = TypeAliasType("RetractReason", retractions.RetractReason)
 CompactionReason = TypeAliasType("CompactionReason", Literal["tokens", "task", "topic", "end", "manual"])

@@ -26,6 +26,7 @@ from neve.store.incarnation import still_there
 from neve.store.keys import CLIENT_ID, is_summary_key
 from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
+from neve.store.sessions.messages import forgotten
 from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.compact.artifacts import path_of
@@ -112,6 +113,7 @@ class _Erasing:
         while count := self._erase_log():
             if count < LOOK:
                 break
+        transact(self.scope.ports, self._forget_messages)
         for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
@@ -205,6 +207,14 @@ class _Erasing:
         ops += clients
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _forget_messages(self) -> None:
+        """What the session knows them again by: a digest of few words can be turned back into them. Raises Conflict."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        head = rows.read_head(table.get(keys.head))
+        still_there(head, self.incarnation)
+        if puts := forgotten(table, keys, (self.retraction.span,)):
+            table.write([rows.check_head(keys, head), *puts])
 
     def _left_client_ids(self) -> Iterator[Item]:
         """Of events that retention has removed: their rows do not name them any more. They are looked through only

@@ -14,7 +14,7 @@ from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
-from neve.domain.records.sessions import Event, EventType, SessionHead
+from neve.domain.records.sessions import SILENT, Event, EventType, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
@@ -26,7 +26,6 @@ from neve.ports.table import MAX_WRITE_OPS, Expect, Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.keys import seq_of
 from neve.store.transact import transact
 from neve.usecases.images.event_images import NewImage, Shape, StoredImages, name_images, shaped, store_images
 from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
@@ -36,6 +35,10 @@ from neve.usecases.sessions.note_open import REOPENS
 
 BESIDE_THE_EVENTS = 3
 """Writes of an append behind those of its events: the session's row, a compaction's job, an idempotency record."""
+MAX_OPEN_CALLS = 48
+"""Of a session, the newest (*chosen*: as many as one append may hold)."""
+Numbered = tuple[int, int, NewEvent]
+"""A new event: its position in the call, its seq, and itself."""
 Queued = Literal["queued", "none"]
 AHEAD = timedelta(days=1)
 """*Chosen*: a local time that is sent as UTC is 14 h ahead at most."""
@@ -45,7 +48,9 @@ AHEAD = timedelta(days=1)
 class Appended:
     """``seqs`` in the order of the request; ``observation`` says whether a pass over them is under way, ``compaction``
     whether these events have queued one, with its job. ``redacted``: how many of each class of personal data were taken
-    out of them. ``retracted``: those of the seqs that were taken back since an earlier append of the same events."""
+    out of them. ``retracted``: those of the seqs that were taken back since an earlier append of the same events.
+    ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are the positions of the events that
+    were not there, ``before`` says how often each message had been said."""
 
     seqs: list[int]
     observation: Queued
@@ -53,6 +58,10 @@ class Appended:
     compaction_job_id: str | None = None
     redacted: dict[str, int] = field(default_factory=dict)
     retracted: list[int] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+    last_seq: int = 0
+    created: bool = False
+    before: list[int] = field(default_factory=list)
 
 
 def append_events(
@@ -67,15 +76,20 @@ def append_events(
     what was deleted or retained away does not come back with a repeat (docs/rules/sessions.md#images)."""
     screened = [screen_event(event, scope.policy.pii.actions) for event in events]
     _check_client_ids([event for event, _ in screened])
-    named = [name_images(scope, event.content, f"events[{n}].content") for n, (event, _) in enumerate(screened)]
-    plain = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
-    redacted = sum((found for _, found in screened), Found()).removed
-    append = _Append(scope, plain, redacted, idempotency_key, scope.ports.ids.token(), new_job_id(scope.ports))
+    append = Append(scope, [], {}, idempotency_key, scope.ports.ids.token(), new_job_id(scope.ports))
+    return append_screened(append, screened, [f"events[{n}].content" for n in range(len(events))])
+
+
+def append_screened(append: Append, screened: Sequence[tuple[NewEvent, Found]], fields: Sequence[str]) -> Appended:
+    """``append``: without its events yet. ``fields``: where the content of each stands."""
+    named = [name_images(append.scope, event.content, at) for (event, _), at in zip(screened, fields, strict=True)]
+    append.events = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
+    append.redacted = sum((found for _, found in screened), Found()).removed
     images = [images for _, images in named]
-    return _with_images(append, images) if any(images) else transact(scope.ports, append.attempt)
+    return _with_images(append, images) if any(images) else transact(append.scope.ports, append.attempt)
 
 
-def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appended:
+def _with_images(append: Append, images: Sequence[Sequence[NewImage]]) -> Appended:
     """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there. A
     repeat looks for those of the events that are there, which its caller may not have been answered about."""
     looked = append.look()
@@ -96,9 +110,10 @@ def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appen
 
 
 @dataclass
-class _Append:
+class Append:
     """``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it writes, ``job_id``
-    the compaction that it may queue. ``tried``: the first event's row of its last attempt. ``shapes``: of stored
+    the compaction that it may queue. ``tried``: the first event's row of its last attempt, and what that
+    would have been answered. ``shapes``: of stored
     images, which are no part of what makes two events the same: of an upload they are known when it was looked at."""
 
     scope: SessionScope
@@ -107,7 +122,7 @@ class _Append:
     idempotency_key: IdempotencyKey | None
     write_id: str
     job_id: str
-    tried: Key | None = None
+    tried: tuple[Key, Appended] | None = None
     shapes: Mapping[str, Shape] = field(default_factory=dict)
 
     def look(self) -> Appended | list[int]:
@@ -118,8 +133,7 @@ class _Append:
         if answered:
             return answered
         _, head = self._writable(found)
-        known = self._known_seqs(found, head)
-        return [n for n, event in enumerate(self.events) if event.client_id not in known]
+        return [n for n, _, _ in self._numbered(found, head)[1]]
 
     def attempt(self) -> Appended:
         """One read and at most one transaction. Raises Conflict when another writer won."""
@@ -128,9 +142,8 @@ class _Append:
         if answered:
             return answered
         user, head = self._writable(found)
-        if self.tried and found.get(self.tried, {}).get("write_id") == self.write_id:
-            # the response of our own commit was lost: the rows are there
-            return self._answer_of(head, seq_of(self.tried), found)
+        if self.tried and found.get(self.tried[0], {}).get("write_id") == self.write_id:
+            return self._answer_of(self.tried[1])
         return self._commit(found, head, user, now)
 
     def _replayed(self, found: dict[Key, Item], now: datetime) -> Appended | None:
@@ -155,9 +168,20 @@ class _Append:
         if self.idempotency_key:
             wanted.append(idempotency.row_key(keys, self.idempotency_key))
         if self.tried:
-            wanted += [self.tried, keys.job(self.job_id)]
-        ids = dict.fromkeys(e.client_id for e in self.events if e.client_id)
-        return wanted + [keys.client_id(c) for c in ids]
+            wanted.append(self.tried[0])
+        return wanted + self._id_keys()
+
+    def _id_keys(self) -> list[Key]:
+        """The rows that say which of the events are there already."""
+        return [self.scope.keys.client_id(c) for c in dict.fromkeys(e.client_id for e in self.events if e.client_id)]
+
+    def _numbered(self, found: dict[Key, Item], head: SessionHead) -> tuple[list[int], list[Numbered]]:
+        """The seq of each event, and those that are new: position, seq, event."""
+        return _number(self.events, self._known_seqs(found, head), head.last_seq)
+
+    def _id_rows(self, found: dict[Key, Item], new: Sequence[Numbered]) -> list[WriteOp]:  # noqa: ARG002
+        """By which the new events are known from now on."""
+        return [self._client_id_row(event.client_id, seq, event) for _, seq, event in new if event.client_id]
 
     def _known_seqs(self, found: dict[Key, Item], head: SessionHead) -> dict[str, int]:
         """client id -> seq of an earlier append. Raises client_id_conflict when its content was another, and retracted
@@ -177,27 +201,28 @@ class _Append:
 
     def _commit(self, found: dict[Key, Item], head: SessionHead, user: UserHead, now: datetime) -> Appended:
         keys = self.scope.keys
-        seqs, new = _number(self.events, self._known_seqs(found, head), head.last_seq)
-        ops: list[WriteOp] = [rows.guard_user(keys, user, now)]
+        head, begun = self._begun(head, now)
+        seqs, numbered = self._numbered(found, head)
+        new = [(seq, event) for _, seq, event in numbered]
+        ops: list[WriteOp] = [rows.guard_user(keys, user, now), *begun]
         records = [self._to_event(event, seq, now) for seq, event in new]
-        for record, (seq, event) in zip(records, new, strict=True):
+        for record in records:
             put = rows.put_event(keys, record, user.incarnation)
             of_append: Item = {"write_id": self.write_id}
-            of_append |= {REOPENS: True} if seq == head.last_seq + 1 and head.status != "open" else {}
+            of_append |= {REOPENS: True} if record.seq == head.last_seq + 1 and head.status != "open" else {}
             ops.append(Put(put.item | of_append, Expect.ABSENT))
-            if event.client_id:
-                ops.append(self._client_id_row(event.client_id, seq, event))
-        retracted = [seq for seq in seqs if holds(head.retracted, seq)]
-        answer = Appended(seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=retracted)
-        if new:
-            complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
+        ops += self._id_rows(found, numbered)
+        answer = self._answer(head, seqs, numbered)
+        if new or not head.version:
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
-            job = self._compaction(head, advanced, rows.read_epoch(found[keys.epoch]), records)
+            job = self._compaction(head, advanced, self._epoch(found), records)
             advanced, thinking = keep_thinking(keys, advanced, new, MAX_WRITE_OPS - len(ops) - BESIDE_THE_EVENTS)
             ops += [rows.put_session(keys, advanced), *thinking]
             ops += [rows.put_queued_job(keys, job, user.incarnation)] if job else []
-            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=retracted)
-            self.tried = keys.event(new[0][0])
+            answer = replace(
+                answer, compaction="queued" if job else "none", compaction_job_id=self.job_id if job else None
+            )
+            self.tried = (keys.event(new[0][0]), answer) if new else None
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))
             used_up = found.get(idempotency.row_key(keys, self.idempotency_key))
@@ -206,14 +231,29 @@ class _Append:
             self.scope.ports.table.write(ops)
         return answer
 
-    def _answer(self, seqs: list[int], complete: bool, *, compacts: bool) -> Appended:
+    def _answer(self, head: SessionHead, seqs: list[int], new: Sequence[Numbered]) -> Appended:
+        complete = completes_turn([event.event_type for _, _, event in new], head.last_event_type)
         return Appended(
             seqs=seqs,
             observation="queued" if complete else "none",
-            compaction="queued" if compacts else "none",
-            compaction_job_id=self.job_id if compacts else None,
+            compaction="none",
             redacted=self.redacted,
+            retracted=[seq for seq in seqs if holds(head.retracted, seq)],
+            last_seq=new[-1][1] if new else head.last_seq,
+            created=not head.version,
         )
+
+    def _answer_of(self, tried: Appended) -> Appended:
+        """The answer of our own commit, whose response was lost: the rows are there."""
+        return tried
+
+    def _begun(self, head: SessionHead, now: datetime) -> tuple[SessionHead, list[WriteOp]]:  # noqa: ARG002
+        """The session, and the rows that begin it where this call does."""
+        return head, []
+
+    def _epoch(self, found: dict[Key, Item]) -> SessionEpoch:
+        item = found.get(self.scope.keys.epoch)
+        return rows.read_epoch(item) if item else SessionEpoch(self.scope.session)
 
     def _compaction(
         self, before: SessionHead, after: SessionHead, epoch: SessionEpoch, appended: Sequence[Event]
@@ -245,11 +285,14 @@ class _Append:
             status="open",
             unwatched=head.unwatched or head.status != "open",
             outcome=None,
-            last_seq=new[-1][0],
-            last_event_at=iso(now),
+            last_seq=new[-1][0] if new else head.last_seq,
+            last_event_at=iso(now) if new else head.last_event_at,
             last_event_type=last_of_turn([event.event_type for _, event in new], head.last_event_type),
             complete_seq=completed_to(head.complete_seq, [(seq, event.event_type) for seq, event in new]),
-            behind=appended(head, new[-1][0], now),
+            behind=appended(head, new[-1][0], now) if new else head.behind,
+            said_first=_said_first(head, new),
+            said_last=next((seq for seq, event in reversed(new) if event.event_type not in SILENT), head.said_last),
+            open_calls=_open_calls(head, new),
             total_tokens=head.total_tokens + tokens,
             write_id=self.write_id,
         )
@@ -259,15 +302,6 @@ class _Append:
         item = {"pk": key.pk, "sk": key.sk, "type": "client_id", "seq": seq, "sha": _content_sha(event)}
         return Put(item, Expect.ABSENT)
 
-    def _answer_of(self, head: SessionHead, first_seq: int, found: dict[Key, Item]) -> Appended:
-        """The answer of a commit whose response was lost. Later appends may have moved the head, so whether a turn was
-        complete is answered from our own events alone."""
-        own = {c: seq for c, seq in self._known_seqs(found, head).items() if seq < first_seq}
-        seqs, new = _number(self.events, own, first_seq - 1)
-        complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
-        answer = self._answer(seqs, complete, compacts=self.scope.keys.job(self.job_id) in found)
-        return replace(answer, retracted=[seq for seq in seqs if holds(head.retracted, seq)])
-
 
 def _said_at(sent: str | None, now: datetime) -> str:
     """When an event was said: nothing was in the days to come. Such a time would keep retention from all that was said
@@ -275,19 +309,35 @@ def _said_at(sent: str | None, now: datetime) -> str:
     return sent if sent is not None and sent <= iso(now + AHEAD) else iso(now)
 
 
-def _number(
-    events: Sequence[NewEvent], known: dict[str, int], last_seq: int
-) -> tuple[list[int], list[tuple[int, NewEvent]]]:
+def _said_first(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> int:
+    """The first that was said; where that was taken back, the first of what is said instead."""
+    if head.said_first and not (holds(head.retracted, head.said_first) and not holds(head.erased, head.said_first)):
+        return head.said_first
+    return next((seq for seq, event in new if event.event_type not in SILENT), head.said_first)
+
+
+def _open_calls(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> dict[str, str]:
+    """The newest ``MAX_OPEN_CALLS`` that have no result yet."""
+    calls = dict(head.open_calls)
+    for _, event in new:
+        identifier = str(event.event_data.get("tool_use_id", ""))
+        calls.pop(identifier, None)
+        if event.event_type is EventType.TOOL_CALL:
+            calls[identifier] = str(event.event_data["name"])
+    return dict(list(calls.items())[-MAX_OPEN_CALLS:])
+
+
+def _number(events: Sequence[NewEvent], known: dict[str, int], last_seq: int) -> tuple[list[int], list[Numbered]]:
     """Seqs in request order, and the events that are new with theirs. A client id repeated in one request is one
     event."""
     seqs: list[int] = []
-    new: list[tuple[int, NewEvent]] = []
+    new: list[Numbered] = []
     known = dict(known)
-    for event in events:
+    for n, event in enumerate(events):
         seq = known.get(event.client_id) if event.client_id else None
         if seq is None:
             seq = last_seq = last_seq + 1
-            new.append((seq, event))
+            new.append((n, seq, event))
             if event.client_id:
                 known[event.client_id] = seq
         seqs.append(seq)

@@ -57,7 +57,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     Raises erasing, user_closed, and StoreUnavailable when the session row cannot be written. A pack that cannot be
     served within the budget degrades the answer instead."""
     start = scope.ports.clock.monotonic_ms()
-    wanted = _screened(scope, wanted)
+    wanted = screened_opening(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
     elsewhere = look_elsewhere(scope)
     view, created, incarnation = _ensure(scope, wanted)
@@ -90,7 +90,7 @@ def _slugs(entries: Iterable[PackEntry]) -> str:
     return ", ".join((entry.path or entry.id).rpartition("/")[2] for entry in entries) or "(none)"
 
 
-def _screened(scope: UserScope, wanted: OpenSession) -> OpenSession:
+def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
     """Without what the policy takes out (docs/rules/privacy.md#events)."""
     walk = Walk(scope.policy.pii.actions)
     title = walk.text(wanted.title) if wanted.title else wanted.title
@@ -123,7 +123,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
         guard = rows.guard_user(keys, head, now)
         if view is None:
             newest = found.get(keys.newest_session)
-            view = _new_view(session, wanted, iso(now), _ended_at(scope, newest))
+            view = new_view(session, wanted, iso(now), ended_at(scope, newest))
             marker, epoch = rows.put_marker(keys, view.marker), rows.put_epoch(keys, view.epoch, now)
             last = rows.put_newest_session(keys, session, newest)
             ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch, last])
@@ -140,7 +140,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
     return transact(ports, attempt)
 
 
-def _ended_at(scope: UserScope, newest: Item | None) -> str | None:
+def ended_at(scope: UserScope, newest: Item | None) -> str | None:
     """When the session that was opened before had its last event, or else began; one more read, for a new session
     only."""
     row = scope.ports.table.get(scope.keys.of_session(newest["session_id"]).session_head) if newest else None
@@ -150,7 +150,7 @@ def _ended_at(scope: UserScope, newest: Item | None) -> str | None:
     return before.last_event_at or before.started_at
 
 
-def _new_view(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionView:
+def new_view(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionView:
     head = SessionHead(
         session,
         "open",

@@ -26,7 +26,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import BoundaryKind, ImageType, Queued
+from neve.http.schemas.enums import BoundaryKind, EventImageType, ImageType, Queued, ThinkingType
 from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time, whole_number
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
@@ -53,7 +53,7 @@ class ImageBlock(Body):
     """An image by exactly one of `data`, `url`, `upload_id`. Neve never fetches the URL."""
 
     type: Literal["image"]
-    media_type: ImageType
+    media_type: EventImageType = Field(description="`image/*`: of a `url` that does not say more.")
     data: Annotated[str, Field(min_length=4, json_schema_extra={"contentEncoding": "base64"})] | None = Field(
         default=None, description="The bytes in base64."
     )
@@ -73,6 +73,8 @@ class ImageBlock(Body):
     def _one_source(self) -> ImageBlock:
         if sum(source is not None for source in (self.data, self.url, self.upload_id)) != 1:
             raise ValueError("must have exactly one of data, url, upload_id")
+        if self.media_type == "image/*" and self.url is None:
+            raise ValueError("must say which type of image it is")
         return self
 
 
@@ -82,7 +84,7 @@ class ThinkingBlock(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    type: Literal["thinking", "redacted_thinking", "reasoning"]
+    type: ThinkingType
 
 
 Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]

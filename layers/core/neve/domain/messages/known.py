@@ -1,0 +1,148 @@
+"""Which of a list's messages the session has already (docs/rules/messages.md#which-are-new).
+
+A list is the whole chat, or its end, or only what is new, and does not say which. Nothing of what a person says may be
+taken for a repeat, and a chat that is sent again may not stand in the log twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neve.domain.records.sessions import Spans
+from neve.domain.sessions.spans import holds
+
+LAST = 1 << 62
+"""Behind every seq."""
+ENOUGH = 3
+"""Messages at the end of a session that nobody says again in the same words and order (*chosen*)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where a message stands: the seq of its first event, and how many there are."""
+
+    seq: int
+    events: int
+    own_id: str | None = None
+
+    @property
+    def last(self) -> int:
+        return self.seq + self.events - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message of the list. ``digest``: of what it says; ``distinctive``: as nobody says it twice."""
+
+    digest: str
+    own_id: str | None = None
+    silent: bool = False
+    of_user: bool = False
+    distinctive: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the session has. ``seen``: by digest, in order; ``first``, ``last``: seqs of the first and the last event
+    that was said; ``deleted`` is the part of ``retracted`` of which nobody knows any more what it was."""
+
+    seen: Mapping[str, Sequence[Occurrence]] = field(default_factory=dict)
+    first: int = 0
+    last: int = 0
+    retracted: Spans = ()
+    deleted: Spans = ()
+
+    def of(self, sent: Sent) -> list[Occurrence]:
+        """Where it may stand: not where somebody has taken it back to say something else, nor under another id."""
+        return [
+            one
+            for one in self.seen.get(sent.digest, ())
+            if not self._gone(one.seq) and (one.own_id is None or sent.own_id in (None, one.own_id))
+        ]
+
+    def by_id(self, sent: Sent) -> Occurrence | None:
+        """Also where it was taken back: it is the same message."""
+        if sent.own_id is None:
+            return None
+        return next((one for one in self.seen.get(sent.digest, ()) if one.own_id == sent.own_id), None)
+
+    @property
+    def begins(self) -> int:
+        return self._standing(self.first, 1)
+
+    @property
+    def ends(self) -> int:
+        return self._standing(self.last, -1)
+
+    def _standing(self, seq: int, step: int) -> int:
+        while seq > 0 and self._gone(seq):
+            span = next(span for span in self.retracted if span[0] <= seq <= span[1])
+            seq = span[1] + 1 if step > 0 else span[0] - 1
+        return seq
+
+    def _gone(self, seq: int) -> bool:
+        return holds(self.retracted, seq) and not holds(self.deleted, seq)
+
+
+def known(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
+    """Where each message of the list stands already; None for one that is new."""
+    found: list[Occurrence | None] = [session.by_id(one) for one in sent]
+    said = [n for n, one in enumerate(sent) if not one.silent]
+    for n, one in enumerate(sent):
+        if one.silent and found[n] is None:
+            found[n] = next(iter(session.of(one)), None)
+    for n, place in zip(said, _places([sent[n] for n in said], session), strict=True):
+        found[n] = found[n] or place
+    return found
+
+
+def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
+    """Of a list without what is silent: its beginning is the end of the session, or it is the whole chat with some that
+    differ, or all of it is new."""
+    nothing: list[Occurrence | None] = [None] * len(sent)
+    if not session.ends:
+        return nothing
+    for length in range(len(sent), 0, -1):
+        places = _at_the_end(sent[:length], session)
+        if places is not None and _is_no_accident(sent[:length], places, session):
+            return [*places, *nothing[length:]]
+    in_order = _in_order(sent, session)
+    there = sum(place is not None for place in in_order)
+    begins = in_order[:1] != [None] and _begins(in_order[:1], session)
+    return in_order if begins and len(sent) >= ENOUGH and 2 * there > len(sent) else nothing
+
+
+def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | None:
+    """Where these stand one behind the other, up to the end of the session."""
+    places: list[Occurrence] = []
+    for one in reversed(sent):
+        before = places[-1].seq if places else LAST
+        found = next((place for place in reversed(session.of(one)) if place.seq < before), None)
+        if found is None or (not places and found.last < session.ends):
+            return None
+        places.append(found)
+    return places[::-1]
+
+
+def _is_no_accident(sent: Sequence[Sent], places: Sequence[Occurrence], session: Session) -> bool:
+    """Whether a list that begins with these repeats them. A person may say once more what was said last; but nobody
+    says all of a session again, nor so many messages, nor what holds the ids of calls or many words, and an assistant
+    does not speak twice."""
+    if _begins(places[:1], session) or len(sent) >= ENOUGH or not sent[0].of_user:
+        return True
+    return any(one.distinctive for one in sent)
+
+
+def _begins(places: Sequence[Occurrence | None], session: Session) -> bool:
+    return any(place is not None and place.seq <= session.begins for place in places)
+
+
+def _in_order(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
+    """Each message at its first place behind those of the messages before it."""
+    places: list[Occurrence | None] = []
+    behind = 0
+    for one in sent:
+        place = next((place for place in session.of(one) if place.seq > behind), None)
+        behind = place.seq if place else behind
+        places.append(place)
+    return places
