@@ -14,6 +14,8 @@ from typing import Any, Literal
 from neve.domain.errors import invalid
 from neve.domain.messages.heard import NO_NAME, Heard
 from neve.domain.messages.known import Occurrence, Sent, Session, known
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
 from neve.domain.records.sessions import EventType, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.new_event import NewEvent
@@ -26,7 +28,7 @@ from neve.store.sessions.messages import put_seen, read_seen, rows_to_read
 from neve.usecases.jobs.messages.compaction import new_job_id
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.sessions.append_events import Append, Appended, Numbered, append_screened
-from neve.usecases.sessions.open_session import OpenSession, ended_at, new_view, screened_opening
+from neve.usecases.sessions.new_session import OpenSession, ended_at, first_head, screened_opening
 
 MAX_NEW, MAX_NEW_IMAGES = 48, 48
 """Events and images of one append (docs/rules/sessions.md#log)."""
@@ -158,10 +160,10 @@ class _AppendMessages(Append):
             return head, []
         keys = self.scope.keys
         newest = self.scope.ports.table.get(keys.newest_session)
-        view = new_view(keys.session, self.opening, iso(now), ended_at(self.scope, newest))
-        return view.head, [
-            rows.put_marker(keys, view.marker),
-            rows.put_epoch(keys, view.epoch, now),
+        begun = first_head(keys.session, self.opening, iso(now), ended_at(self.scope, newest))
+        return begun, [
+            rows.put_marker(keys, SessionMarker(keys.session)),
+            rows.put_epoch(keys, SessionEpoch(keys.session), now),
             rows.put_newest_session(keys, keys.session, newest),
         ]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from neve.domain.privacy.structured import Walk
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.sessions import SessionHead
 from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded
-from neve.ports.table import Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.session_state import read_state
@@ -22,20 +20,11 @@ from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, pack_of
 from neve.usecases.sessions.elsewhere import look_elsewhere
+from neve.usecases.sessions.new_session import OpenSession as OpenSession
+from neve.usecases.sessions.new_session import ended_at, first_head, screened_opening
 from neve.usecases.sessions.read_sessions import SessionView, view_of
 
 DEADLINE = "deadline"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSession:
-    """``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone. ``budget_ms`` None: the
-    policy's."""
-
-    session_id: str | None = None
-    title: str | None = None
-    user_meta: dict[str, str] = field(default_factory=dict)
-    budget_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +79,6 @@ def _slugs(entries: Iterable[PackEntry]) -> str:
     return ", ".join((entry.path or entry.id).rpartition("/")[2] for entry in entries) or "(none)"
 
 
-def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
-    """Without what the policy takes out (docs/rules/privacy.md#events)."""
-    walk = Walk(scope.policy.pii.actions)
-    title = walk.text(wanted.title) if wanted.title else wanted.title
-    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta))
-
-
 def _pack_within(scope: SessionScope, epoch: SessionEpoch, start: float, budget: int) -> PackView:
     if budget <= 0:
         return PackView("unavailable", degraded=(DEADLINE,))
@@ -123,7 +105,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
         guard = rows.guard_user(keys, head, now)
         if view is None:
             newest = found.get(keys.newest_session)
-            view = new_view(session, wanted, iso(now), ended_at(scope, newest))
+            view = _new_view(first_head(session, wanted, iso(now), ended_at(scope, newest)))
             marker, epoch = rows.put_marker(keys, view.marker), rows.put_epoch(keys, view.epoch, now)
             last = rows.put_newest_session(keys, session, newest)
             ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch, last])
@@ -140,24 +122,6 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
     return transact(ports, attempt)
 
 
-def ended_at(scope: UserScope, newest: Item | None) -> str | None:
-    """When the session that was opened before had its last event, or else began; one more read, for a new session
-    only."""
-    row = scope.ports.table.get(scope.keys.of_session(newest["session_id"]).session_head) if newest else None
-    if row is None:
-        return None
-    before = rows.read_session(row)
-    return before.last_event_at or before.started_at
-
-
-def new_view(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionView:
-    head = SessionHead(
-        session,
-        "open",
-        started_at=now,
-        title=wanted.title,
-        user_meta=wanted.user_meta,
-        previous_at=previous_at,
-        unwatched=True,
-    )
+def _new_view(head: SessionHead) -> SessionView:
+    session = head.session_id
     return SessionView(head, SessionMarker(session), SessionEpoch(session), indexed_seq=0, lag=MemoryLag())

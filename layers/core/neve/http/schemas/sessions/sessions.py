@@ -8,26 +8,17 @@ from pydantic import Field
 
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import SessionStatus, UserStage
-from neve.http.schemas.fields import Cursor, Identifier, Limit, Name, Timezone
+from neve.http.schemas.enums import SessionStatus
+from neve.http.schemas.fields import Cursor, Identifier, Limit, Name
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
+from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.http.schemas.tenants.usage import SessionPromptsOut
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
 from neve.usecases.sessions.read_sessions import SessionView
 
 SESSIONS = "/v1/users/{user_id}/sessions"
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
-
-
-class UserMeta(Body):
-    """What the pack and the observer should know about the user in this session."""
-
-    name: Name | None = Field(default=None, max_length=200)
-    stage: UserStage | None = Field(default=None, description="How well the product knows the user.")
-    timezone: Timezone | None = Field(
-        default=None, description="IANA name; the days in prompts, summaries, documents and observations follow it."
-    )
 
 
 class OpenSessionBody(Body):

@@ -1,0 +1,52 @@
+"""A session that is not there yet: what its first rows say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from neve.domain.privacy.structured import Walk
+from neve.domain.records.sessions import SessionHead
+from neve.ports.table import Item
+from neve.scope import UserScope
+from neve.store import rows
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone. ``budget_ms`` None: the
+    policy's."""
+
+    session_id: str | None = None
+    title: str | None = None
+    user_meta: dict[str, str] = field(default_factory=dict)
+    budget_ms: int | None = None
+
+
+def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
+    """Without what the policy takes out (docs/rules/privacy.md#events)."""
+    walk = Walk(scope.policy.pii.actions)
+    title = walk.text(wanted.title) if wanted.title else wanted.title
+    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta))
+
+
+def ended_at(scope: UserScope, newest: Item | None) -> str | None:
+    """When the session that was opened before had its last event, or else began; one more read, for a new session
+    only."""
+    row = scope.ports.table.get(scope.keys.of_session(newest["session_id"]).session_head) if newest else None
+    if row is None:
+        return None
+    before = rows.read_session(row)
+    return before.last_event_at or before.started_at
+
+
+def first_head(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionHead:
+    """``previous_at``: when the user's session before it ended."""
+    return SessionHead(
+        session,
+        "open",
+        started_at=now,
+        title=wanted.title,
+        user_meta=wanted.user_meta,
+        previous_at=previous_at,
+        unwatched=True,
+    )
