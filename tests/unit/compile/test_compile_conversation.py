@@ -24,10 +24,10 @@ from neve.domain.compile.conversation import (
     ToolUse,
     shown_tokens,
 )
-from neve.domain.compile.for_anthropic import for_anthropic
-from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.formats.anthropic import render as for_anthropic
+from neve.domain.compile.formats.openai_chat import render as for_openai
+from neve.domain.compile.formats.tool_names import NAME_LIMITS, changed_names, sent_name
 from neve.domain.compile.prompt import Prompt
-from neve.domain.compile.tool_names import NAME_LIMITS, changed_names, sent_name
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import OWN_TOOLS, strip_event
 from neve.domain.sessions.transcript import event_text

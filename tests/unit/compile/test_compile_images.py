@@ -203,7 +203,7 @@ def test_a_pack_of_a_wide_script_takes_the_room_of_images(world: RecallWorld) ->
         reply(world)
     send(world, a=IMAGE_BYTES * 9 // 10)
     made = compiled(world, None)
-    assert payload_bytes({"body": ContextOut.of(made, world.tenant.policy).model_dump_json()}) < MAX_PAYLOAD
+    assert payload_bytes({"body": ContextOut.of(made).model_dump_json()}) < MAX_PAYLOAD
     assert made.degraded == ["images:left_out"]
     assert len(made.plan.prompt.pack.encode()) > 800_000 and made.plan.cut is None
 
@@ -216,7 +216,7 @@ def test_images_that_make_room_begin_an_epoch(world: RecallWorld) -> None:
         made = compiled(world, None)
         assert compiled(world, None).plan.prompt == made.plan.prompt, "the same turn again"
         assert made.epoch is not None
-        counted = ContextOut.of(made, world.tenant.policy).report.images
+        counted = ContextOut.of(made).report.images
         logged.append((counted.shown, counted.left_out, made.epoch.epoch - before, list(made.degraded)))
         assert sum(isinstance(block, Image) for block in made.plan.prompt.last) == 1
         assert payload_bytes({"body": json.dumps(made.request)}) < MAX_PAYLOAD
@@ -256,7 +256,7 @@ def test_an_image_of_the_message_that_has_no_room_is_told(world: RecallWorld) ->
     send(world, a=HALF + 1, b=HALF + 1)
     made = compiled(world, None)
     assert made.degraded == ["images:left_out"]
-    counted = ContextOut.of(made, world.tenant.policy).report.images
+    counted = ContextOut.of(made).report.images
     assert (counted.shown, counted.left_out) == (1, 1)
     assert made.plan.prompt.last.count(Text(GONE)) == 1
 

@@ -171,7 +171,7 @@ def test_a_prompt_has_room_for_the_largest_pack_and_a_log_beside_it(world: World
     for _ in range(24):
         world.say('"' * 60_000, "ok")
     made = compile_context(world.user().of_session("s1"), CompileCommand(message="hi", retrieval="none"))
-    body = ContextOut.of(made, world.tenant.policy).model_dump(mode="json", exclude_none=True, by_alias=True)
+    body = ContextOut.of(made).model_dump(mode="json", exclude_none=True, by_alias=True)
     check_answer({"statusCode": 200, "body": json.dumps(body, ensure_ascii=False)})
     assert body["report"]["pack_left_out"] and made.metrics()["PackRowsLeftOut"] == len(body["report"]["pack_left_out"])
     assert body["report"]["history"]["hidden"]

@@ -29,7 +29,13 @@ CACHEABLE_TOKENS: Mapping[str, int] = {
 """By model family, as the providers published them in 2026. A tenant's policy may say otherwise."""
 UNKNOWN = 4_096
 """Of a Claude model that is not in the table: the most that any asks for."""
-DEFAULT_FAMILY = {"anthropic": "claude", "openai": "gpt"}
+DEFAULT_FAMILY = {
+    "anthropic": "claude",
+    "openai": "gpt",
+    "openai_responses": "gpt",
+    "ai_sdk": "claude",
+    "gemini": "gemini",
+}
 """Where the policy names no model: by the format that was asked for."""
 
 

@@ -14,7 +14,7 @@ from neve.domain.compile.shown_images import LEFT_OUT
 from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.rendered_blocks import is_own_result, shown_event
 from neve.domain.sessions.transcript import event_text, images_of
-from neve.domain.tokens import IMAGE_TOKENS, estimate, event_tokens
+from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate, event_tokens
 
 Role = Literal["user", "assistant"]
 
@@ -44,7 +44,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """``name``: as the log has it (``domain/compile/tool_names.py``)."""
+    """``name``: as the log has it (``domain/compile/formats/tool_names.py``)."""
 
     id: str
     name: str
@@ -60,26 +60,34 @@ class ToolResult:
     is_error: bool = False
 
 
-Block = Text | Image | ToolUse | ToolResult
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What a model has thought before it spoke or called, opaque: as its provider gave it."""
+
+    block: Mapping[str, Any]
+
+
+Block = Text | Image | ToolUse | ToolResult | Thinking
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Results stand before everything else in a user's message."""
+    """Results stand before everything else in a user's message, and what was thought in an assistant's."""
 
     role: Role
     blocks: tuple[Block, ...]
 
 
 def shown_tokens(event: Event) -> int:
-    """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it. The
+    """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it, and
+    what a model thought before it, which an event that is past has no more. The
     content of a pruned result is another one than was counted: its images stay. What one of Neve's own tools answered
     is shown whole, and was counted without what Neve rendered."""
-    frame = 0
+    frame = sum(estimate(compact_json(dict(thought))) for thought in thinking_of(event))
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
-        frame = estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
+        frame += estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
     elif event.event_type is EventType.USER_MESSAGE and event.name:
-        frame = estimate(f"{event.name}: ")
+        frame += estimate(f"{event.name}: ")
     elif event.event_type in SILENT:
         return 0
     if is_own_result(event):
@@ -87,6 +95,16 @@ def shown_tokens(event: Event) -> int:
     if event.pruned:
         return frame + event_tokens(event.content, {})
     return frame + event.original_tokens
+
+
+THINKING = "thinking"
+"""Where ``event_data`` has what a model thought, as a list of its provider's blocks."""
+
+
+def thinking_of(event: Event) -> list[Mapping[str, Any]]:
+    """The blocks, in their order."""
+    thoughts = event.event_data.get(THINKING)
+    return [one for one in thoughts if isinstance(one, dict)] if isinstance(thoughts, list) else []
 
 
 def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> list[Text | Image]:
@@ -135,13 +153,16 @@ def not_shown(media_type: str) -> Text:
 class Conversation:
     """Built piece by piece, in the order of the prompt. ``images``: as ``content_blocks`` takes them. ``late``: by the
     seq of its call, each result that stands with it though its round was over when it came; ``came_late``: likewise,
-    those that do not.
+    those that do not. ``front``: the seq of the event that the turn goes on from, with what stands before it, and
+    ``asked``, what it says, where it is a message: as the turn's first prompt had both.
 
     The same pieces give the same messages, and further pieces only add blocks behind those that are there: what was
     sent stays a prefix of what is sent next."""
 
     images: Mapping[str, str] = field(default_factory=dict)
     late: Mapping[int, Event] = field(default_factory=dict)
+    front: tuple[int, str] | None = None
+    asked: Sequence[Text | Image] | None = None
     came_late: dict[int, Event] = field(default_factory=dict)
     messages: list[tuple[Role, list[Block]]] = field(default_factory=list)
     _open: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -163,11 +184,17 @@ class Conversation:
 
     def add(self, event: Event) -> None:
         """As a prompt shows it. A boundary says nothing."""
+        if self.front is not None and event.seq == self.front[0]:
+            self.close_round()
+            self.say("user", *([Text(self.front[1])] if self.front[1] else []))
+            if self.asked is not None:
+                self.say("user", *self.asked)
+                return
         shown = shown_event(event)
-        if shown is None or shown.event_type is EventType.TASK_BOUNDARY:
+        if shown is None or shown.event_type in SILENT:
             return
         if shown.event_type is EventType.TOOL_CALL:
-            self._call(shown)
+            self._call(shown, thinking_of(event))
         elif shown.event_type is EventType.TOOL_RESULT:
             self._result(shown)
         else:
@@ -177,6 +204,7 @@ class Conversation:
             self.close_round()
             if shown.event_type is EventType.ASSISTANT_RESPONSE:
                 self.say("assistant", *_in_words(blocks))
+                self._thought(thinking_of(event))  # the stripped one may differ from what was signed
             else:
                 self.say("user", *_spoken(shown.name, blocks))
 
@@ -193,7 +221,7 @@ class Conversation:
         late, self._late = self._late, []
         self.say("user", *late)
 
-    def _call(self, event: Event) -> None:
+    def _call(self, event: Event, thoughts: Sequence[Mapping[str, Any]]) -> None:
         given_id = str(event.event_data["tool_use_id"])
         if self._answered or not self._open or given_id in self._open:
             self.close_round()
@@ -204,8 +232,15 @@ class Conversation:
             "assistant", ToolUse(identifier, str(event.event_data["name"]), arguments(event.event_data.get("args")))
         )
         self.say("assistant", *_in_words(content_blocks(behind, self.images)))
+        self._thought(thoughts)
         self._open[given_id] = (identifier, event.seq)
         self._pending.pop(given_id, None)
+
+    def _thought(self, thoughts: Sequence[Mapping[str, Any]]) -> None:
+        """In front of everything else in the assistant's message: else its provider refuses the round."""
+        blocks = self.messages[-1][1]
+        at = sum(isinstance(block, Thinking) for block in blocks)
+        blocks[at:at] = [Thinking(block) for block in thoughts]
 
     def _result(self, event: Event) -> None:
         given_id = str(event.event_data["tool_use_id"])

@@ -13,6 +13,8 @@ from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of, fits
 from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
+from neve.domain.compile.formats.declared_tools import OfferedTools
+from neve.domain.compile.formats.tool_names import called
 from neve.domain.compile.history import (
     Shown,
     answered_to,
@@ -24,7 +26,7 @@ from neve.domain.compile.history import (
     units_of,
 )
 from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text
-from neve.domain.compile.prompt import Prompt
+from neve.domain.compile.prompt import Prompt, Tool
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event, EventType
@@ -45,11 +47,16 @@ class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to
     be answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
     retrieved text has room for, whatever the budget. ``images``: base64 by object key of those that are shown.
+    ``callers``: the caller's system text, ``callers_mark`` its own mark. ``front``: in a round of tool calls the seq of
+    the event that the turn goes on from, in front of which stands what changes; ``asked``: its words, where it is a
+    message.
     ``shown_pending``: seqs of the calls that were shown as pending. ``timezone``: in which a summary tells the days."""
 
     static: str = ""
     boundaries: str = ""
-    tools: Sequence[Mapping[str, Any]] = ()
+    callers: str = ""
+    callers_mark: Mapping[str, Any] | None = None
+    tools: OfferedTools = field(default_factory=OfferedTools)
     instructions: Sequence[str] = ()
     pack: str = ""
     pack_tokens: int = 0
@@ -66,6 +73,8 @@ class PromptInput:
     task: TaskState | None = None
     images: Mapping[str, str] = field(default_factory=dict)
     shown_pending: Collection[int] = ()
+    front: int | None = None
+    asked: Sequence[Text | Image] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +111,8 @@ class Plan:
     """``cut``: where the history is cut from now on, with the ``summary`` of everything that it hides; None when it
     stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone.
     ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log that
-    are shown. ``stable_tokens``: of everything before the user's last message, ``newest_tokens`` of the turn at the
-    end of it."""
+    are shown. ``stable_tokens``: of everything before the user's last message, and of that, too, where it holds the
+    results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it."""
 
     prompt: Prompt
     sections: tuple[Section, ...]
@@ -269,7 +278,7 @@ def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates)
     """Of the updates what fits their limit: more is not shown, however much there is to grant."""
     shown = history.shown
     return Needs(
-        system=_tools_tokens(prompt_input) + estimate(prompt_input.static),
+        system=_most_tools(prompt_input) + estimate(prompt_input.static) + estimate(prompt_input.callers),
         instructions=estimate(_joined(prompt_input.instructions)),
         pack=prompt_input.pack_tokens,
         memories=estimate(updates.text) + estimate(prompt_input.retrieved(len(prompt_input.hits))),
@@ -280,8 +289,14 @@ def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates)
     )
 
 
-def _tools_tokens(prompt_input: PromptInput) -> int:
-    return estimate(compact_json(list(prompt_input.tools))) if prompt_input.tools else 0
+def _most_tools(prompt_input: PromptInput) -> int:
+    """Tokens of the tools of a prompt that shows all of the log."""
+    calls = {str(one.event_data.get("name")) for one in prompt_input.events if one.event_type is EventType.TOOL_CALL}
+    return _tools_tokens(prompt_input.tools.beside(calls))
+
+
+def _tools_tokens(tools: Sequence[Tool]) -> int:
+    return estimate(compact_json([tool.declared for tool in tools])) if tools else 0
 
 
 def _message_tokens(prompt_input: PromptInput) -> int:
@@ -329,12 +344,18 @@ class _Fitted:
     instructions: tuple[str, ...]
 
     def plan(self) -> Plan:
+        prompt, prompt_input = self.prompt, self.prompt_input
         sections = self.sections()
         used = sum(section.used for section in sections)
-        prompt, prompt_input = self.prompt(), self.prompt_input
         stable = (
-            _tools_tokens(prompt_input) + estimate(prompt_input.static) + prompt_input.pack_tokens + self.history.tokens
+            _tools_tokens(prompt.tools)
+            + estimate(prompt_input.static)
+            + estimate(prompt_input.callers)
+            + prompt_input.pack_tokens
+            + self.history.tokens
         )
+        if prompt.goes_on:
+            stable = used - estimate(_joined(self.instructions))
         return Plan(
             prompt=prompt,
             sections=sections,
@@ -364,29 +385,42 @@ class _Fitted:
         return tuple(sorted(known)[-MOST_PENDING:])
 
     def _conversation(self, late: Mapping[int, Event]) -> Conversation:
-        made = self.history.added_to(Conversation(self.prompt_input.images, late))
+        given = self.prompt_input
+        front = None if given.front is None else (given.front, self.around)
+        made = self.history.added_to(Conversation(given.images, late, front, given.asked))
         for event in self.now:
             made.add(event)
         made.close_round()
         return made
 
+    @property
+    def around(self) -> str:
+        """What changes from turn to turn."""
+        elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, self.prompt_input.session)
+        return "\n".join(element for element in elements if element)
+
+    @cached_property
     def prompt(self) -> Prompt:
         prompt_input = self.prompt_input
         history, last = self.conversation.parts()
-        elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, prompt_input.session)
-        around = "\n".join(element for element in elements if element)
+        in_round = prompt_input.front is not None
+        around = [] if in_round or not self.around else [Text(self.around)]
         return Prompt(
-            tools=prompt_input.tools,
+            tools=prompt_input.tools.beside(called(history)),
             static=prompt_input.static,
+            callers=prompt_input.callers,
+            callers_mark=prompt_input.callers_mark,
             instructions=_joined(self.instructions),
             pack=prompt_input.pack,
             history=history,
-            last=(*last, *([Text(around)] if around else []), *(prompt_input.message or ())),
+            last=(*last, *around, *(prompt_input.message or ())),
+            goes_on=in_round,
         )
 
     def sections(self) -> tuple[Section, ...]:
         prompt_input, needs, grants = self.prompt_input, self.needs, self.grants
-        tools, boundaries = _tools_tokens(prompt_input), estimate(prompt_input.boundaries)
+        tools, boundaries = _tools_tokens(self.prompt.tools), estimate(prompt_input.boundaries)
+        callers = estimate(prompt_input.callers)
         static = estimate(prompt_input.static) - boundaries
         instructions, updates = estimate(_joined(self.instructions)), estimate(self.updates.text)
         retrieved, task = estimate(self.retrieved), estimate(self.task.text)
@@ -395,6 +429,7 @@ class _Fitted:
         return (
             Section("tools", 1, tools, tools, tools),
             Section("static", 1, static, static, static),
+            *([Section("system", 1, callers, callers, callers)] if callers else []),
             Section("boundaries", 2, boundaries, boundaries, boundaries),
             Section("instructions", 3, needs.instructions, grants.instructions, instructions),
             Section("pack", 4, needs.pack, needs.pack, needs.pack),

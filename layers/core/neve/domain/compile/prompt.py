@@ -3,46 +3,79 @@ prefixes end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from neve.domain.compile.conversation import Block, Message, Text
+from neve.domain.compile.conversation import Block, Message, Text, ToolResult
 
 MAX_BLOCKS_APART = 15
 """Content blocks between two breakpoints that need none between them: a provider looks back 20 for what it has."""
 
-Breakpoint = str
-"""``static``, ``system``, ``previous`` (where the prompt before this one ended its history) or ``history``."""
+Breakpoint = Literal["static", "system", "previous", "history"]
+"""``previous``: where the prompt before this one ended its history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """``declared``: as the provider takes it. ``names``: of what it declares, as the log has them; a provider's own
+    tool may have none."""
+
+    names: tuple[str, ...]
+    declared: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """``system``: the texts [1] static, [2] instructions, [3] pack, each empty where there is none. ``history`` ends
-    with a message of the assistant; ``last`` are the blocks of the user's last message."""
+    """``system``: the texts [1] static with the caller's behind it, [2] instructions, [3] pack, each empty where there
+    is none. ``callers_mark``: of the caller's text, where that is marked by itself. ``history`` ends with a message of
+    the assistant; ``last`` are the blocks of the user's last message. ``goes_on``: these are results of tools, which
+    the next prompt of the turn begins with, too."""
 
-    tools: Sequence[Mapping[str, Any]]
+    tools: Sequence[Tool]
     static: str
     instructions: str
     pack: str
     history: Sequence[Message]
     last: Sequence[Block]
+    callers: str = ""
+    callers_mark: Mapping[str, Any] | None = None
+    goes_on: bool = False
 
     @property
     def system(self) -> list[str]:
-        return [text for text in (self.static, self.instructions, self.pack) if text]
+        return [text for text in (self.static, self.callers, self.instructions, self.pack) if text]
+
+    @property
+    def static_texts(self) -> int:
+        """How many of the texts are [1]."""
+        return sum(bool(text) for text in (self.static, self.callers))
 
     @property
     def previous(self) -> int | None:
-        """How many messages the history had when the last message of the user in it was the one to be answered; None
-        where so few blocks follow that nobody has to look for that place."""
+        """How many messages stood before what was to be answered in the prompt before this one: the turn's message, or
+        in a round of tool calls the results before; None where so few blocks follow that nobody has to look for that
+        place."""
         if sum(len(message.blocks) for message in self.history) <= MAX_BLOCKS_APART:
             return None
-        return next((n for n in range(len(self.history) - 1, 0, -1) if _speaks(self.history[n])), None)
+        for n in range(len(self.history) - 1, 0, -1):
+            message = self.history[n]
+            if self.goes_on and message.role == "user" and isinstance(message.blocks[0], ToolResult):
+                return n + 1
+            if _speaks(message):
+                return n
+        return None
+
+    def ends(self, marks: Collection[Breakpoint]) -> list[int]:
+        """How many messages, the last one included, end where one of these is marked."""
+        found = {self.previous} if "previous" in marks else set()
+        if "history" in marks:
+            found.add(len(self.history) + self.goes_on)
+        return sorted(end for end in found if end)
 
     def breakpoints(self) -> list[Breakpoint]:
         """In the order of the prompt, at most 4."""
-        found = ["static"] if self.static else []
+        found: list[Breakpoint] = ["static"] if self.static_texts else []
         if self.instructions or self.pack:
             found.append("system")
         if self.previous is not None:

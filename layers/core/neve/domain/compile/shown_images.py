@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -100,22 +100,22 @@ class ImageCount:
     left_out: Mapping[Why, Sequence[int | None]] = field(default_factory=dict)
 
 
-def count_images(events: Iterable[Event], message: Sequence[Mapping[str, Any]], form: str) -> ImageCount:
-    """``events``: of the prompt, marked. ``message``: image blocks of the call that the log has not. ``form``: whose
-    arguments are made."""
+def count_images(
+    events: Iterable[Event], message: Sequence[Mapping[str, Any]], takes: Callable[[Mapping[str, Any], bool], bool]
+) -> ImageCount:
+    """``events``: of the prompt, marked. ``message``: image blocks of the call that the log has not. ``takes``: of the
+    form that is made, whether an image, in a tool's result or not, is shown in it."""
     shown: list[int | None] = []
     left_out: dict[Why, list[int | None]] = {}
-    said = [(event.seq, block, _takes(event, form)) for event in events for block in images_of(event)]
-    for seq, block, takes in [*said, *((None, block, True) for block in message)]:
+    said = [(event, block) for event in events for block in images_of(event)]
+    for event, block in [*said, *((None, block) for block in message)]:
         why: Why | None = block.get(LEFT_OUT)
-        if not takes or (form == "anthropic" and not block.get("url", "https:").startswith("https:")):
+        seq = event.seq if event is not None else None
+        in_result = event is not None and event.event_type is EventType.TOOL_RESULT
+        if not takes(block, in_result) or (event is not None and not may_show(event)):
             why = "not_taken"
         if why is None:
             shown.append(seq)
         else:
             left_out.setdefault(why, []).append(seq)
     return ImageCount(len(shown), tuple(dict.fromkeys(seq for seq in shown if seq is not None)), left_out)
-
-
-def _takes(event: Event, form: str) -> bool:
-    return may_show(event) and not (form == "openai" and event.event_type is EventType.TOOL_RESULT)

@@ -82,14 +82,15 @@ class StaticPrefix(Given):
         tokens = estimate(self.rendered) + estimate(blank)
         if tokens > PREFIX_TOKENS:
             return [FieldError(field, f"has {tokens} tokens; {PREFIX_TOKENS} are accepted")]
-        return [FieldError(f"{field}.{name}", problem) for name, part in parts.items() for problem in _lint(part)]
+        return [FieldError(f"{field}.{name}", problem) for name, part in parts.items() for problem in lint(part)]
 
 
 def version_order(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _lint(text: str) -> Iterator[str]:
+def lint(text: str) -> Iterator[str]:
+    """What in it belongs to a request, a user or a day, for a person."""
     for what, pattern in _REFUSED:
         if found := pattern.search(text):
             yield f"holds {what} at position {found.start()}: it is the same for every user on every day"

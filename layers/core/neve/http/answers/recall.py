@@ -77,7 +77,7 @@ def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None
         note_legs(call.ports, made.recalled.legs)
         measured |= made.recalled.metrics()
     observability.emit_metrics("recall", measured)
-    return Answer(body=ContextOut.of(made, call.user.policy, cold_start_ms), degraded=made.degraded)
+    return Answer(body=ContextOut.of(made, cold_start_ms), degraded=made.degraded)
 
 
 def _started(cold_start_ms: float | None) -> dict[str, float]:

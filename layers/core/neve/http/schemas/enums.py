@@ -63,7 +63,7 @@ Trigger = TypeAliasType("Trigger", packs.Trigger)
 CollapseReason = TypeAliasType(
     "CollapseReason", Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
 )
-PromptFormat = TypeAliasType("PromptFormat", Literal["anthropic", "openai"])
+PromptFormat = TypeAliasType("PromptFormat", Literal["anthropic", "openai", "openai_responses", "ai_sdk", "gemini"])
 Retrieval = TypeAliasType("Retrieval", Literal["auto", "tools", "both", "none"])
 ImagesShown = TypeAliasType("ImagesShown", Literal["all", "recent", "none"])
 BreakpointPlace = TypeAliasType("BreakpointPlace", Literal["static", "system", "previous", "history"])

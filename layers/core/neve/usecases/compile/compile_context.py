@@ -15,12 +15,14 @@ from typing import Any
 
 from neve.domain.compact.headings import summary_target
 from neve.domain.compile.answer_size import beyond_its_room, room_for_the_log
-from neve.domain.compile.conversation import Text, content_blocks
-from neve.domain.compile.for_anthropic import for_anthropic
-from neve.domain.compile.for_openai import for_openai
-from neve.domain.compile.history import is_hidden
+from neve.domain.compile.breakpoints import CacheRules, PrefixEnd
+from neve.domain.compile.conversation import THINKING, Text, content_blocks
+from neve.domain.compile.formats.declared_tools import OfferedTools
+from neve.domain.compile.formats.every import FORMATS
+from neve.domain.compile.history import is_hidden, message_of
 from neve.domain.compile.last_turn import session_text
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.prompt import Breakpoint
 from neve.domain.compile.shown_images import ImageCount, count_images, marked
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.images.room import Taken, taken_by
@@ -45,7 +47,7 @@ from neve.usecases.images.event_images import name_images, shaped
 from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
-from neve.usecases.recall.tool import tools
+from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS
 
 EPOCH_ERROR = "epoch:error"
 """The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""
@@ -58,7 +60,8 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``: what stands before
-    the pack is not what it was in the prompt before. ``images``: of the prompt. ``elapsed_ms`` of all of it."""
+    the pack is not what it was in the prompt before. ``prefix_ends``: where what a provider caches ends. ``images``: of
+    the prompt. ``elapsed_ms`` of all of it."""
 
     command: CompileCommand
     budget: Budget
@@ -71,6 +74,7 @@ class Compiled:
     degraded: Sequence[str]
     elapsed_ms: float
     prefix_sha: Mapping[str, str]
+    prefix_ends: Sequence[PrefixEnd]
     images: ImageCount = field(default_factory=ImageCount)
 
     @property
@@ -131,8 +135,9 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
             work, new_epoch = work.flagged(EPOCH_ERROR), None
-        rendered = work.rendered(made)
-        return replace(work, recalled=recalls.recorded()).compiled(made, shas, rendered, new_epoch, began)
+        ends = work.prefix_ends(made)
+        rendered = work.rendered(made, ends)
+        return replace(work, recalled=recalls.recorded()).compiled(made, shas, ends, rendered, new_epoch, began)
     raise AssertionError("the last attempt returns")
 
 
@@ -148,8 +153,8 @@ def _check(scope: SessionScope, command: CompileCommand) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Compilation:
-    """One attempt over what was read. ``events``: the log without the message; ``asked``: the message. ``tools``: as
-    the provider takes them."""
+    """One attempt over what was read. ``events``: the log without the message; ``asked``: the message, None in a round
+    of tool calls, whose turn goes on from the event ``front``."""
 
     scope: SessionScope
     command: CompileCommand
@@ -157,7 +162,7 @@ class _Compilation:
     recalled: RecallAnswer | None
     events: tuple[Event, ...]
     asked: Content | None
-    tools: list[dict[str, Any]]
+    front: Event | None = None
     flags: tuple[str, ...] = ()
 
     @classmethod
@@ -174,12 +179,18 @@ class _Compilation:
         if asked is None and not _goes_on(events):
             why = "is required: the log does not end with a message or a tool's result that waits for an answer"
             raise invalid("message", why)
-        offered: list[dict[str, Any]] = tools()[command.format] if command.offers_tools else []
-        return cls(scope, command, material, recalled, tuple(events), asked, offered)
+        front = (message_of(events) or events[0]) if asked is None else None
+        return cls(scope, command, material, recalled, tuple(_only_thinking_behind(events, front)), asked, front)
 
     @property
     def asked_text(self) -> str:
-        return content_text(self.asked or "")
+        """Of a round of tool calls, what the turn's message says."""
+        request = self.front.content if self._goes_on_from_message and self.front else self.asked
+        return content_text(request or "")
+
+    @property
+    def _goes_on_from_message(self) -> bool:
+        return self.front is not None and self.front.event_type is EventType.USER_MESSAGE
 
     @property
     def recalls_now(self) -> bool:
@@ -208,8 +219,9 @@ class _Compilation:
     def shas(self, plan: Plan) -> dict[str, str]:
         """Of what stands before the pack, by part: as it is sent."""
         parts = {
-            "tools": compact_json(self.tools) if self.tools else "",
+            "tools": compact_json([tool.declared for tool in plan.prompt.tools]) if plan.prompt.tools else "",
             "static": plan.prompt.static,
+            "system": plan.prompt.callers,
             "instructions": plan.prompt.instructions,
         }
         return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in parts.items() if text}
@@ -240,7 +252,13 @@ class _Compilation:
         return PromptInput(
             static=_static(self.scope),
             boundaries=policy.static_prefix.boundaries if policy.static_prefix else "",
-            tools=self.tools,
+            callers=self.command.system,
+            callers_mark=self.command.system_mark,
+            tools=OfferedTools(
+                self.command.format,
+                self.command.tools,
+                VERSIONS[TOOLS_VERSION] if self.command.offers_tools else (),
+            ),
             instructions=self.command.instructions,
             pack=(pack.text or "") if pack else "",
             pack_tokens=_pack_tokens(material),
@@ -257,6 +275,8 @@ class _Compilation:
             task=self.command.task,
             images=material.images.bodies,
             shown_pending=session_state.epoch.shown_pending if session_state else (),
+            front=self.front.seq if self.front else None,
+            asked=_message(self.front.content, material) if self.front and self._goes_on_from_message else None,
         )
 
     def _session(self) -> str:
@@ -265,10 +285,23 @@ class _Compilation:
         before = session_state.session.previous_at if session_state else None
         return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
 
-    def rendered(self, plan: Plan) -> Mapping[str, Any] | None:
+    def prefix_ends(self, plan: Plan) -> tuple[PrefixEnd, ...]:
+        used = {section.name: section.used for section in plan.sections}
+        static = used["tools"] + used["static"] + used["boundaries"] + used.get("system", 0)
+        tokens: dict[Breakpoint, int] = {
+            "static": static,
+            "system": static + used["instructions"] + used["pack"],
+            "previous": plan.stable_tokens - plan.newest_tokens,
+            "history": plan.stable_tokens,
+        }
+        policy, command = self.scope.policy, self.command
+        rules = CacheRules(command.format, policy.chat_model, policy.cacheable_tokens, command.max_breakpoints)
+        return rules.ends(plan.prompt, tokens)
+
+    def rendered(self, plan: Plan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
         """None of a dry run."""
-        render = for_anthropic if self.command.format == "anthropic" else for_openai
-        return None if self.command.dry_run else render(plan.prompt)
+        marks = [end.at for end in ends if end.marked]
+        return None if self.command.dry_run else FORMATS[self.command.format].render(plan.prompt, marks)
 
     def _images(self, plan: Plan) -> ImageCount:
         log = self.material.log.events if self.material.log else ()
@@ -276,12 +309,13 @@ class _Compilation:
         beside: list[Mapping[str, Any]] = []
         if len(log) == len(self.events) and isinstance(self.asked, list):
             beside = [block for block in self.asked if block["type"] == "image"]
-        return count_images(shown, beside, self.command.format)
+        return count_images(shown, beside, FORMATS[self.command.format].takes)
 
     def compiled(
         self,
         plan: Plan,
         shas: Mapping[str, str],
+        ends: Sequence[PrefixEnd],
         request: Mapping[str, Any] | None,
         new_epoch: SessionEpoch | None,
         began_ms: float,
@@ -301,6 +335,7 @@ class _Compilation:
             degraded=list(dict.fromkeys((*self.material.degraded, *recall_flags, *self.flags))),
             elapsed_ms=round(self.scope.ports.clock.monotonic_ms() - began_ms, 3),
             prefix_sha=shas,
+            prefix_ends=ends,
             images=self._images(plan),
         )
 
@@ -379,6 +414,17 @@ def _unread() -> NeveError:
 def _goes_on(events: Sequence[Event]) -> bool:
     messages = [event for event in events if event.event_type not in SILENT]
     return bool(messages) and messages[-1].event_type is EventType.TOOL_RESULT
+
+
+def _only_thinking_behind(events: Sequence[Event], front: Event | None) -> list[Event]:
+    """What a model thought comes back as long as its turn goes on, and has no place before that."""
+    past = front.seq if front else max((event.seq for event in events), default=0)
+    return [
+        replace(event, event_data={name: value for name, value in event.event_data.items() if name != THINKING})
+        if event.seq <= past and THINKING in event.event_data
+        else event
+        for event in events
+    ]
 
 
 def _message(asked: Content | None, material: Material) -> list[Any] | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neve.domain.compile.formats.anthropic import ANTHROPIC
+from neve.domain.compile.formats.openai_chat import OPENAI
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
 from neve.usecases.recall.command import MAX_K, Beside, RecallCommand, RecallFilters, RecallScope
@@ -167,18 +169,8 @@ def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
     schemas = VERSIONS[version]
     return {
         "version": version,
-        "anthropic": [dict(schema) for schema in schemas],
-        "openai": [
-            {
-                "type": "function",
-                "function": {
-                    "name": schema["name"],
-                    "description": schema["description"],
-                    "parameters": schema["input_schema"],
-                },
-            }
-            for schema in schemas
-        ],
+        "anthropic": [tool.declared for tool in ANTHROPIC.own(schemas)],
+        "openai": [tool.declared for tool in OPENAI.own(schemas)],
     }
 
 

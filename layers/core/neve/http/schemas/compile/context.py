@@ -7,14 +7,19 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, field_validator
 
-from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
+from neve.domain.compile.breakpoints import MOST_MARKS
+from neve.domain.compile.formats.declared_tools import callers_tools
+from neve.domain.compile.formats.format import WrongTool
+from neve.domain.compile.formats.tool_names import changed_names
 from neve.domain.compile.last_turn import TaskState, ToolOutput
+from neve.domain.compile.prompt import Tool
 from neve.domain.compile.shown_images import Why
-from neve.domain.compile.tool_names import changed_names
+from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.records.memories import Kind
 from neve.domain.records.packs import PackManifest
 from neve.domain.tails.told import UTTERED
-from neve.domain.tenants.policy import Policy, Profile
+from neve.domain.tenants.policy import Profile
+from neve.domain.tenants.static_prefix import lint
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import BreakpointPlace, ImagesShown, PromptFormat, Queued, Retrieval
 from neve.http.schemas.fields import Filled, Identifier, Name, Seq
@@ -50,6 +55,21 @@ class TaskStateBody(Body):
         return TaskState(self.notes, self.goal, self.variables, tuple(self.observations), outputs)
 
 
+class CacheControlBody(Body):
+    """As Anthropic takes it."""
+
+    type: Literal[ephemeral]
+    ttl: Literal["5m", "1h"] | None = None
+
+
+class SystemBlockBody(Body):
+    type: Literal[text]
+    text: Line
+    cache_control: CacheControlBody | None = Field(
+        default=None, description="The caller's own mark. Neve sets one less of its own."
+    )
+
+
 class CompileBody(Body):
     session_id: Identifier
     message: MessageContent | None = Field(
@@ -65,7 +85,20 @@ class CompileBody(Body):
         default="auto",
         description="`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.",
     )
-    format: PromptFormat = "anthropic"
+    tools: Annotated[list[dict[str, JsonValue]], Field(max_length=512)] | dict[str, JsonValue] | None = Field(
+        default=None,
+        description="The caller's own, as the provider takes them (with `ai_sdk` by name). They stand in front of"
+        " Neve's. Without any, a tool that the shown history calls is declared by a stand-in.",
+    )
+    system: Line | Annotated[list[SystemBlockBody], Field(min_length=1, max_length=50)] | None = Field(
+        default=None,
+        description="Text or text blocks, one block behind the static prefix. The same on every day: no date, time,"
+        " e-mail address, id or placeholder. Another text is another prefix to the provider.",
+    )
+    max_breakpoints: int = Field(
+        default=MOST_MARKS, ge=0, le=MOST_MARKS, description="Marks of what the provider is to cache, at most."
+    )
+    format: PromptFormat = Field(default="anthropic", description="Whose arguments `request` holds.")
     budget_profile: Profile | None = Field(default=None, description="Default: the policy's.")
     history_window: int | None = Field(
         default=None, ge=1, le=1_000, description="Turns: at least so many are shown, and at most twice as many."
@@ -118,7 +151,32 @@ class CompileBody(Body):
             dry_run=self.dry_run,
             images=self.images,
             images_refused=frozenset(self.images_refused),
+            tools=self._tools(),
+            system=self._system(),
+            system_mark=self._system_mark(),
+            max_breakpoints=self.max_breakpoints,
         )
+
+    def _tools(self) -> tuple[Tool, ...]:
+        """Raises 422 for one that the provider would not take."""
+        try:
+            return tuple(callers_tools(self.tools, self.format)) if self.tools else ()
+        except WrongTool as wrong:
+            raise invalid(wrong.field, wrong.why) from wrong
+
+    def _system(self) -> str:
+        """Raises 422 for what would make the prefix another one for each day or user."""
+        blocks = [self.system] if isinstance(self.system, str) else [block.text for block in self.system or ()]
+        text = "\n\n".join(block for block in blocks if block.strip())
+        if problems := [FieldError("system", problem) for problem in lint(text)]:
+            hint = "what changes with a request belongs into `instructions`, `task_state` or the message"
+            raise NeveError("validation_failed", f"system: {problems[0].message}; {hint}.", errors=problems)
+        return text
+
+    def _system_mark(self) -> dict[str, JsonValue] | None:
+        blocks = self.system if isinstance(self.system, list) else []
+        marks = [block.cache_control for block in blocks if block.cache_control is not None and block.text.strip()]
+        return marks[-1].model_dump(exclude_none=True) if marks else None
 
     def _content(self) -> Content | None:
         if self.message is None or isinstance(self.message, str):
@@ -148,7 +206,8 @@ class BreakpointOut(View):
     tokens: int = Field(description="Of the prefix that ends there.")
     minimum: int = Field(description="The fewest that the model's provider caches.")
     cacheable: bool
-    marked: bool = Field(description="False: the provider caches by itself.")
+    marked: bool
+    why_not: str | None = Field(description="Why it is not marked.")
 
 
 class BudgetOut(View):
@@ -205,8 +264,12 @@ class ReportOut(View):
     warn_at: float = WARN_AT
     warning: bool
     breakpoints: list[BreakpointOut]
-    stable_prefix_tokens: int = Field(description="Of everything before the user's last message.")
-    prefix_sha256: dict[str, str] = Field(description="Of tools, static prefix and instructions, where there are any.")
+    stable_prefix_tokens: int = Field(
+        description="Of everything before the user's last message; in a round of tool calls of its results, too."
+    )
+    prefix_sha256: dict[str, str] = Field(
+        description="Of tools, static prefix, the caller's `system` and instructions, where there are any."
+    )
     prefix_changed: bool = Field(description="Those are others than in the session's prompt before.")
     history: HistoryOut | None
     images: ImagesOut
@@ -251,13 +314,13 @@ class ContextOut(View):
     cold_start_ms: float | None = None
 
     @classmethod
-    def of(cls, made: Compiled, policy: Policy, cold_start_ms: float | None = None) -> ContextOut:
+    def of(cls, made: Compiled, cold_start_ms: float | None = None) -> ContextOut:
         session_state = made.material.session_state
         return cls(
             format=made.command.format,
             request=dict(made.request) if made.request is not None else None,
             tool_names=changed_names(made.plan.prompt, made.command.format) or None,
-            report=_report(made, policy),
+            report=_report(made),
             session=_session(session_state) if session_state else None,
             degraded=list(made.degraded),
             transparency=made.transparency,
@@ -277,7 +340,7 @@ def _session(session_state: SessionState) -> SessionNote:
     )
 
 
-def _report(made: Compiled, policy: Policy) -> ReportOut:
+def _report(made: Compiled) -> ReportOut:
     plan, limit, pack = made.plan, made.budget.input, made.material.pack
     share = plan.used / limit if limit else 1.0
     return ReportOut(
@@ -294,7 +357,17 @@ def _report(made: Compiled, policy: Policy) -> ReportOut:
         limit=limit,
         pct=round(share, 4),
         warning=share >= WARN_AT,
-        breakpoints=_breakpoints(made, policy),
+        breakpoints=[
+            BreakpointOut(
+                at=end.at,
+                tokens=end.tokens,
+                minimum=end.minimum,
+                cacheable=end.cacheable,
+                marked=end.marked,
+                why_not=end.why_not,
+            )
+            for end in made.prefix_ends
+        ],
         stable_prefix_tokens=plan.stable_tokens,
         prefix_sha256=dict(made.prefix_sha),
         prefix_changed=made.prefix_changed,
@@ -348,27 +421,6 @@ def _budget(made: Compiled) -> BudgetOut:
         message=budget.message,
         task=budget.task,
     )
-
-
-def _breakpoints(made: Compiled, policy: Policy) -> list[BreakpointOut]:
-    used: Mapping[str, int] = {section.name: section.used for section in made.plan.sections}
-    static = used["tools"] + used["static"] + used["boundaries"]
-    system = static + used["instructions"] + used["pack"]
-    ends = {"static": static, "system": system, "history": made.plan.stable_tokens}
-    ends["previous"] = made.plan.stable_tokens - made.plan.newest_tokens
-    minimum = cacheable_from(policy.chat_model or DEFAULT_FAMILY[made.command.format], policy.cacheable_tokens)
-    return [
-        BreakpointOut.model_validate(
-            {
-                "at": at,
-                "tokens": ends[at],
-                "minimum": minimum,
-                "cacheable": ends[at] >= minimum,
-                "marked": made.command.format == "anthropic",
-            }
-        )
-        for at in made.plan.prompt.breakpoints()
-    ]
 
 
 def _history(made: Compiled) -> HistoryOut | None:

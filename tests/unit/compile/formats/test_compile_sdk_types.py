@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
 from neve.domain.compile.conversation import Conversation, Image, Text
-from neve.domain.compile.for_anthropic import for_anthropic
-from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.formats.anthropic import render as for_anthropic
+from neve.domain.compile.formats.every import FORMATS
+from neve.domain.compile.formats.openai_chat import render as for_openai
+from neve.domain.compile.formats.openai_responses import render as for_responses
 from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
-from neve.usecases.recall.tool import tools
+from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
 IMAGES = [
@@ -41,7 +43,7 @@ def prompt_of(log: list[Event], provider: str, *, full: bool) -> Prompt:
         conversation.add(one)
     history, last = conversation.parts()
     message: list[Text | Image] = [Text("What now?"), Image("image/png", data="QUJD")]
-    offered: list[Any] = tools()[provider] if full else []
+    offered = FORMATS[provider].own(VERSIONS[TOOLS_VERSION]) if full else []
     texts = ("You are Nora.", "Be brief.", "<neve-memory>") if full else ("", "", "")
     return Prompt(offered, *texts, history, [*last, Text("<neve-session>"), *message])
 
@@ -59,6 +61,17 @@ def of_openai() -> TypeAdapter[Any]:
     from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
     return TypeAdapter(CompletionCreateParamsNonStreaming)
+
+
+@cache
+def of_responses() -> TypeAdapter[Any]:
+    from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+
+    return TypeAdapter(ResponseCreateParamsNonStreaming)
+
+
+def check_responses(request: dict[str, Any]) -> None:
+    _exhausted(of_responses().validate_python({"model": "gpt-5", **json.loads(json.dumps(request))}))
 
 
 def check_anthropic(request: dict[str, Any]) -> None:
@@ -85,7 +98,8 @@ def _exhausted(value: Any) -> None:
 
 @pytest.mark.parametrize("full", [True, False])
 def test_the_anthropic_sdk_takes_it(full: bool) -> None:
-    request = for_anthropic(prompt_of(LOG, "anthropic", full=full))
+    prompt = prompt_of(LOG, "anthropic", full=full)
+    request = for_anthropic(prompt, prompt.breakpoints())
     check_anthropic(request)
     assert set(request) == ({"tools", "system", "messages"} if full else {"messages"})
     marks = json.dumps(request).count("cache_control")
@@ -99,6 +113,16 @@ def test_the_openai_sdk_takes_it(full: bool) -> None:
     roles = [message["role"] for message in request["messages"]]
     assert roles[3 * full :] == ["user", "assistant", "tool", "assistant", "user", "assistant", "tool", "user"]
     assert "cache_control" not in json.dumps(request)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_the_openai_sdk_takes_it_as_items(full: bool) -> None:
+    request = for_responses(prompt_of(LOG, "openai_responses", full=full))
+    check_responses(request)
+    assert set(request) == ({"instructions", "input", "tools"} if full else {"input"})
+    request["input"][0]["content"] = 7
+    with pytest.raises(ValidationError):
+        check_responses(request)
 
 
 def test_an_image_that_anthropic_would_not_fetch_is_a_line_of_text() -> None:
@@ -134,6 +158,7 @@ def test_the_check_sees_what_no_sdk_takes() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(drawn_logs(most_turns=4))
-def test_both_take_whatever_can_be_appended(log: list[Event]) -> None:
+def test_they_take_whatever_can_be_appended(log: list[Event]) -> None:
     check_anthropic(for_anthropic(prompt_of(log, "anthropic", full=False)))
     check_openai(for_openai(prompt_of(log, "openai", full=False)))
+    check_responses(for_responses(prompt_of(log, "openai_responses", full=False)))

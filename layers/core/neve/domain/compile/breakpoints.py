@@ -1,0 +1,73 @@
+"""Which ends of a prompt's cached prefixes are marked (docs/rules/compile.md#breakpoints)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
+from neve.domain.compile.formats.every import FORMATS
+from neve.domain.compile.prompt import Breakpoint, Prompt
+from neve.domain.tenants.prices import family
+
+MOST_MARKS = 4
+"""Of one request (*limit*: Anthropic)."""
+_WORTH: tuple[Breakpoint, ...] = ("history", "system", "previous", "static")
+"""Where not all can be marked, the first of these are: each covers what stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixEnd:
+    """``tokens``: of the prefix that ends there; ``minimum``: the fewest that the model's provider caches. ``why_not``:
+    it is not marked; for a person."""
+
+    at: Breakpoint
+    tokens: int
+    minimum: int
+    marked: bool
+    why_not: str | None = None
+
+    @property
+    def cacheable(self) -> bool:
+        return self.tokens >= self.minimum
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRules:
+    """``model``: the policy's, None where it names none. ``minima``: of the policy, by model or family. ``most``: marks
+    that the caller wants."""
+
+    form: str
+    model: str | None = None
+    minima: Mapping[str, int] | None = None
+    most: int = MOST_MARKS
+
+    @property
+    def minimum(self) -> int:
+        return cacheable_from(self.model or DEFAULT_FAMILY[self.form], self.minima or {})
+
+    def ends(self, prompt: Prompt, tokens: Mapping[Breakpoint, int]) -> tuple[PrefixEnd, ...]:
+        """``tokens``: of the prefix that ends at each."""
+        there = prompt.breakpoints()
+        room = min(self.most, MOST_MARKS - self._callers_own(prompt)) if self._marks else 0
+        cached = [at for at in _WORTH if at in there and tokens[at] >= self.minimum]
+        chosen = cached[: max(0, room)]
+        return tuple(
+            PrefixEnd(at, tokens[at], self.minimum, at in chosen, None if at in chosen else self._why_not(at in cached))
+            for at in there
+        )
+
+    @property
+    def _marks(self) -> bool:
+        """The AI SDK's marks are Anthropic's: models of others know none."""
+        if self.form == "ai_sdk" and self.model is not None:
+            return family(self.model).startswith("claude")
+        return FORMATS[self.form].marks
+
+    def _callers_own(self, prompt: Prompt) -> int:
+        return FORMATS[self.form].own_marks(prompt.tools) + (prompt.callers_mark is not None)
+
+    def _why_not(self, cached: bool) -> str:
+        if not self._marks:
+            return "the provider caches by itself"
+        return "no more marks are wanted, or left beside the caller's own" if cached else "below the minimum"
