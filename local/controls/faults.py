@@ -144,7 +144,7 @@ class FaultyTable:
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         self._faults.strike_store("table", "table")
-        if any(isinstance(op, Put) and op.item.get("type") == "recall" for op in ops):
+        if any(isinstance(op, Put) and op.item.get("type") in ("recall", "prompt") for op in ops):
             self._faults.strike_store("ledger", "table")
         self._faults.last_write.writes(ops)
         self._inner.write(ops)

@@ -22,6 +22,7 @@ from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.recall.recall import LEDGER_ERROR
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, shown, talk
@@ -121,7 +122,7 @@ def test_a_cut_that_cannot_be_kept_is_sent_and_said(world: RecallWorld, monkeypa
 
     monkeypatch.setattr(world.rows, "write", broken)
     made = compiled(world, profile=SMALL)
-    assert made.degraded == [EPOCH_ERROR]
+    assert made.degraded == [EPOCH_ERROR, LEDGER_ERROR] and made.prompt_id is None
     assert "<neve-su" in shown(made)
     assert made.epoch is not None and made.epoch.epoch == 0
 
@@ -129,7 +130,7 @@ def test_a_cut_that_cannot_be_kept_is_sent_and_said(world: RecallWorld, monkeypa
         raise Conflict
 
     monkeypatch.setattr(world.rows, "write", lost)
-    assert compiled(world, profile=SMALL).degraded == [EPOCH_ERROR]
+    assert compiled(world, profile=SMALL).degraded == [EPOCH_ERROR, LEDGER_ERROR]
 
 
 def test_the_next_epoch_ends_a_cut(world: RecallWorld) -> None:

@@ -182,5 +182,5 @@ def test_port_calls_with_documents(world: RecallWorld) -> None:
     world.rows.calls.clear()
     compiled(world)
     # both heads, the state and who is behind; new memories and pins; then the texts that are not what they were
-    assert quiet == {"get_many": 1, "query": 4}
-    assert dict(world.rows.calls) == {"get_many": 2, "query": 4}
+    assert quiet == {"get_many": 1, "query": 4, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 4, "write": 1}

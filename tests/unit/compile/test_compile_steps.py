@@ -9,12 +9,15 @@ import pytest
 
 from local.controls.virtual_time import spend
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.prompt import Tool
 from neve.domain.errors import NeveError
+from neve.domain.records.sessions import EventType
 from neve.usecases.compile import compile_context as compile_context_module
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import Compiled, compile_context
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.recall.read_recalls import get_recall
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10
@@ -53,13 +56,14 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     # recall: rows, recent rows, sessions behind, what BM25 found, the other candidates, ledger;
     # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, other
     # sessions that are behind, new memories, stated rows
-    assert calls == {"get_many": 6, "query": 8, "write": 1}
+    # and the row of the prompt
+    assert calls == {"get_many": 6, "query": 8, "write": 2}
 
 
-def test_without_a_recall_two_steps_and_a_comparison(world: RecallWorld) -> None:
+def test_without_a_recall_two_steps_a_comparison_and_the_prompts_row(world: RecallWorld) -> None:
     made = compiled(world, message="some tea?", retrieval="none")
-    assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 6}
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 6, "write": 1}
 
 
 def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
@@ -70,18 +74,18 @@ def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
     world.broken(*SLOW)
     world.rows.calls.clear()
     made = compiled(world, message="some tea?", retrieval="none")
-    assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 6}
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 6, "write": 1}
 
 
-def test_a_cut_is_one_step_more(world: RecallWorld) -> None:
+def test_a_cut_is_kept_beside_the_prompts_row(world: RecallWorld) -> None:
     for n in range(3):
         world.say(f"again {n}", "Noted.")
     world.rows.calls.clear()
     made = compiled(world, message="some tea?", retrieval="none", history_window=2)
     assert made.plan.cut is not None
     assert made.elapsed_ms == (3 + 1) * STEP_MS
-    assert world.rows.calls["write"] == 1
+    assert world.rows.calls["write"] == 2
 
 
 def test_a_message_that_is_only_in_the_log_is_recalled_behind_the_reading(world: RecallWorld) -> None:
@@ -90,6 +94,27 @@ def test_a_message_that_is_only_in_the_log_is_recalled_behind_the_reading(world:
     made = compiled(world)
     assert made.plan.shown_hits != ()
     assert made.elapsed_ms <= (3 + 3 + 1) * STEP_MS
+
+
+def test_a_round_of_tool_calls_reads_what_its_turn_began_with_beside_the_rest(world: RecallWorld) -> None:
+    world.broken()
+    world.say("is there any tea left?")
+    tools = (Tool(("look",), {"name": "look"}),)
+    first = compiled(world, tools=tools)
+    assert first.plan.shown_hits != ()
+    data = {"tool_use_id": "t1", "name": "look"}
+    events = [
+        NewEvent(EventType.TOOL_CALL, "", event_data=data),
+        NewEvent(EventType.TOOL_RESULT, "no", event_data=data),
+    ]
+    append_events(world.user().of_session("s1"), events)
+    world.broken(*SLOW)
+    world.rows.calls.clear()
+    made = compiled(world, tools=tools)
+    assert made.plan.shown_hits == first.plan.shown_hits
+    # no recall: the newest prompt of the session, and its hits
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 4, "query": 7, "write": 1}
 
 
 # --- the ledger row of the recall -----------------------------------------------------------------
@@ -115,7 +140,8 @@ def test_the_prompt_is_planned_while_the_ledger_row_is_written(
     monkeypatch.setattr(compile_context_module, "make_plan", slow)
     made = compiled(world, message="some tea now?")
     assert made.recalled is not None and made.recalled.recall_id is not None
-    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    # the prompt's own row says what was planned
+    assert made.elapsed_ms == (3 + 1) * STEP_MS + STEP_MS / 2
 
 
 @pytest.mark.parametrize("fault", ["ledger=error", "ledger=slow:900"])

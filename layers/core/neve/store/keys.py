@@ -29,6 +29,8 @@ THINKING = "THK#"
 MESSAGES = "MSG#"
 RETRACTION = "RET#"
 RECALL = "RCL#"
+PROMPT = "PRM#"
+PROMPT_ID = "prm_"
 SUMMARY = "SUM#"
 STAND_IN = "SUMX#"
 DOCUMENT = "DOC#"
@@ -614,6 +616,10 @@ class UserKeys(Keys):
     def recall(self, recall_id: str) -> Key:
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
 
+    def prompt(self, prompt_id: str) -> Key:
+        """Beside the recalls. An id begins with a hash of its session, so that the newest of one is found."""
+        return Key(self.ledger, f"{PROMPT}{prompt_id.removeprefix(PROMPT_ID)}")
+
     def vector(self, fingerprint: str, model: str) -> Key:
         """The sort keys of a text's vectors start with its fingerprint, whatever the model."""
         return Key(self.vectors, f"{fingerprint}#{model}")
@@ -700,6 +706,18 @@ class SessionKeys(UserKeys):
     @property
     def log(self) -> str:
         return f"{self.partition}#S#{self.session}"
+
+    def prompt_id(self, ulid: str) -> str:
+        return f"{PROMPT_ID}{self._hash}{ulid}"
+
+    @property
+    def prompts_of_session(self) -> str:
+        """What the sort keys of its compiled prompts start with, in the ledger."""
+        return f"{PROMPT}{self._hash}"
+
+    @property
+    def _hash(self) -> str:
+        return sha256(self.session.encode()).hexdigest()[:16]
 
     # rows
     @property

@@ -46,7 +46,8 @@ changes its place once."""
 class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to
     be answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
-    retrieved text has room for, whatever the budget. ``images``: base64 by object key of those that are shown.
+    retrieved text has room for, whatever the budget; ``lost``: of those that were shown when the turn began and are
+    not what they were. ``images``: base64 by object key of those that are shown.
     ``callers``: the caller's system text, ``callers_mark`` its own mark. ``front``: in a round of tool calls the seq of
     the event that the turn goes on from, in front of which stands what changes; ``asked``: its words, where it is a
     message.
@@ -70,6 +71,7 @@ class PromptInput:
     retrieved: Callable[[int], str] = lambda _: ""
     hits: Sequence[str] = ()
     too_long: Sequence[str] = ()
+    lost: Sequence[str] = ()
     task: TaskState | None = None
     images: Mapping[str, str] = field(default_factory=dict)
     shown_pending: Collection[int] = ()
@@ -112,7 +114,8 @@ class Plan:
     stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone.
     ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log that
     are shown. ``stable_tokens``: of everything before the user's last message, and of that, too, where it holds the
-    results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it."""
+    results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it. ``told``:
+    the updates, as ``FittedUpdates`` has them."""
 
     prompt: Prompt
     sections: tuple[Section, ...]
@@ -127,6 +130,7 @@ class Plan:
     used: int
     for_message: bool = False
     shown_pending: tuple[int, ...] = ()
+    told: tuple[tuple[str, str], ...] = ()
 
     @property
     def kept_cut(self) -> HistoryCut | None:
@@ -370,6 +374,7 @@ class _Fitted:
             used=used,
             for_message=self.history.for_message,
             shown_pending=self.shown_pending(),
+            told=self.updates.told,
         )
 
     @cached_property
@@ -456,6 +461,8 @@ class _Fitted:
             found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
         if prompt_input.too_long:
             found.append(Pruned("retrieved", tuple(prompt_input.too_long), "more than one retrieved text holds"))
+        if prompt_input.lost:
+            found.append(Pruned("retrieved", tuple(prompt_input.lost), "deleted or changed since the turn began"))
         if self.updates.left_out:
             found.append(Pruned("updates", self.updates.left_out, self._why_updates()))
         if len(self.instructions) < len(prompt_input.instructions):

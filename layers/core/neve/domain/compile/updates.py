@@ -46,12 +46,14 @@ def _begun(line: str) -> str:
 @dataclass(frozen=True, slots=True)
 class FittedUpdates:
     """``left_out``: the ids of those whose text is not in it, the short ones included. ``need``: tokens of all of them,
-    as far as they were read; ``limit``: of what was fitted."""
+    as far as they were read; ``limit``: of what was fitted. ``told``: its lines, each with the id that it is about; of
+    the one that counts others that is empty."""
 
     text: str
     left_out: tuple[str, ...]
     need: int
     limit: int
+    told: tuple[tuple[str, str], ...] = ()
 
 
 def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> FittedUpdates:
@@ -73,10 +75,17 @@ def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> Fitte
         if text is not None and more <= room:
             lines[n] = text
             room -= more
-    shown = [lines[n] for n in sorted(lines)]
+    told = [(updates[n].id, lines[n]) for n in sorted(lines)]
+    told += [("", count)] if count else []
     left_out = tuple(one.id for n, one in enumerate(updates) if one.text is None or lines.get(n) != one.text)
     need = estimate(_rendered([text for one in updates if (text := one.short if one.text is None else one.text)]))
-    return FittedUpdates(_rendered([*shown, count] if count else shown), left_out, need, limit)
+    return FittedUpdates(_rendered([line for _, line in told]), left_out, need, limit, tuple(told))
+
+
+def forms_of(updates: Sequence[Update]) -> dict[str, str]:
+    """Every line that these may be told by, with the id that it is about."""
+    lines = {line: one.id for one in updates for line in (one.text, one.short) if line}
+    return lines | {_count(n): "" for n in range(1, len(updates) + 1)}
 
 
 def _shorter(update: Update) -> str:

@@ -28,14 +28,16 @@ from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.images.room import Taken, taken_by
 from neve.domain.pack.render import escape
 from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.prompts import TurnStart
 from neve.domain.records.sessions import SILENT, Event, EventType
 from neve.domain.sessions.new_event import NewEvent
 from neve.domain.sessions.transcript import content_text, event_text, images_of
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tenants.policy import budget_of
-from neve.domain.times import parse
+from neve.domain.times import iso, parse
 from neve.domain.tokens import compact_json, estimate
 from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.runtime import Task
 from neve.scope import SessionScope
 from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
@@ -43,10 +45,13 @@ from neve.usecases.compile.images import Wanted
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
 from neve.usecases.compile.recalls import Recalls
+from neve.usecases.compile.record_prompt import shown_hits, start_recording, told_updates
+from neve.usecases.compile.turn_start import BegunTurn
 from neve.usecases.images.event_images import name_images, shaped
 from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.privacy.screen_event import screen_event
-from neve.usecases.recall.answer import RecallAnswer, injected, transparency
+from neve.usecases.recall.answer import Hit, RecallAnswer, injected, transparency
+from neve.usecases.recall.recall import LEDGER_ERROR
 from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS
 
 EPOCH_ERROR = "epoch:error"
@@ -61,7 +66,8 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 class Compiled:
     """``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``: what stands before
     the pack is not what it was in the prompt before. ``prefix_ends``: where what a provider caches ends. ``images``: of
-    the prompt. ``elapsed_ms`` of all of it."""
+    the prompt. ``hits``: those that there were for it; ``recall_id``: of the recall that found them. ``prompt_id``:
+    None of a dry run, and where nothing could be kept. ``elapsed_ms`` of all of it."""
 
     command: CompileCommand
     budget: Budget
@@ -76,13 +82,19 @@ class Compiled:
     prefix_sha: Mapping[str, str]
     prefix_ends: Sequence[PrefixEnd]
     images: ImageCount = field(default_factory=ImageCount)
+    hits: Sequence[Hit] = ()
+    recall_id: str | None = None
+    prompt_id: str | None = None
+
+    @property
+    def shown_hits(self) -> list[Hit]:
+        shown = set(self.plan.shown_hits)
+        return [hit for hit in self.hits if hit.id in shown]
 
     @property
     def transparency(self) -> list[str]:
         """What was put into the prompt of what was recalled, and what was not possible."""
-        shown = set(self.plan.shown_hits)
-        hits = [hit for hit in self.recalled.hits if hit.id in shown] if self.recalled else []
-        return transparency(hits, list(self.degraded), self.recalled.query_lines if self.recalled else ())
+        return transparency(self.shown_hits, list(self.degraded), self.recalled.query_lines if self.recalled else ())
 
     @property
     def _rows_left_out(self) -> int:
@@ -115,7 +127,8 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
 def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) -> Compiled:
     began = scope.ports.clock.monotonic_ms()
     wanted = _wanted(scope, command)
-    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes, wanted=wanted)
+    in_round = command.message is None
+    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes, wanted=wanted, in_round=in_round)
     if command.text.strip():
         recalls.ask(command.text)
     material = reads.collect()
@@ -126,19 +139,34 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             work = replace(work, recalled=recalls.answer)
         made = work.plan()
         shas = work.shas(made)
+        recording = None if command.dry_run else start_recording(scope, material, work.turn_start(made), shas)
         try:
             new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(shas))
         except Conflict:
             if attempt + 1 < READINGS:
-                material = start_reads(scope, beside=command.bytes, wanted=wanted).collect()
+                if recording:
+                    _written(recording[1])
+                material = start_reads(scope, beside=command.bytes, wanted=wanted, in_round=in_round).collect()
                 continue
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         ends = work.prefix_ends(made)
         rendered = work.rendered(made, ends)
-        return replace(work, recalled=recalls.recorded()).compiled(made, shas, ends, rendered, new_epoch, began)
+        work = replace(work, recalled=recalls.recorded())
+        prompt_id = recording[0] if recording else None
+        if recording and not _written(recording[1]):
+            work, prompt_id = work.flagged(LEDGER_ERROR), None
+        return replace(work.compiled(made, shas, ends, rendered, new_epoch, began), prompt_id=prompt_id)
     raise AssertionError("the last attempt returns")
+
+
+def _written(row: Task[None]) -> bool:
+    try:
+        row.result()
+    except (StoreUnavailable, Conflict):
+        return False
+    return True
 
 
 def _check(scope: SessionScope, command: CompileCommand) -> None:
@@ -200,6 +228,8 @@ class _Compilation:
 
     @property
     def _recalled_beside_this(self) -> bool:
+        if self.begun is not None:
+            return True
         if self.recalled is None:
             return False
         seen, session_state = self.recalled.history, self.material.session_state
@@ -208,6 +238,44 @@ class _Compilation:
         now, then = session_state.epoch.pack, self.recalled.pack_version
         beside_its_pack = now is None or then is None or then >= now.pack_version
         return beside_its_pack and (seen is None or seen.hidden == session_state.hidden)
+
+    @property
+    def begun(self) -> BegunTurn | None:
+        """In a round: what the first prompt of the turn showed, where there was one."""
+        begun, session_state = self.material.begun, self.material.session_state
+        if self.front is None or begun is None or session_state is None:
+            return None
+        is_of = begun.start.is_of(self.front.seq, self.events, session_state.epoch.retracted)
+        return begun if is_of else None
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        if self.begun is not None:
+            return self.begun.hits
+        return self.recalled.hits if self.recalled else ()
+
+    @property
+    def timezone(self) -> str:
+        """As ``<neve-session>`` has it."""
+        return self.material.session_state.session.timezone if self.material.session_state else "UTC"
+
+    def turn_start(self, plan: Plan) -> TurnStart:
+        """What all prompts of the turn show from now on: what this one does."""
+        hits, told = shown_hits(plan, self.hits, self.timezone), told_updates(plan)
+        if self.begun is not None:
+            return replace(self.begun.start, hits=hits, updates=told)
+        log = self.material.log.events if self.material.log else ()
+        in_log = [event for event in log if len(log) > len(self.events) and event.event_type is EventType.USER_MESSAGE]
+        request = self.front or (in_log[-1] if in_log else None)
+        state = self.material.session_state
+        return TurnStart(
+            at=iso(self.scope.ports.clock.now()),
+            behind=state.session.last_seq if state else 0,
+            request=request.seq if request else None,
+            hits=hits,
+            updates=told,
+            recall_id=self.recalled.recall_id if self.recalled else None,
+        )
 
     @property
     def budget(self) -> Budget:
@@ -244,8 +312,7 @@ class _Compilation:
     def prompt_input(self) -> PromptInput:
         material, policy = self.material, self.scope.policy
         session_state, pack, log = material.session_state, material.pack, material.log
-        recalled = self.recalled.hits if self.recalled else []
-        timezone = session_state.session.timezone if session_state else "UTC"  # as ``<neve-session>`` has it
+        recalled, timezone = self.hits, self.timezone
         hits = injected(recalled, timezone)[1]
         shown = {hit.id for hit in hits}
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
@@ -268,10 +335,13 @@ class _Compilation:
             message=_message(self.asked, material),
             session=self._session(),
             timezone=timezone,
-            updates=[one for one in material.updates if one.id not in found],
+            updates=self.begun.updates(material.updates)
+            if self.begun is not None
+            else [one for one in material.updates if one.id not in found],
             retrieved=lambda n: injected(hits[:n], timezone)[0],
             hits=[hit.id for hit in hits],
             too_long=[hit.id for hit in recalled if hit.id not in shown],
+            lost=self.begun.lost if self.begun else (),
             task=self.command.task,
             images=material.images.bodies,
             shown_pending=session_state.epoch.shown_pending if session_state else (),
@@ -283,7 +353,8 @@ class _Compilation:
         session_state = self.material.session_state
         meta = session_state.session.user_meta if session_state else {}
         before = session_state.session.previous_at if session_state else None
-        return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
+        now = parse(self.begun.start.at) if self.begun is not None else self.scope.ports.clock.now()
+        return session_text(now, meta, parse(before) if before else None)
 
     def prefix_ends(self, plan: Plan) -> tuple[PrefixEnd, ...]:
         used = {section.name: section.used for section in plan.sections}
@@ -337,6 +408,10 @@ class _Compilation:
             prefix_sha=shas,
             prefix_ends=ends,
             images=self._images(plan),
+            hits=self.hits,
+            recall_id=self.begun.start.recall_id
+            if self.begun is not None
+            else (self.recalled.recall_id if self.recalled else None),
         )
 
 

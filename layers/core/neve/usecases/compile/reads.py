@@ -32,6 +32,7 @@ from neve.store.partitions import all_rows
 from neve.store.session_state import read_state
 from neve.store.sessions.thinking import Thinking, read_thinking, shown_thinking, with_thinking
 from neve.usecases.compile.images import Images, Wanted, load_images
+from neve.usecases.compile.turn_start import BegunTurn, begun_turn
 from neve.usecases.compile.updates import updates_since
 from neve.usecases.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.lag.tails import sessions_that_may_have_one
@@ -47,8 +48,8 @@ PARTS = 3
 """Of the log behind what is hidden, read beside each other."""
 PAGE = 1_000
 
-ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR, THINKING_ERROR = (
-    f"{what}:error" for what in ("session", "history", "updates", "images", "thinking")
+ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR, THINKING_ERROR, TURN_ERROR = (
+    f"{what}:error" for what in ("session", "history", "updates", "images", "thinking", "turn")
 )
 
 IMAGES_LEFT_OUT = "images:left_out"
@@ -88,7 +89,8 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """None for what could not be read in time; ``degraded`` says what that is."""
+    """None for what could not be read in time; ``degraded`` says what that is. ``begun``: None also where the log does
+    not end in a round of tool calls."""
 
     session_state: SessionState | None
     pack: PackView | None
@@ -96,6 +98,7 @@ class Material:
     updates: Sequence[Update] = ()
     images: Images = field(default_factory=Images)
     degraded: tuple[str, ...] = ()
+    begun: BegunTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ class Reads:
     updates: Task[list[Update]]
     images: Task[Images]
     thinking: Task[Thinking]
+    begun: Task[BegunTurn | None] | None
 
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
@@ -130,6 +134,7 @@ class Reads:
         updates = collected.of(self.updates, start_by, UPDATES_ERROR) or []
         images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or _no_images(session_state, log)
         thinking = collected.of(self.thinking, rows_by, THINKING_ERROR) or {}
+        begun = collected.of(self.begun, rows_by, TURN_ERROR) if self.begun else None
         log = replace(log, events=with_thinking(images.events, thinking)) if log else None
         if images.missing:
             collected.degraded.append(IMAGES_ERROR)
@@ -137,14 +142,20 @@ class Reads:
             collected.degraded.append(IMAGES_LEFT_OUT)
         collected.degraded += pack.degraded if pack else ()
         collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
-        return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
+        degraded = tuple(dict.fromkeys(collected.degraded))
+        return Material(session_state, pack, log, updates, images, degraded, begun)
 
 
 def start_reads(
-    scope: SessionScope, *, read_only: bool = False, beside: int = 0, wanted: Wanted | None = None
+    scope: SessionScope,
+    *,
+    read_only: bool = False,
+    beside: int = 0,
+    wanted: Wanted | None = None,
+    in_round: bool = False,
 ) -> Reads:
     """``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself brings into the
-    answer. ``wanted``: what it says of images."""
+    answer. ``wanted``: what it says of images. ``in_round``: the turn may go on from results of tools."""
     start = scope.ports.tasks.start
     began = scope.ports.clock.monotonic_ms()
     state = start(lambda: read_state(scope.ports.table, scope.keys))
@@ -160,7 +171,12 @@ def start_reads(
     taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
     images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
     thinking = start(lambda: _thinking(scope, session_state.result()))
-    return Reads(scope, began, session_state, pack, parts, aside, updates, images, thinking)
+    begun = start(lambda: _begun(scope, session_state.result(), began + ROWS_MS)) if in_round else None
+    return Reads(scope, began, session_state, pack, parts, aside, updates, images, thinking, begun)
+
+
+def _begun(scope: SessionScope, session_state: SessionState, ends_ms: float) -> BegunTurn | None:
+    return begun_turn(scope, session_state.head, session_state.session, ends_ms)
 
 
 def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]:

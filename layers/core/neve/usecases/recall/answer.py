@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from neve.domain.indexing.document_passages import heading_of
@@ -12,12 +12,13 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.memories.marks import REPLACED, WAITS, marked
 from neve.domain.pack.render import escape, indented
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Trust
+from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Status, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.domain.zones import local_day
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
+from neve.usecases.recall.recall_rows import RecallRow
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
@@ -86,7 +87,7 @@ class Hit:
     """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
     ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
     ``title``, ``summary``: of a document. ``also``: other statements of the same memory. ``said_again``: when else the
-    same text was said, newest first."""
+    same text was said, newest first. ``rev``: of the row."""
 
     id: str
     source: str
@@ -115,6 +116,7 @@ class Hit:
     trust: Trust = DEFAULT_TRUST
     also: tuple[FurtherStatement, ...] = ()
     said_again: tuple[str, ...] = ()
+    rev: int = 0
 
     @property
     def slug(self) -> str:
@@ -185,7 +187,7 @@ def injected(hits: Sequence[Hit], timezone: str) -> tuple[str, list[Hit]]:
     lines: list[str] = []
     shown: list[Hit] = []
     for hit in hits:
-        line = _line(hit, timezone)
+        line = hit_line(hit, timezone)
         tokens = estimate(line)
         if tokens <= left:
             lines.append(line)
@@ -258,6 +260,7 @@ def _hit(one: Ranked, rank: int, said_again: tuple[str, ...]) -> Hit:
         summary=row.document.summary if row.document else None,
         trust=row.trust_of(one.n),
         said_again=said_again,
+        rev=row.version,
     )
 
 
@@ -274,7 +277,12 @@ def _chunk_with_name(document: Document, passage: Passage) -> str:
     return chunk if document.name in chunk else f"{chunk}\n(from: {document.name})"
 
 
-def _line(hit: Hit, timezone: str) -> str:
+def shown_again(row: RecallRow, n: int, said_again: tuple[str, ...]) -> Hit:
+    """A hit that a prompt has shown, as it was then: what has replaced it since is told to the next turn."""
+    return replace(_hit(Ranked(row, n, 0.0, {}, 0.0, 0, 0.0), 1, said_again), status=Status.ACTIVE)
+
+
+def hit_line(hit: Hit, timezone: str) -> str:
     """``- [id] date, who: text``; further lines of the text and further statements of its row are indented below it.
     What a tool said, what waits for a decision and what no longer holds is marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind

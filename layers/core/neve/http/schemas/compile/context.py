@@ -309,7 +309,10 @@ class ContextOut(View):
     degraded: list[str]
     transparency: list[str]
     memory_lag: MemoryLagOut | None
-    recall_id: str | None
+    recall_id: str | None = Field(description="In a round of tool calls that of the turn's first prompt.")
+    prompt_id: str | None = Field(
+        description="What a report of its usage names. Ids and hashes are kept of it for seven days, and no words."
+    )
     elapsed_ms: float
     cold_start_ms: float | None = None
 
@@ -325,7 +328,8 @@ class ContextOut(View):
             degraded=list(made.degraded),
             transparency=made.transparency,
             memory_lag=MemoryLagOut.of(session_state.lag) if session_state else None,
-            recall_id=made.recalled.recall_id if made.recalled else None,
+            recall_id=made.recall_id,
+            prompt_id=made.prompt_id,
             elapsed_ms=made.elapsed_ms,
             cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
         )
@@ -442,10 +446,10 @@ _EPISODES = (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY, UTTERED)
 
 
 def _tiers(made: Compiled) -> TiersOut:
-    pack, shown = made.material.pack, set(made.plan.shown_hits)
+    pack = made.material.pack
     packed = [entry for layer in pack.manifest.layers.values() for entry in layer] if pack and pack.manifest else []
     episodic = sum(entry.kind in _EPISODES for entry in packed)
-    hits = [hit for hit in (made.recalled.hits if made.recalled else []) if hit.id in shown]
+    hits = made.shown_hits
     found_semantic = sum(hit.tier == "semantic" for hit in hits)
     return TiersOut(
         working=int(any(s.name == "task_state" and s.used for s in made.plan.sections)),

@@ -1,0 +1,90 @@
+"""What the first prompt of the open turn showed in front of its message, made again from what was kept of it: in a
+round of tool calls every prompt shows the same (docs/rules/compile.md#rounds)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from neve.domain.compile.updates import Update, forms_of
+from neve.domain.ids import event_place, is_event_id
+from neve.domain.pack.render import JUST_SAID
+from neve.domain.records.prompts import TurnStart, line_sha
+from neve.domain.records.sessions import EventType, SessionHead
+from neve.domain.records.users import UserHead
+from neve.domain.sessions.spans import holds
+from neve.domain.tails.told import told_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.sessions.prompts import read_prompt
+from neve.usecases.recall.answer import Hit, hit_line, shown_again
+from neve.usecases.recall.command import RecallCommand, resolve
+from neve.usecases.recall.recall_rows import RecallRow
+from neve.usecases.recall.stages.hydrate import Hydration
+
+
+@dataclass(frozen=True, slots=True)
+class BegunTurn:
+    """``hits``: those that are what they were; one that was deleted or changed since is not. ``said``: the lines of
+    utterances, with the ids of these, which may have been observed since."""
+
+    start: TurnStart
+    hits: Sequence[Hit] = ()
+    said: Mapping[str, str] | None = None
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        shown = {hit.id for hit in self.hits}
+        return tuple(hit.id for hit in self.start.hits if hit.id not in shown)
+
+    def updates(self, found: Sequence[Update]) -> list[Update]:
+        """``found``: of now. The lines that were told, in their order."""
+        lines = {line_sha(line): line for line in (*forms_of(found), *(self.said or {}))}
+        return [Update(i, lines[sha]) for i, sha in self.start.updates if sha in lines]
+
+
+def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_ms: float) -> BegunTurn | None:
+    """None of a log that ends with a message, and where no prompt is known. One query, then one batch, two where the
+    memories come from other logs. Raises StoreUnavailable, DeadlineExceeded."""
+    last_is_there = not holds(session.retracted, session.last_seq)
+    if head.state != "active" or (session.last_event_type is EventType.USER_MESSAGE and last_is_there):
+        return None
+    page = scope.ports.table.query(scope.keys.ledger, prefix=scope.keys.prompts_of_session, reverse=True, limit=1)
+    item = rows.live(page.items[0], scope.ports.clock.now()) if page.items else None
+    if item is None or item["incarnation"] != head.incarnation:
+        return None
+    start = read_prompt(item).start
+    said = scope.ports.tasks.start_read(lambda: _said(scope, head, start))
+    hydration = Hydration(scope, resolve(scope.policy, _AGAIN), head, ends_ms, whatever_moved=True)
+    found, _ = hydration.read({hit.id: hit.rev for hit in start.hits})
+    hits = [
+        made
+        for hit in start.hits
+        if isinstance(row := found[hit.id], RecallRow)
+        and hit.n < len(row.passages)
+        and line_sha(hit_line(made := shown_again(row, hit.n, hit.said_again), session.timezone)) == hit.sha
+    ]
+    return BegunTurn(start, hits, said.result(ends_ms))
+
+
+_AGAIN = RecallCommand("", include_superseded=True)
+
+
+def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> dict[str, str]:
+    """What other conversations said, as far as it was not taken back. No read where none was told."""
+    places = {i: place for i, _ in start.updates if is_event_id(i) and (place := event_place(i))}
+    if not places:
+        return {}
+    logs = {session: scope.keys.of_session(session) for session, _ in places.values()}
+    events = {i: logs[session].event(seq) for i, (session, seq) in places.items()}
+    found = scope.ports.table.get_many([*events.values(), *(keys.session_head for keys in logs.values())])
+    lines: dict[str, str] = {}
+    for i, (session, seq) in places.items():
+        item, log = found.get(events[i]), found.get(logs[session].session_head)
+        if item is None or log is None or item["incarnation"] != head.incarnation:
+            continue
+        there = rows.read_session(log)
+        if not holds(there.retracted, seq):
+            told = told_of(session, [rows.read_event(item)], None, there.timezone)
+            lines |= {f"{JUST_SAID} {one.line}": i for one in told}
+    return lines

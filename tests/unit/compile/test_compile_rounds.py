@@ -1,0 +1,196 @@
+"""A loop of tool calls: every prompt of a turn shows what its first one did, byte by byte
+(docs/rules/compile.md#rounds)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from neve.domain.records.memories import Kind
+from neve.domain.records.sessions import EventType
+from neve.store import rows
+from neve.store.sessions.prompts import RETENTION
+from neve.usecases.compile.compile_context import Compiled
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.unit.compile.compile_world import compiled, session
+from tests.unit.recall_world import RecallWorld
+
+ASKED = "Is there any tea at home?"
+FORMS = ["anthropic", "openai", "openai_responses", "ai_sdk", "gemini"]
+
+
+@pytest.fixture
+def tea(world: RecallWorld) -> RecallWorld:
+    assert read_pack(world.user().of_session("s1")).state == "ready"
+    world.remember("tea is at home in the blue tin")
+    world.remember("tea at home is green")
+    world.pump()
+    return world
+
+
+def round_of(world: RecallWorld, n: int, **more: Any) -> None:
+    data = {"tool_use_id": f"t{n}", "name": "look"}
+    events = [
+        NewEvent(EventType.TOOL_CALL, "", event_data={**data, "args": {"n": n}}, **more),
+        NewEvent(EventType.TOOL_RESULT, f"nothing in drawer {n}", event_data=data),
+    ]
+    append_events(session(world), events)
+
+
+def messages(made: Compiled) -> list[Any]:
+    assert made.request is not None
+    key = next(key for key in ("messages", "input", "contents") if key in made.request)
+    return list(_without_marks(made.request[key]))
+
+
+def _without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_marks(v) for k, v in value.items() if k not in ("cache_control", "providerOptions")}
+    return [_without_marks(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("in_log", [True, False], ids=["appended", "sent"])
+def test_six_rounds_each_begin_with_the_whole_prompt_before(tea: RecallWorld, form: str, in_log: bool) -> None:
+    if in_log:
+        tea.say(ASKED)
+    first = compiled(tea, message=None if in_log else ASKED, retrieval="auto", format=form)
+    assert len(first.plan.shown_hits) == 2 and "neve-retrieved" in json.dumps(first.request)
+    if not in_log:
+        tea.say(ASKED)
+    before = messages(first)
+    for n in range(6):
+        tea.clock.advance(timedelta(seconds=75))
+        tea.remember(f"tea of round {n} is at home")
+        round_of(tea, n)
+        tea.pump()
+        made = compiled(tea, message=None, retrieval="auto", format=form)
+        now = messages(made)
+        assert now[: len(before)] == before
+        assert "neve-" not in json.dumps(now[len(before) :]) and made.recall_id == first.recall_id
+        assert made.plan.shown_hits == first.plan.shown_hits and made.transparency == first.transparency
+        before = now
+
+
+def test_the_next_message_ends_it(tea: RecallWorld) -> None:
+    tea.say(ASKED)
+    compiled(tea, message=None, retrieval="auto")
+    round_of(tea, 1)
+    compiled(tea, message=None, retrieval="auto")
+    tea.say("And coffee at home?")
+    made = compiled(tea, message=None, retrieval="none")
+    assert "neve-session" in json.dumps(messages(made)[-1])
+    assert json.dumps(messages(made)).count("neve-session") == 2  # opened and closed once
+
+
+def test_what_was_deleted_since_is_left_out_and_the_rest_stands(tea: RecallWorld) -> None:
+    tea.say(ASKED)
+    first = compiled(tea, message=None, retrieval="auto")
+    gone, stays = first.plan.shown_hits
+    round_of(tea, 1)
+    delete_memory(tea.user(), gone, None)
+    made = compiled(tea, message=None, retrieval="auto")
+    assert made.plan.shown_hits == (stays,)
+    text = json.dumps(messages(made))
+    assert gone not in text and stays in text
+    assert any(gone in one.items for one in made.plan.pruned)
+    round_of(tea, 2)
+    assert messages(compiled(tea, message=None, retrieval="auto"))[: len(messages(made))] == messages(made)
+
+
+def test_a_turn_without_a_first_prompt_begins_with_the_one_in_its_round(tea: RecallWorld) -> None:
+    """Whoever asks for the first time in a round gets what the message finds, in front of the message."""
+    tea.say(ASKED)
+    round_of(tea, 1)
+    first = compiled(tea, message=None, retrieval="auto")
+    assert len(first.plan.shown_hits) == 2
+    asked, _, results = messages(first)
+    assert "neve-retrieved" in asked["content"][0]["text"] and asked["content"][-1]["text"] == ASKED
+    assert [block["type"] for block in results["content"]] == ["tool_result"]
+    tea.clock.advance(timedelta(seconds=60))
+    round_of(tea, 2)
+    assert messages(compiled(tea, message=None, retrieval="auto"))[:3] == messages(first)
+
+
+def test_another_turn_than_the_one_that_was_compiled_begins_anew(tea: RecallWorld) -> None:
+    tea.say("Good morning.", "Hello.")
+    first = compiled(tea, message="coffee?", retrieval="auto")
+    assert first.plan.shown_hits == ()
+    tea.say("coffee?", "None.", ASKED)
+    round_of(tea, 1)
+    assert len(compiled(tea, message=None, retrieval="auto").plan.shown_hits) == 2
+
+
+def test_a_message_that_was_edited_is_another_turn(tea: RecallWorld) -> None:
+    first = compiled(tea, message="coffee?", retrieval="auto")
+    tea.say("coffee?")
+    seq = first.material.session_state.session.last_seq + 1 if first.material.session_state else 0
+    retract_events(session(tea), Retract(seq, None, "edited"))
+    tea.say(ASKED)
+    round_of(tea, 1)
+    assert len(compiled(tea, message=None, retrieval="auto").plan.shown_hits) == 2
+
+
+def test_a_prompt_of_more_than_seven_days_ago_is_not_known(tea: RecallWorld) -> None:
+    tea.say(ASKED)
+    before = messages(compiled(tea, message=None, retrieval="none"))
+    round_of(tea, 1)
+    tea.clock.advance(RETENTION + timedelta(seconds=1))
+    assert messages(compiled(tea, message=None, retrieval="none"))[:1] != before
+
+
+def test_no_words_are_kept_of_a_prompt(tea: RecallWorld) -> None:
+    tea.say(ASKED)
+    compiled(tea, message=None, retrieval="auto", task=None)
+    page = tea.rows.query(session(tea).keys.ledger, prefix="PRM#", limit=10)
+    text = json.dumps([dict(item) for item in page.items])
+    assert len(page.items) == 1 and "tea" not in text and "tin" not in text
+
+
+def test_a_dry_run_keeps_nothing(tea: RecallWorld) -> None:
+    made = compiled(tea, dry_run=True)
+    assert made.prompt_id is None
+    assert tea.rows.query(session(tea).keys.ledger, prefix="PRM#", limit=10).items == []
+
+
+def test_what_was_told_as_new_stands_as_it_was_told(tea: RecallWorld) -> None:
+    tea.remember("The kettle is broken.", kind=Kind.NOTE)
+    tea.pump()
+    tea.say("Morning.")
+    first = compiled(tea, message=None)
+    assert "kettle is broken" in json.dumps(messages(first))
+    round_of(tea, 1)
+    tea.remember("The kettle was mended.", kind=Kind.NOTE)
+    tea.pump()
+    made = compiled(tea, message=None)
+    assert messages(made)[: len(messages(first))] == messages(first)
+    assert "mended" not in json.dumps(messages(made))
+
+
+def test_what_was_just_said_elsewhere_stays_when_it_has_been_observed(tea: RecallWorld) -> None:
+    """The observer takes it within seconds: the turn goes on with the words that it began with."""
+    tea.open(session="s2")
+    tea.say("I keep the tea at my sister's now.", "Noted.", session="s2")
+    tea.say("Morning.")
+    first = compiled(tea, message=None)
+    assert "my sister's" in json.dumps(messages(first))
+    keys = tea.user().of_session("s2").keys
+    item = tea.rows.get(keys.marker)
+    assert item is not None
+    tea.rows.write([rows.put_marker(keys, replace(rows.read_marker(item), observed_seq=2))])
+    round_of(tea, 1)
+    assert messages(compiled(tea, message=None))[: len(messages(first))] == messages(first)
+    assert "my sister's" not in json.dumps(messages(compiled(tea, message="And now?")))
+
+
+def test_a_ledger_that_cannot_be_written_is_said_and_the_prompt_has_no_id(tea: RecallWorld) -> None:
+    tea.broken("ledger=error")
+    made = compiled(tea)
+    assert made.prompt_id is None and made.degraded == ["ledger:error"]
