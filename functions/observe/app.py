@@ -6,6 +6,7 @@ from neve import wiring
 from neve.http.answers.events import appended_answer, messages_answer
 from neve.http.answers.job import ended_answer, job_answer, job_once, observation_answer, staged_job
 from neve.http.answers.uploads import upload_target
+from neve.http.answers.usage import usage_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.jobs import jobs as j
@@ -18,7 +19,6 @@ from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.retract.retract_events import retract_events
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.tenants.report_usage import report_usage
 
 router = Router("observe", wiring.prepare())
 handler = router.handle
@@ -55,9 +55,4 @@ router.on(j.END)(
     lambda call: job_once(call, lambda: ended_answer(call.user, end_session(call.session, call.body.outcome)))
 )
 router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
-
-
-@router.on(u.REPORT_USAGE)
-def report(call: Call[Nothing, u.ReportUsageBody]) -> Answer:
-    session = call.user.of_session(call.body.session_id)
-    return Answer(body=u.ReportedUsageOut.of(report_usage(session, call.body.report(), call.idempotency)))
+router.on(u.REPORT_USAGE)(usage_answer)

@@ -13,17 +13,21 @@ from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage
+from neve.domain.tenants.provider_usage import Tokens
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Key
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
+from neve.store.sessions.prompts import RETENTION
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.pack.purge_versions import purge_versions
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 from neve.usecases.tenants.prompt_usage import user_days
-from neve.usecases.tenants.report_usage import NewReport, report_usage
+from neve.usecases.tenants.report_usage import NewReport, report_prompt, report_usage
 from neve.usecases.tenants.tenant_usage import tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.world import World
@@ -253,3 +257,58 @@ def test_prices_survive_being_stored(world: World) -> None:
     item = world.table.get(Key("TENANTS", "acme"))
     assert item is not None
     assert read_tenant(item).policy.prices == policy.prices
+
+
+# --- by the prompt's id -----------------------------------------------------------------------------
+
+TOKENS = Tokens(50, 900, 50, 5)
+
+
+def prompt_of(world: World, session: str = "s1") -> str:
+    made = compile_context(world.user().of_session(session), CompileCommand("Hello.", retrieval="none"))
+    assert made.prompt_id is not None
+    return made.prompt_id
+
+
+def test_a_prompt_is_counted_once_with_the_session_and_pack_that_it_had(world: World) -> None:
+    first = prompt_of(world)
+    made = report_prompt(world.user(), first, MODEL, TOKENS)
+    assert report_prompt(world.user(), first, MODEL, replace(TOKENS, output=6)) == made
+    assert (totals(world).reports, totals(world).output) == (1, 5)
+    prompts = get_session(world.user().of_session("s1")).prompts
+    assert prompts is not None and prompts.last is not None and prompts.last.pack_version == 1
+    report_prompt(world.user(), prompt_of(world), MODEL, TOKENS)
+    assert totals(world).reports == 2
+
+
+def test_a_lost_answer_of_a_prompt_counts_once(world: World) -> None:
+    prompt = prompt_of(world)
+    world.table.lose_response = True
+    first = report_prompt(world.user(), prompt, MODEL, TOKENS)
+    assert report_prompt(world.user(), prompt, MODEL, TOKENS) == first
+    assert totals(world).reports == 1
+
+
+def test_what_stood_before_the_pack_is_known(world: World) -> None:
+    report_prompt(world.user(), prompt_of(world), MODEL, TOKENS)
+    command = CompileCommand("Hello.", retrieval="none", instructions=("Be brief.",))
+    other = compile_context(world.user().of_session("s1"), command)
+    report_prompt(world.user(), prompt_of(world), MODEL, TOKENS)
+    made = report_prompt(world.user(), str(other.prompt_id), MODEL, replace(TOKENS, cache_read=0))
+    assert made.collapse is not None and made.collapse.reason == "prefix_changed"
+
+
+@pytest.mark.parametrize("asked", ["prm_nothing", "x"])
+def test_a_prompt_that_is_not_there_is_not_found(world: World, asked: str) -> None:
+    with pytest.raises(NeveError) as refused:
+        report_prompt(world.user(), asked, MODEL, TOKENS)
+    assert refused.value.code == "prompt_not_found"
+
+
+def test_a_prompt_of_another_user_or_of_long_ago_is_not_found(world: World) -> None:
+    prompt = prompt_of(world)
+    with pytest.raises(NeveError, match="not found"):
+        report_prompt(world.user("bob"), prompt, MODEL, TOKENS)
+    world.clock.at += RETENTION
+    with pytest.raises(NeveError, match="not found"):
+        report_prompt(world.user(), prompt, MODEL, TOKENS)

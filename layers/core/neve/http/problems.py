@@ -35,6 +35,7 @@ PROBLEMS: dict[str, Kind] = {
     "memory_not_found": Kind(404, "There is no such memory"),
     "pack_version_not_found": Kind(404, "There is no such pack version"),
     "document_not_found": Kind(404, "There is no such document"),
+    "prompt_not_found": Kind(404, "There is no such prompt, or it is more than seven days old"),
     "recall_not_found": Kind(404, "There is no such recall"),
     "job_not_found": Kind(404, "There is no such job"),
     "inbox_item_not_found": Kind(404, "There is no such inbox item"),

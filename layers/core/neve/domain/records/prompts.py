@@ -9,6 +9,8 @@ from typing import Any
 
 from neve.domain.records.sessions import Event, EventType, Spans
 
+PREFIX_PARTS = ("tools", "static", "system", "instructions")
+"""What stands before the pack."""
 _SHA_LENGTH = 16
 """Hex digits: lines of one prompt are told apart by them."""
 

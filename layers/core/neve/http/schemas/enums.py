@@ -66,6 +66,7 @@ CollapseReason = TypeAliasType(
 PromptFormat = TypeAliasType("PromptFormat", Literal["anthropic", "openai", "openai_responses", "ai_sdk", "gemini"])
 Retrieval = TypeAliasType("Retrieval", Literal["auto", "tools", "both", "none"])
 ImagesShown = TypeAliasType("ImagesShown", Literal["all", "recent", "none"])
+CacheTtl = TypeAliasType("CacheTtl", Literal["5m", "1h"])
 BreakpointPlace = TypeAliasType("BreakpointPlace", Literal["static", "system", "previous", "history"])
 
 # recall

@@ -1,4 +1,5 @@
-"""E18: what a model's answer says of its prompt's tokens, counted for the session, the user and the user's day."""
+"""E18: what a model's answer says of its prompt's tokens, counted for the session, the user and the user's day. A
+prompt that Neve compiled is reported by its id, once."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from datetime import datetime
 from neve.domain.errors import not_found
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.packs import Trigger
+from neve.domain.records.prompts import PREFIX_PARTS, PromptRecord
+from neve.domain.records.users import UserHead
 from neve.domain.tenants.prices import price_of
 from neve.domain.tenants.prompt_cache import (
     Counted,
@@ -17,11 +20,13 @@ from neve.domain.tenants.prompt_cache import (
     SessionPrompts,
     count_report,
 )
+from neve.domain.tenants.provider_usage import Tokens
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
-from neve.scope import SessionScope
+from neve.scope import SessionScope, UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.sessions.prompts import put_prompt, read_prompt
 from neve.store.tenants.prompt_usage import (
     put_day_prompts,
     put_session_prompts,
@@ -37,6 +42,9 @@ MAX_WRITE_IDS = 4
 """How many reports' ids a session's row holds: a writer whose answer was lost finds its own behind three others."""
 WRITE_ID_LENGTH = SHA_LENGTH = 16
 """Characters of what only has to differ."""
+
+NO_PART = "none"
+"""In place of a sha256, so that a part which comes or goes is another prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +74,45 @@ class NewReport:
         )
 
 
-def report_usage(scope: SessionScope, new: NewReport, idempotency_key: IdempotencyKey | None = None) -> ReportedUsage:
+def report_prompt(
+    scope: UserScope, prompt_id: str, model: str, tokens: Tokens, idempotency_key: IdempotencyKey | None = None
+) -> ReportedUsage:
+    """The usage of a prompt that was compiled: its row says the session, the pack and what stood before that, and that
+    it was reported. One read, then as ``report_usage``. The same prompt again gets the first answer.
+
+    Raises NeveError: prompt_not_found besides. Raises StoreUnavailable."""
+    prompt = _prompt(scope, prompt_id, scope.ports.table.get(scope.keys.prompt(prompt_id)))
+    new = NewReport(
+        model=model,
+        pack_version=prompt.pack_version,
+        input=tokens.input,
+        cache_read=tokens.cache_read,
+        cache_write=tokens.cache_write,
+        output=tokens.output,
+        prefix={part: prompt.prefix.get(part, NO_PART) for part in PREFIX_PARTS},
+    )
+    return report_usage(scope.of_session(prompt.session_id), new, idempotency_key, prompt_id)
+
+
+def _prompt(scope: UserScope, prompt_id: str, item: Item | None) -> PromptRecord:
+    """Raises prompt_not_found."""
+    if rows.live(item, scope.ports.clock.now()) is None or item is None:
+        raise not_found("prompt", prompt_id)
+    return read_prompt(item)
+
+
+def report_usage(
+    scope: SessionScope,
+    new: NewReport,
+    idempotency_key: IdempotencyKey | None = None,
+    prompt_id: str | None = None,
+) -> ReportedUsage:
     """One batch read (one read more for a pack version that the session neither serves nor reported last) and one
     transaction. The same Idempotency-Key again gets the first answer.
 
     Raises NeveError: session_not_found, pack_version_not_found, idempotency_mismatch, erasing, user_closed, conflict.
     Raises StoreUnavailable; with an Idempotency-Key the call may then be repeated safely."""
-    write = _Report(scope, new, idempotency_key, scope.ports.ids.token()[:WRITE_ID_LENGTH])
+    write = _Report(scope, new, idempotency_key, scope.ports.ids.token()[:WRITE_ID_LENGTH], prompt_id)
     return transact(scope.ports, write.attempt)
 
 
@@ -84,6 +124,7 @@ class _Report:
     new: NewReport
     idempotency_key: IdempotencyKey | None
     write_id: str
+    prompt_id: str | None = None
     tried: ReportedUsage | None = None
 
     def attempt(self) -> ReportedUsage:
@@ -99,6 +140,9 @@ class _Report:
                 return read_answer(first.body)
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
+        prompt = self._of_prompt(found, head)
+        if prompt is not None and prompt.reported is not None:
+            return read_answer(dict(prompt.reported))
         if keys.session_head not in found or keys.epoch not in found:
             raise not_found("session", self.scope.session)
         epoch = rows.read_epoch(found[keys.epoch])
@@ -111,14 +155,26 @@ class _Report:
             reply = StoredReply(200, stored_answer(self.tried))
             used_up = found.get(idempotency.row_key(keys, self.idempotency_key))
             ops.append(idempotency.done(keys, self.idempotency_key, reply, now, idempotency.taken_over(used_up)))
+        if prompt is not None:
+            ops.append(put_prompt(keys, replace(prompt, reported=stored_answer(self.tried)), head.incarnation))
         self.scope.ports.table.write(ops)
         return self.tried
+
+    def _of_prompt(self, found: dict[Key, Item], head: UserHead) -> PromptRecord | None:
+        """Raises prompt_not_found, also for one of an earlier incarnation."""
+        if self.prompt_id is None:
+            return None
+        item = found.get(self.scope.keys.prompt(self.prompt_id))
+        of_now = item if item and item["incarnation"] == head.incarnation else None
+        return _prompt(self.scope, self.prompt_id, of_now)
 
     def _keys_to_read(self, day: Key) -> list[Key]:
         keys = self.scope.keys
         wanted = [keys.head, keys.session_head, keys.epoch, keys.session_prompts, keys.user_prompts, day]
         if self.idempotency_key:
             wanted.append(idempotency.row_key(keys, self.idempotency_key))
+        if self.prompt_id is not None:
+            wanted.append(keys.prompt(self.prompt_id))
         return wanted
 
     def _trigger(self, epoch: SessionEpoch, before: SessionPrompts) -> Trigger | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -21,7 +21,7 @@ from neve.domain.tails.told import UTTERED
 from neve.domain.tenants.policy import Profile
 from neve.domain.tenants.static_prefix import lint
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.enums import BreakpointPlace, ImagesShown, PromptFormat, Queued, Retrieval
+from neve.http.schemas.enums import BreakpointPlace, CacheTtl, ImagesShown, PromptFormat, Queued, Retrieval
 from neve.http.schemas.fields import Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
@@ -58,12 +58,12 @@ class TaskStateBody(Body):
 class CacheControlBody(Body):
     """As Anthropic takes it."""
 
-    type: Literal[ephemeral]
-    ttl: Literal["5m", "1h"] | None = None
+    type: Literal["ephemeral"]
+    ttl: CacheTtl | None = None
 
 
 class SystemBlockBody(Body):
-    type: Literal[text]
+    type: Literal["text"]
     text: Line
     cache_control: CacheControlBody | None = Field(
         default=None, description="The caller's own mark. Neve sets one less of its own."

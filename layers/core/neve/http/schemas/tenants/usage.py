@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from neve.domain.errors import invalid
 from neve.domain.tenants.prompt_cache import Collapse, PackChange, PromptTotals, ReportedUsage, SessionPrompts
+from neve.domain.tenants.provider_usage import TAKEN, Tokens, WrongUsage, read_usage
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.enums import CollapseReason, Trigger
 from neve.http.schemas.fields import Filled, Identifier, Name, whole_number
 from neve.usecases.tenants.report_usage import NewReport
 
 PICO = 1e12
-MAX_TOKENS = 10_000_000
 MAX_DAYS = 92
+UNKNOWN_MODEL = "unknown"
+"""Has no price."""
 USD_DIGITS, RATE_DIGITS = 9, 6
 
 Word = Annotated[Filled, Field(max_length=64)]
 """As it is sent: two names that were made one would lose a part."""
-Count = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
 def usd(pico: int) -> float:
@@ -30,32 +32,66 @@ def usd(pico: int) -> float:
 # --- the report ---------------------------------------------------------------------------------
 
 
-class TokensBody(Body):
-    """As the provider's answer counts them. OpenAI's `prompt_tokens` include what was read and written: take it off."""
-
-    input: Count = Field(description="Of the prompt, neither read from the cache nor written to it.")
-    cache_read: Count = 0
-    cache_write: Count = 0
-    output: Count
-
-
 class ReportUsageBody(Body):
-    session_id: Identifier
-    pack_version: int = Field(ge=0, le=10**8, description="Of the pack in the prompt; 0 for a prompt without one.")
-    model: Name = Field(max_length=200, description="As the provider names it: its price is looked up by it.")
-    usage: TokensBody
+    prompt_id: Annotated[Filled, Field(max_length=128)] | None = Field(
+        default=None,
+        description="Of the prompt, as it was compiled. It says the session and the pack, and counts once.",
+    )
+    session_id: Identifier | None = Field(default=None, description="Required without `prompt_id`.")
+    pack_version: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**8,
+        description="Required without `prompt_id`: of the pack in the prompt; 0 for a prompt without one.",
+    )
+    model: Annotated[Name, Field(max_length=200)] | None = Field(
+        default=None,
+        description="As the provider names it: its price is looked up by it. Required without `prompt_id`; with it the"
+        " policy's `chat_model` unless said.",
+    )
+    usage: dict[str, JsonValue] = Field(
+        min_length=1,
+        max_length=64,
+        description=f"The provider's own object as it is: {TAKEN}.",
+        examples=[
+            {"input_tokens": 50, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 0, "output_tokens": 40},
+            {"prompt_tokens": 950, "completion_tokens": 40, "prompt_tokens_details": {"cached_tokens": 900}},
+            {"input": 50, "cache_read": 900, "cache_write": 0, "output": 40},
+        ],
+    )
     prefix_sha256: dict[Word, Word] = Field(
         default_factory=dict,
         max_length=8,
         description="Of the parts that stand before the pack, by name: two reports that differ in a part that both name"
-        " have another prefix.",
+        " have another prefix. With `prompt_id` they are known.",
     )
 
+    @model_validator(mode="after")
+    def _of_one_prompt(self) -> ReportUsageBody:
+        """Raises 422 naming the field."""
+        named = {name: getattr(self, name) for name in ("session_id", "pack_version")}
+        if self.prompt_id is not None:
+            if given := [name for name, value in named.items() if value is not None]:
+                raise invalid(given[0], "is known of a prompt that is named by prompt_id: leave it out")
+            return self
+        missing = [name for name, value in (named | {"model": self.model}).items() if value is None]
+        if missing:
+            raise invalid(missing[0], "is required without prompt_id")
+        return self
+
+    def tokens(self) -> Tokens:
+        """Raises 422 for a shape that is not taken."""
+        try:
+            return read_usage(self.usage)
+        except WrongUsage as wrong:
+            raise invalid(wrong.field, wrong.why) from wrong
+
     def report(self) -> NewReport:
-        tokens = self.usage
+        """Of a prompt without an id."""
+        tokens = self.tokens()
         return NewReport(
-            model=self.model,
-            pack_version=self.pack_version,
+            model=self.model or UNKNOWN_MODEL,
+            pack_version=self.pack_version or 0,
             input=tokens.input,
             cache_read=tokens.cache_read,
             cache_write=tokens.cache_write,
@@ -243,13 +279,14 @@ REPORT_USAGE = Operation(
     tag="service",
     summary="What the tokens of a prompt were, as the model's answer says.",
     description=(
-        "Once for each answer of a model, with an `Idempotency-Key`: every call without one counts. The sums are in"
+        "Once for each answer of a model. A prompt that is named by its `prompt_id` counts once; without one, every"
+        " call without an `Idempotency-Key` counts. The sums are in"
         " `userStats`, `tenantUsage` and the session."
     ),
     scope="chat",
     query=Nothing,
     body=ReportUsageBody,
     responses={200: Response("What it added, and the session's sums.", ReportedUsageOut)},
-    codes=("session_not_found", "pack_version_not_found", *USER_WRITE),
+    codes=("session_not_found", "prompt_not_found", "pack_version_not_found", *USER_WRITE),
     idempotent=True,
 )
