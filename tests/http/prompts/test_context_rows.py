@@ -239,7 +239,8 @@ def test_d09_the_breakpoints_are_where_something_ends(user: Person) -> None:
     user.remember("User keeps bees.")
     user.open("s1")
     talk(user, "s1", 2)
-    made = user.context("s1", "And now?", instructions=["Be brief."])
+    long = {"instructions": [filler(4_500)]}
+    made = user.context("s1", "And now?", **long)
     marked = ["cache_control" in block for block in made["request"]["system"]]
     assert marked == [False, True]
     assert [point["at"] for point in made["report"]["breakpoints"]] == ["system", "history"]
@@ -247,7 +248,7 @@ def test_d09_the_breakpoints_are_where_something_ends(user: Person) -> None:
     assert messages[-2]["content"][-1]["cache_control"] == {"type": "ephemeral"}
     assert "cache_control" not in json.dumps(messages[-1])
     talk(user, "s1", 10)
-    longer = user.context("s1", "And now?")
+    longer = user.context("s1", "And now?", **long)
     points = [point["at"] for point in longer["report"]["breakpoints"]]
     assert points == ["system", "previous", "history"]
     marks = [n for n, message in enumerate(longer["request"]["messages"]) if "cache_control" in json.dumps(message)]

@@ -187,3 +187,60 @@ def version_behind_a_horizon(user: Person) -> int:
         user.append("s1", user_message(filler(6_000)), answered(filler(6_000)))
     assert user.compact("s1")["result"]["outcome"] == "covered"
     return int(user.pack("s1")["pack_version"])
+
+
+PROVIDERS: dict[str, Json] = {
+    "anthropic": {
+        "input_tokens": 1_000,
+        "cache_read_input_tokens": 9_000,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": 100,
+    },
+    "openai": {"prompt_tokens": 10_000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 9_000}},
+    "openai_responses": {
+        "input_tokens": 10_000,
+        "input_tokens_details": {"cached_tokens": 9_000},
+        "output_tokens": 100,
+        "total_tokens": 10_100,
+    },
+    "ai_sdk": {"inputTokens": 10_000, "inputTokenDetails": {"cacheReadTokens": 9_000}, "outputTokens": 100},
+    "gemini": {"promptTokenCount": 10_000, "cachedContentTokenCount": 9_000, "candidatesTokenCount": 100},
+    "neve": {"input": 1_000, "cache_read": 9_000, "output": 100},
+}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("shape", PROVIDERS)
+def test_a38_a_compiled_prompt_is_reported_once_with_its_providers_counts(user: Person, shape: str) -> None:
+    user.open("s1")
+    made = user.context("s1", "Hello.", retrieval="none")
+    body = {"prompt_id": made["prompt_id"], "usage": PROVIDERS[shape], "model": "claude-opus-5-5"}
+    first = user.expect(200, "POST", "/usage", body)
+    assert first["hit_rate"] == 0.9 and first["money"]["cost_usd"] == 0.0078
+    assert user.expect(200, "POST", "/usage", {**body, "usage": PROVIDERS["neve"] | {"output": 7}}) == first
+    assert sums(user.session("s1")["usage"])[:2] == (1, 0.9)
+    unnamed = user.context("s1", "Hello again.", retrieval="none")["prompt_id"]
+    told = user.expect(200, "POST", "/usage", {"prompt_id": unnamed, "usage": PROVIDERS[shape]})
+    assert "unpriced" in told and told["session"]["reports"] == 2
+
+
+@pytest.mark.live
+def test_a38_a_report_that_cannot_be_is_refused_by_field(
+    user: Person, person: Callable[[ApiClient], Person], api: ApiClient
+) -> None:
+    user.open("s1")
+    prompt = user.context("s1", "Hello.", retrieval="none")["prompt_id"]
+    own = PROVIDERS["neve"]
+    for body, field in (
+        ({"prompt_id": prompt, "usage": {"tokens": 5}}, "usage"),
+        ({"prompt_id": prompt, "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
+        ({"prompt_id": prompt, "usage": own, "session_id": "s1"}, "session_id"),
+        ({"prompt_id": prompt, "usage": own, "pack_version": 1}, "pack_version"),
+        ({"usage": own}, "session_id"),
+        ({"usage": own, "session_id": "s1", "pack_version": 0}, "model"),
+    ):
+        assert user.expect(422, "POST", "/usage", body)["errors"][0]["field"] == field
+    for someone in (user, person(api)):
+        asked = {"prompt_id": "prm_0000" if someone is user else prompt, "usage": own}
+        assert someone.expect(404, "POST", "/usage", asked)["code"] == "prompt_not_found"
+    assert "prompt_id" not in user.context("s1", "Hello.", dry_run=True)
