@@ -124,7 +124,7 @@ def test_an_unknown_shape_is_told_what_is_taken() -> None:
 )
 def test_the_prompt_is_as_long_in_every_shape(read: int, write: int, rest: int, output: int) -> None:
     whole, details = read + write + rest, {"cached_tokens": read, "cache_write_tokens": write}
-    same = [
+    same: list[dict[str, Any]] = [
         {
             "input_tokens": rest,
             "cache_read_input_tokens": read,
