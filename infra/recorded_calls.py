@@ -64,6 +64,8 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
         ("s3:GetObject", "bucket/packs/*"): "in one process the pack function has read the pack before",
+        ("s3:GetObject", "bucket/uploads/*"): "an upload that a turn appends",
+        ("s3:DeleteObject", "bucket/images/*"): "what a turn brought that was refused when its images were stored",
     },
     "index": {
         ("s3:DeleteObject", "bucket/documents/*"): "left by a deletion whose process died behind its commit",

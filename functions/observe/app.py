@@ -29,7 +29,7 @@ def append(call: Call[Nothing, e.AppendBody]) -> Answer:
     return appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
 
 
-router.on(m.APPEND_MESSAGES)(messages_answer)
+router.on(m.APPEND_MESSAGES)(lambda call: messages_answer(call, call.body))
 
 
 @router.on(e.LIST_EVENTS)

@@ -1,4 +1,5 @@
-"""E7, E8, E11, E12: recall, the whole prompt, the tools of a language model, and the ledger of recalls."""
+"""E7, E8, E11, E12, and one call a turn: recall, the whole prompt, the tools of a language model, and the ledger of
+recalls."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ from typing import Any
 
 from neve import wiring
 from neve.http.answers.recall import context_answer, conversation_answer, recall_answer, tool_answer
+from neve.http.answers.turn import turn_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.compile import context as c
 from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
+from neve.http.schemas.sessions import turn as n
 from neve.usecases.documents.read_document import read_document
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall_and_record
@@ -41,6 +44,7 @@ router.on(t.RECALL_MEMORY)(_tool)
 router.on(t.SEARCH_KNOWLEDGE)(_tool)
 router.on(t.SEARCH_CONVERSATION)(lambda call: conversation_answer(call, _ready(call)))
 router.on(c.COMPILE)(lambda call: context_answer(call, _ready(call)))
+router.on(n.TURN)(lambda call: turn_answer(call, lambda: _ready(call)))
 
 
 @router.on(t.READ_DOCUMENT)

@@ -27,7 +27,7 @@ GROUPS: Mapping[str, Group] = {
     "E2": Group(
         "Log and uploads",
         "sessions.md#log",
-        ("appendEvents", "appendMessages", "retractEvents", "listEvents", "createUpload"),
+        ("appendEvents", "appendMessages", "turn", "retractEvents", "listEvents", "createUpload"),
     ),
     "E3": Group("Observe, and a user's jobs", "observe.md", ("observeSession", "readJob")),
     "E4": Group("Compact", "compact.md", ("compactSession",)),

@@ -11,7 +11,10 @@ import pytest
 from infra.recorded_calls import COMMITTED, NOT_IN_EVERY_RECORDING, Grant, read
 from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary
 from neve.domain.records.jobs import Job
+from neve.domain.records.markers import SessionMarker
 from neve.domain.records.packs import PackEntry, PackManifest, PackPointer
+from neve.domain.records.sessions import SessionHead
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.store import rows
 from neve.store.keys import SessionKeys
@@ -53,12 +56,17 @@ def test_nobody_scans_and_nobody_deletes_a_store() -> None:
 
 def test_objects_are_deleted_where_somebody_asked_for_it_only() -> None:
     deleting = {name: granted(name) for name in functions() if any(a == "s3:DeleteObject" for a, _ in granted(name))}
-    assert set(deleting) == {"compact", "index", "jobs", "observe", "records"}
+    assert set(deleting) == {"compact", "index", "jobs", "observe", "recall", "records"}
     texts = "bucket/documents/*"
     erased = {"bucket/images/*", "bucket/packs/*", "bucket/uploads/*"}
     refused = {"bucket/images/*"}  # what an append brought that was refused
     for name, allowed in (
-        *(("compact", erased | {texts, "bucket/exports/*"}), ("index", {texts}), ("observe", refused)),
+        *(
+            ("compact", erased | {texts, "bucket/exports/*"}),
+            ("index", {texts}),
+            ("observe", refused),
+            ("recall", refused),
+        ),
         ("records", {"bucket/packs/*", texts}),
     ):
         assert {target for action, target in deleting[name] if action == "s3:DeleteObject"} == allowed
@@ -99,7 +107,8 @@ def test_recall_writes_its_ledger_and_the_authorizer_reads_keys() -> None:
         for function, action in (("recall", "dynamodb:PutItem"), ("authorizer", "dynamodb:GetItem"))
     }
     ledger, prompts = ["T#*#U#*#R", "T#*#SECRET", "HEALTH"], ["T#*#U#*", "T#*#JOB"]
-    assert conditions == {"recall": [ledger, prompts], "authorizer": [["KEY#*"]]}
+    log, turns = ["T#*#U#*#S#*"], ["T#*#U#*"]
+    assert conditions == {"recall": [ledger, prompts, log, turns], "authorizer": [["KEY#*"]]}
     always = [statement for statement in statements("recall") if "Condition" not in statement]
     unconditional = {action for statement in always for action in listed(statement["Action"])}
     assert unconditional.isdisjoint({"dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:UpdateItem"})
@@ -108,9 +117,9 @@ def test_recall_writes_its_ledger_and_the_authorizer_reads_keys() -> None:
 
 
 def test_recall_cannot_write_a_memory() -> None:
-    """What it may write below a user has attributes that are listed: all those of the rows that a prompt leaves behind,
-    and not the text of a memory."""
-    [listed_] = [
+    """What it may write below a user and outside of logs has attributes that are listed: all those of the rows that a
+    prompt and an append leave behind, and not the text of a memory."""
+    listed_, of_append = [
         statement["Condition"]["ForAllValues:StringEquals"]["dynamodb:Attributes"]
         for statement in statements("recall")
         if "ForAllValues:StringEquals" in statement.get("Condition", {})
@@ -134,3 +143,6 @@ def test_recall_cannot_write_a_memory() -> None:
     kept = {field.name for record in (SessionEpoch, Summary, Job, PackManifest) for field in fields(record)}
     assert kept - {"finished_at"} <= set(listed_), "what a record holds, it may have to write; but it ends no job"
     assert {"text", "passages", "fingerprint", "rank_pk", "recent_pk", "content", "observed_seq"}.isdisjoint(listed_)
+    kept = {field.name for record in (SessionHead, SessionMarker, UserHead) for field in fields(record)}
+    assert kept <= set(of_append)
+    assert {"text", "passages", "fingerprint", "rank_pk", "content"}.isdisjoint(of_append)

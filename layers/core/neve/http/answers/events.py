@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from neve import observability
 from neve.domain.privacy.classes import metrics
 from neve.http.calls import Answer, Call
-from neve.http.operations import Nothing
 from neve.http.schemas.sessions.events import AppendedOut
 from neve.http.schemas.sessions.messages import AppendedMessagesOut, MessagesBody
 from neve.usecases.sessions.append_events import Appended
@@ -17,9 +18,8 @@ def appended_answer(appended: Appended) -> Answer:
     return Answer(201, AppendedOut.of(appended))
 
 
-def messages_answer(call: Call[Nothing, MessagesBody]) -> Answer:
-    heard = call.body.heard()
-    appended = append_messages(call.session, heard, call.body.opening(), call.idempotency)
+def messages_answer(call: Call[Any, Any], body: MessagesBody) -> Answer:
+    heard = body.heard()
+    appended = append_messages(call.session, heard, body.opening(), call.idempotency)
     observability.emit_metrics("observe", metrics("Redacted", appended.events.redacted))
-    body = AppendedMessagesOut.of(call.ids["session_id"], heard, appended)
-    return Answer(201 if appended.any_new else 200, body)
+    return Answer(201 if appended.any_new else 200, AppendedMessagesOut.of(call.ids["session_id"], heard, appended))

@@ -20,6 +20,8 @@ from neve.http.schemas.recall.tools import (
     SearchKnowledgeView,
 )
 from neve.ports.engines import Ports
+from neve.scope import SessionScope
+from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.note_legs import note_legs
@@ -71,7 +73,13 @@ def conversation_answer(call: Call[Nothing, SearchConversationBody], cold_start_
 
 
 def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None) -> Answer:
-    made = compile_context(call.user.of_session(call.body.session_id), call.body.command())
+    return prompt_answer(call, call.user.of_session(call.body.session_id), call.body.command(), cold_start_ms)
+
+
+def prompt_answer(
+    call: Call[Any, Any], session: SessionScope, command: CompileCommand, cold_start_ms: float | None
+) -> Answer:
+    made = compile_context(session, command)
     measured = made.metrics() | _started(cold_start_ms)
     if made.recalled is not None:
         note_legs(call.ports, made.recalled.legs)

@@ -116,7 +116,7 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
     """Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is to be answered,
     ``budget_infeasible`` and ``profile_mismatch``; store_unavailable where only the log has what is to be answered, and
     it cannot be read."""
-    _check(scope, command)
+    check_command(scope, command)
     recalls = Recalls(scope, command)
     try:
         return _compiled(scope, command, recalls)
@@ -169,7 +169,7 @@ def _written(row: Task[None]) -> bool:
     return True
 
 
-def _check(scope: SessionScope, command: CompileCommand) -> None:
+def check_command(scope: SessionScope, command: CompileCommand) -> None:
     """Raises 422 for what is no image, and for sections that exceed the total."""
     name_images(scope, command.message or "", "message")
     if command.profile is None:

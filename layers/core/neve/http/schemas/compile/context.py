@@ -70,8 +70,9 @@ class SystemBlockBody(Body):
     )
 
 
-class CompileBody(Body):
-    session_id: Identifier
+class PromptBody(Body):
+    """What a prompt is compiled from, of a session that is named elsewhere."""
+
     message: MessageContent | None = Field(
         default=None,
         description="What the user says now: text or blocks. It is not stored. Where the log ends with it already, it"
@@ -182,6 +183,10 @@ class CompileBody(Body):
         if self.message is None or isinstance(self.message, str):
             return self.message
         return [block.model_dump(exclude_none=True) for block in self.message]
+
+
+class CompileBody(PromptBody):
+    session_id: Identifier
 
 
 # --- the answer -----------------------------------------------------------------------------------

@@ -65,7 +65,9 @@ class FiltersBody(Body):
         )
 
 
-class RecallBody(Body):
+class SearchBody(Body):
+    """What is looked for, from a session that may be named elsewhere."""
+
     query: Query = Field(
         description='The user\'s message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`. Of more '
         "than 1,200 bytes both ends are read, without operators."
@@ -77,9 +79,6 @@ class RecallBody(Body):
         default_factory=lambda: list(_EVERY_SOURCE)
     )
     scope: RecallScope = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
-    session_id: Identifier | None = Field(
-        default=None, description="Where the message was said: what this session's pack holds is not repeated."
-    )
     exclude_ids: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=300)]], Field(max_length=MAX_EXCLUDED)
     ] = Field(default_factory=list)
@@ -96,7 +95,7 @@ class RecallBody(Body):
     )
     debug: bool = False
 
-    def command(self) -> RecallCommand:
+    def command_in(self, session_id: str | None) -> RecallCommand:
         return RecallCommand(
             query=self.query,
             question=self.question,
@@ -104,7 +103,7 @@ class RecallBody(Body):
             mode=self.mode,
             sources=tuple(dict.fromkeys(Source(name) for name in self.sources)),
             scope=self.scope,
-            session_id=self.session_id,
+            session_id=session_id,
             exclude_ids=tuple(dict.fromkeys(self.exclude_ids)),
             filters=self.filters.filters(),
             legs=tuple(dict.fromkeys(self.legs)),
@@ -115,6 +114,15 @@ class RecallBody(Body):
             rerank=self.rerank,
             debug=self.debug,
         )
+
+
+class RecallBody(SearchBody):
+    session_id: Identifier | None = Field(
+        default=None, description="Where the message was said: what this session's pack holds is not repeated."
+    )
+
+    def command(self) -> RecallCommand:
+        return self.command_in(self.session_id)
 
 
 class RecallsQuery(Parameters):

@@ -232,30 +232,40 @@ def check_event_size(event: Any, field: str) -> None:
         raise NeveError("event_too_large", f"{field} {message}.", errors=[FieldError(field, message)])
 
 
-class AppendBody(Body):
-    events: list[NewEventBody] = Field(
+def _sizes(events: Any) -> Any:
+    """Raises NeveError ``event_too_large`` (413): a size is not a matter of grammar."""
+    for n, event in enumerate(events if isinstance(events, list) else []):
+        check_event_size(event, f"events[{n}]")
+    return events
+
+
+def _images(events: list[NewEventBody]) -> list[NewEventBody]:
+    if sum(_images_in(event.content) for event in events if isinstance(event.content, list)) > MAX_IMAGES:
+        raise ValueError(f"must have at most {MAX_IMAGES} images together")
+    return events
+
+
+Events = Annotated[
+    list[NewEventBody],
+    Field(
         min_length=1,
         max_length=MAX_EVENTS,
         description="In order. Each has at most 256 KiB as JSON in UTF-8 and 20 images, all together 48 images.",
-    )
+    ),
+    BeforeValidator(_sizes),
+    AfterValidator(_images),
+]
 
-    @field_validator("events", mode="before")
-    @classmethod
-    def _sizes(cls, events: Any) -> Any:
-        """Raises NeveError ``event_too_large`` (413): a size is not a matter of grammar."""
-        for n, event in enumerate(events if isinstance(events, list) else []):
-            check_event_size(event, f"events[{n}]")
-        return events
 
-    @field_validator("events")
-    @classmethod
-    def _images(cls, events: list[NewEventBody]) -> list[NewEventBody]:
-        if sum(_images_in(event.content) for event in events if isinstance(event.content, list)) > MAX_IMAGES:
-            raise ValueError(f"must have at most {MAX_IMAGES} images together")
-        return events
+class AppendBody(Body):
+    events: Events
 
     def commands(self) -> list[NewEvent]:
-        return [_command(event) for event in self.events]
+        return commands_of(self.events)
+
+
+def commands_of(events: Sequence[NewEventBody]) -> list[NewEvent]:
+    return [_command(event) for event in events]
 
 
 def _command(event: NewEventBody) -> NewEvent:
