@@ -106,10 +106,10 @@ def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
         places = _at_the_end(sent[:length], session)
         if places is not None and _is_no_accident(sent[:length], places, session):
             return [*places, *nothing[length:]]
-    in_order = _in_order(sent, session)
-    there = sum(place is not None for place in in_order)
-    begins = in_order[:1] != [None] and _begins(in_order[:1], session)
-    return in_order if begins and len(sent) >= ENOUGH and 2 * there > len(sent) else nothing
+    counted = _counted(sent, session)
+    there = sum(place is not None for place in counted)
+    is_whole = _begins(counted[:1], session) and len(sent) >= ENOUGH and 2 * there > len(sent)
+    return counted if is_whole else nothing
 
 
 def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | None:
@@ -137,12 +137,8 @@ def _begins(places: Sequence[Occurrence | None], session: Session) -> bool:
     return any(place is not None and place.seq <= session.begins for place in places)
 
 
-def _in_order(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
-    """Each message at its first place behind those of the messages before it."""
-    places: list[Occurrence | None] = []
-    behind = 0
-    for one in sent:
-        place = next((place for place in session.of(one) if place.seq > behind), None)
-        behind = place.seq if place else behind
-        places.append(place)
-    return places
+def _counted(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
+    """Each message where it was said for the first, second … time, as often as the list has it by then: what differs
+    was appended behind the others, so the order does not say."""
+    left = {one.digest: iter(session.of(one)) for one in sent}
+    return [next(left[one.digest], None) for one in sent]

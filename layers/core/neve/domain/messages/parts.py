@@ -59,11 +59,12 @@ def image_of(source: Any, media_type: Any, at: str) -> dict[str, Any] | None:
             at, "must be an address without white space, of at most 2048 characters, or a data: URL in base64"
         )
     data, kind = (found["data"], found["type"] or media_type) if found else (source, media_type)
+    data = _checked(data, at)
     if kind == "image/jpg":
         kind = "image/jpeg"
     if kind in (None, ANY_IMAGE):
         kind = _sniffed(data)
-    return {"type": "image", "media_type": kind, "data": _checked(data, at)} if kind in MEDIA_TYPES else None
+    return {"type": "image", "media_type": kind, "data": data} if kind in MEDIA_TYPES else None
 
 
 def _checked(data: str, at: str) -> str:
