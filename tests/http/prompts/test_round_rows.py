@@ -1,4 +1,4 @@
-"""Rows B33, D42 and D43 of docs/features.md in a loop of tool calls, and E23 for what a model thinks in it."""
+"""Rows B33, D42 and D43 of docs/features.md in a loop of tool calls."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_d42_what_is_deleted_in_a_turn_leaves_its_prompts(user: Person) -> None:
 
 @pytest.mark.live
 @pytest.mark.parametrize("given", ["content", "event_data"])
-def test_e23_what_a_model_thought_comes_back_in_the_open_turn_only(user: Person, given: str) -> None:
+def test_d42_what_a_model_thought_comes_back_in_the_open_turn_only(user: Person, given: str) -> None:
     user.open("s1")
     call, result = round_of("t1")
     if given == "content":
