@@ -34,8 +34,8 @@ router.on(m.APPEND_MESSAGES)(lambda call: messages_answer(call, call.body))
 
 @router.on(e.LIST_EVENTS)
 def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
-    first = call.query.from_seq
-    return Answer(body=fitting(call.query, lambda n, _: e.EventsPage.of(list_events(call.session, first, n))))
+    q, session = call.query, call.session
+    return Answer(body=fitting(q, lambda n, _: e.EventsPage.of(list_events(session, q.from_seq, n, q.metadata))))
 
 
 router.on(r.RETRACT_EVENTS)(

@@ -21,8 +21,9 @@ router.on(s.READ_SESSION)(lambda call: Answer(body=s.SessionOut.of(get_session(c
 
 
 @router.on(s.LIST_SESSIONS)
-def sessions(call: Call[s.Paging, Nothing]) -> Answer:
-    return Answer(body=fitting(call.query, lambda n, at: s.SessionPage.of(*list_sessions(call.user, n, at))))
+def sessions(call: Call[s.SessionsQuery, Nothing]) -> Answer:
+    user, wanted = call.user, call.query.metadata
+    return Answer(body=fitting(call.query, lambda n, at: s.SessionPage.of(*list_sessions(user, n, at, wanted))))
 
 
 @router.on(p.READ_PACK)

@@ -33,7 +33,10 @@ PEEK_S = 30
 EXPUNGE = "index.merge.policy.expunge_deletes_allowed"
 """Percent of a segment that may be deleted without its being merged: 10 unless it is said."""
 EXPUNGED_S, LOOK_S = 90.0, 0.1
-WITH_WORDS = ("own", "words", "tags", "paths", "category", "group", "session_id", "fingerprint", "item_id", "user")
+WITH_WORDS = (
+    *("own", "words", "tags", "metadata", "paths", "category", "group"),
+    *("session_id", "fingerprint", "item_id", "user"),
+)
 """Fields whose terms come from what people said or named."""
 PAGE = 1_000
 

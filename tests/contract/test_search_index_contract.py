@@ -387,6 +387,18 @@ FILTERS: list[tuple[str, SearchFilter, dict[str, Any], dict[str, Any]]] = [
     ("group", SearchFilter(group="g1"), {"group": "g1"}, {"group": "g2"}),
     ("one tag", SearchFilter(tags=("red",)), {"tags": ("blue", "red")}, {"tags": ("reddish",)}),
     ("all tags", SearchFilter(tags=("red", "blue")), {"tags": ("blue", "green", "red")}, {"tags": ("red",)}),
+    (
+        "metadata",
+        SearchFilter(metadata=("project=alpha",)),
+        {"metadata": ("channel=web", "project=alpha")},
+        {"metadata": ("project=alpha-old",)},
+    ),
+    (
+        "all metadata",
+        SearchFilter(metadata=("channel=web", "project=alpha")),
+        {"metadata": ("channel=web", "owner=a=b", "project=alpha")},
+        {"metadata": ("project=alpha",)},
+    ),
     ("path", SearchFilter(path_prefix="/projects"), {"path": "/projects/neve.md"}, {"path": "/projects-old/neve.md"}),
     ("whole path", SearchFilter(path_prefix="/a/b.md"), {"path": "/a/b.md"}, {"path": "/a/b.md.bak"}),
     ("slash", SearchFilter(path_prefix="/a/"), {"path": "/a/b/c"}, {"path": "/ab"}),

@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 class StoredPassage(NamedTuple):
     """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
-    twice; ``tags`` is a JSON array; ``vector`` is normalised; ``terms`` are packed
+    twice; ``tags`` and ``metadata`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
     WEIGHTED_TERMS; ``length`` are the index terms of the passage's message."""
 
     row: int
@@ -42,6 +42,7 @@ class StoredPassage(NamedTuple):
     session_id: str | None
     path: str | None
     tags: str
+    metadata: str
     fingerprint: str
     observed_ms: int
     vector: bytes | None
@@ -59,6 +60,7 @@ NAMED: Final = (
     "session_id",
     "path",
     "tags",
+    "metadata",
     "fingerprint",
 )
 """The attributes that are held as codes of distinct values."""

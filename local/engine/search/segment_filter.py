@@ -22,6 +22,9 @@ def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:
     if where.tags:
         wanted = frozenset(where.tags)
         mask &= snapshot.where("tags", lambda tags: wanted.issubset(json.loads(tags or "[]")))
+    if where.metadata:
+        entries = frozenset(where.metadata)
+        mask &= snapshot.where("metadata", lambda given: entries.issubset(json.loads(given or "[]")))
     if where.path_prefix is not None:
         prefix = where.path_prefix.rstrip("/")
         mask &= snapshot.where("path", lambda path: path is not None and f"{path}/".startswith(f"{prefix}/"))

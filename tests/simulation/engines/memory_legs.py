@@ -60,6 +60,7 @@ def admits(where: SearchFilter, passage: Passage) -> bool:
         and passage.item_id not in where.exclude_ids
         and passage.fingerprint not in where.exclude_fingerprints
         and set(where.tags) <= set(passage.tags)
+        and set(where.metadata) <= set(passage.metadata)
         and _below(where.path_prefix, passage.path)
         and (where.after is None or epoch_ms(passage.observed_at) >= epoch_ms(where.after))
         and (where.before is None or epoch_ms(passage.observed_at) < epoch_ms(where.before))

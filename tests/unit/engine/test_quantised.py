@@ -107,7 +107,24 @@ def test_a_thread_that_gets_no_processor_is_not_waited_for(monkeypatch: MonkeyPa
 def stored(row: int, item: int, n: int, vector: Vectors | None) -> StoredPassage:
     """Of a memory that says nothing."""
     return StoredPassage(
-        *(row, f"i{item:03}", n, 6, 0, "memory", "note", "active", "working", None, None, None, None, "[]", f"{item}"),
+        *(
+            row,
+            f"i{item:03}",
+            n,
+            6,
+            0,
+            "memory",
+            "note",
+            "active",
+            "working",
+            None,
+            None,
+            None,
+            None,
+            "[]",
+            "[]",
+            f"{item}",
+        ),
         observed_ms=0,
         vector=None if vector is None else vector.tobytes(),
         terms=b"",

@@ -19,10 +19,12 @@ from neve.http.model_mistakes import without_nulls
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs, refuse_encoded
 from neve.http.request import Request
-from neve.http.schemas.fields import NAMES, PATH_IDS
+from neve.http.schemas.fields import BY_KEY, NAMES, PATH_IDS
 from neve.ports.engines import Ports
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.tenants.policy_in_force import tenant_scope
+
+METADATA = "metadata"
 
 
 def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
@@ -92,7 +94,16 @@ def _path_ids(request: Request) -> dict[str, str]:
 
 def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
     model: type[BaseModel] = operation.query
-    return check_model(model, given, "query", strict=False)
+    return check_model(model, _by_key(given) if METADATA in model.model_fields else given, "query", strict=False)
+
+
+def _by_key(given: dict[str, str]) -> dict[str, Any]:
+    """With the parameters ``metadata.<key>`` as the members of one."""
+    if METADATA in given:
+        raise invalid(f"query.{METADATA}", f"is asked for by its keys: {BY_KEY}<key>=<value>")
+    plain: dict[str, Any] = {name: value for name, value in given.items() if not name.startswith(BY_KEY)}
+    wanted = {name.removeprefix(BY_KEY): value for name, value in given.items() if name not in plain}
+    return plain | {METADATA: wanted} if wanted else plain
 
 
 def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tuple[BaseModel, Any]:

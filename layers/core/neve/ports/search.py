@@ -19,8 +19,9 @@ class Owner(NamedTuple):
 class SearchFilter:
     """Applied *inside* each leg, before the depth is counted. Empty tuple / None = no restriction.
 
-    ``after`` and ``before`` bound ``observed_at`` (inclusive / exclusive). ``tags``: all of them. ``session_id`` = only
-    that session; ``not_session_id`` = everything outside it. ``path_prefix`` matches whole segments."""
+    ``after`` and ``before`` bound ``observed_at`` (inclusive / exclusive). ``tags``, ``metadata`` (as
+    ``domain.metadata.entries``): all of them. ``session_id`` = only that session; ``not_session_id`` = everything
+    outside it. ``path_prefix`` matches whole segments."""
 
     sources: tuple[Source, ...] = ()
     statuses: tuple[str, ...] = ("active",)
@@ -29,6 +30,7 @@ class SearchFilter:
     category: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
     path_prefix: str | None = None
     session_id: str | None = None
     not_session_id: str | None = None

@@ -167,6 +167,7 @@ def hidden(head: UserHead) -> bool:
 
 
 _NOTHING_OF_A_SESSION: dict[str, Any] = {
+    "metadata": {},
     "retracted": [],
     "erased": [],
     "unwatched": False,
@@ -286,6 +287,8 @@ IMAGES_LEFT = "images_left"
 """Of the row of an event that no longer shows its images: their objects, until they are removed."""
 EXPIRED = "expired"
 """Of the row of an event that retention has begun to remove: it ends that, whatever the policy says by then."""
+OF_WHAT_WAS_SAID = ("name", "event_data", "blocks", "metadata")
+"""Of an event's row, beside its content: what goes when that is erased."""
 _ERASED = {"content": "", "erased": True, "taken_back": True}
 
 
@@ -295,7 +298,7 @@ def read_event(item: Item) -> Event:
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, images_refused=False, taken_back=False, erased=False, rev=1)
+    attributes = _unless_nothing(attributes, metadata={}, images_refused=False, taken_back=False, erased=False, rev=1)
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:
@@ -323,7 +326,7 @@ def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
 def put_erased(item: Item) -> Put:
     """The row of an event without anything of what it said; which event it was, when, and how long stays, and for now
     the names of its images: whoever removes them looks for them there, also after another one that has died."""
-    left = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
+    left = {name: value for name, value in item.items() if name not in OF_WHAT_WAS_SAID}
     return Put(_with_images_left(left | _ERASED, images_of_row(item)), Version(item["version"]))
 
 
@@ -399,7 +402,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``recent``, too, while it is a
     fact that does not hold; ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, written_over=[])
+    attributes = _unless_nothing(attributes, metadata={}, written_over=[])
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]

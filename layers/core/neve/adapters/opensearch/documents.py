@@ -81,6 +81,7 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "session_id": passage.session_id,
         "fingerprint": passage.fingerprint,
         "tags": list(passage.tags),
+        "metadata": list(passage.metadata),
         "paths": None if passage.path is None else path_prefixes(passage.path),
         "observed_at": epoch_ms(passage.observed_at),
         "terms": _weighted_terms(passage, own),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from neve.ports.search import IndexModel
 
-MAPPING_VERSION: Final = 4
+MAPPING_VERSION: Final = 5
 SHARDS: Final = 3
 """A user's passages lie in one of them. At 9.5 KB a passage (measured on 2,760 chat turns with 384 dimensions) three of
 30 GB hold some 9 million."""
@@ -38,6 +38,7 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
         "item_id": {"type": "keyword"},
         "n": {"type": "integer"},
         "tags": _NOT_SORTED,
+        "metadata": _NOT_SORTED,
         "paths": _NOT_SORTED,
         "observed_at": {"type": "date", "format": "epoch_millis"},
         "terms": {"type": "rank_features"},
@@ -74,7 +75,7 @@ def _vector(dimensions: int) -> dict[str, Any]:
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """``passages-v4-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """``passages-v5-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 

@@ -156,6 +156,7 @@ def _admitted(where: SearchFilter) -> list[Query]:
     clauses: list[Query] = [{"terms": {name: list(values)}} for name, values in lists.items() if values]
     clauses += [{"term": {name: value}} for name, value in singles.items() if value is not None]
     clauses += [{"term": {"tags": tag}} for tag in where.tags]
+    clauses += [{"term": {"metadata": entry}} for entry in where.metadata]
     return clauses + _observed(where)
 
 

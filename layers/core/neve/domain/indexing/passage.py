@@ -45,7 +45,8 @@ class Passage:
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
     other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
-    ``domain.recall.weighted_counts`` says. ``vector`` is float32 little-endian bytes."""
+    ``domain.recall.weighted_counts`` says. ``metadata``: as ``domain.metadata.entries``. ``vector`` is float32
+    little-endian bytes."""
 
     item_id: str
     n: int
@@ -67,6 +68,7 @@ class Passage:
     group: str | None = None
     path: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
     seq_from: int | None = None
     seq_to: int | None = None
     following_known: int = MAX_FOLLOWING

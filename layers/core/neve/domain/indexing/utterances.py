@@ -13,6 +13,7 @@ from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of, together
 from neve.domain.memories.text import fingerprint
+from neve.domain.metadata import entries
 from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.frames import one_line
@@ -37,6 +38,7 @@ class Utterance:
     parts: tuple[str, ...]
     created_at: str
     rev: int = 1
+    metadata: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -58,7 +60,7 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     if not role or not stripped or not text:
         return None
     name = one_line(stripped.name or role)
-    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, event.rev)
+    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, event.rev, entries(event.metadata))
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
             following_known=min(MAX_FOLLOWING, len(texts) - 1 - at),
             date_text=date_text(utterance.created_at),
             session_id=utterance.session,
+            metadata=utterance.metadata,
             seq_from=utterance.seq,
             seq_to=utterance.seq,
         )

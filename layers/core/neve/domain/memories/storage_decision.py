@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.domain.records.memories import (
@@ -68,6 +68,7 @@ class FactCandidate:
     label: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
     observed_at: str | None = None
     timezone: str = "UTC"
 

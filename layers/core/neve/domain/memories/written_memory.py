@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Outcome
 from neve.domain.tokens import Counter
 
-SCREENED_FIELDS = ("text", "label", "group", "tags", "emotional_tone", "key_topics")
+SCREENED_FIELDS = ("text", "label", "group", "tags", "metadata", "emotional_tone", "key_topics")
 """What of it is somebody's words, and passes the gate (docs/rules/privacy.md#records)."""
 
 
@@ -28,6 +28,7 @@ class WrittenMemory:
     label: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
     observed_at: str | None = None
     category: Category | None = None
     outcome: Outcome | None = None
@@ -60,6 +61,7 @@ def record_of(
         label=written.label,
         group=written.group,
         tags=written.tags,
+        metadata=written.metadata,
         fingerprint=fingerprint(written.text),
         status=Status.ACTIVE,
         provenance=provenance,

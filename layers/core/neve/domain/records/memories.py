@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -204,6 +204,7 @@ class Memory:
     label: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     superseded_at: str | None = None

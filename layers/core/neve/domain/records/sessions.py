@@ -57,6 +57,7 @@ class Event:
     taken_back: bool = False
     erased: bool = False
     rev: int = 1
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class SessionHead:
     last_event_at: str | None = None
     title: str | None = None
     user_meta: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
     outcome: Outcome | None = None
     corrected: int | None = None
     last_seq: int = 0

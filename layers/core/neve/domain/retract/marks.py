@@ -12,7 +12,7 @@ from neve.domain.records.memories import Memory, Priority, Scope, Status
 from neve.domain.reflect.inherited import OWN_TAGS, inherited
 from neve.domain.retract.outliving import in_their_words
 
-OF_A_SUMMARY = ("tags", "importance", "confidence", "label", "group")
+OF_A_SUMMARY = ("tags", "importance", "confidence", "label", "group", "metadata")
 """Fields that no librarian changes of a summary that is there."""
 
 
@@ -44,6 +44,8 @@ def marks_of(reflection: Memory, sources: Sequence[Memory]) -> Marks:
         value = getattr(reflection, name)
         if value != getattr(made, name) and (whole or value is not None):
             fields[name] = value
+    if reflection.metadata:
+        fields["metadata"] = reflection.metadata
     if reflection.importance != made.importance and (whole or reflection.importance < made.importance):
         fields["importance"] = reflection.importance
     if reflection.confidence not in (made.confidence, DEFAULT_CONFIDENCE):

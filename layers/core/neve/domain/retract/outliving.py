@@ -50,6 +50,7 @@ def _marked(observation: Memory) -> bool:
         or observation.confidence != DEFAULT_CONFIDENCE
         or observation.priority != priority_of(observation.text)
         or (observation.label, observation.group) != (None, None)
+        or observation.metadata != {}
     )
 
 
@@ -74,6 +75,7 @@ def with_marks_of(observation: Memory, before: Memory) -> Memory:
         priority=before.priority if own_priority else observation.priority,
         label=before.label,
         group=before.group,
+        metadata=before.metadata,
     )
 
 

@@ -22,3 +22,4 @@ class NewEvent:
     event_data: dict[str, Any] = field(default_factory=dict)
     created_at: str | None = None
     thinking: tuple[dict[str, Any], ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)

@@ -7,8 +7,9 @@ from datetime import date
 from typing import Annotated
 from unicodedata import category, normalize
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from neve.domain import metadata
 from neve.domain.ids import IDENTIFIER, MEMORY_ID, NAME, NAME_RULE, as_name
 from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
@@ -83,6 +84,12 @@ def _address(text: str) -> str:
     return text
 
 
+def _metadata_key(name: str) -> str:
+    if not metadata.is_key(name):
+        raise ValueError("has a key that is not 1 to 64 of A-Z a-z 0-9 _ . -")
+    return name
+
+
 def _filled(text: str) -> str:
     if all(category(sign) in _UNSEEN for sign in text):
         raise ValueError("must not be blank")
@@ -118,6 +125,29 @@ Clearable = Annotated[Composed, Field(max_length=128)]
 """A label that an empty text takes away."""
 Label = Annotated[Filled, _COMPOSED, Field(max_length=128)]
 """A tag, a group, a project: ``Composed``, and not blank."""
+
+MetadataKey = Annotated[str, AfterValidator(_metadata_key), Field(json_schema_extra={"pattern": f"^{metadata.KEY}$"})]
+MetadataValue = Annotated[
+    str, AfterValidator(lambda given: normalize("NFC", given)), Field(max_length=metadata.MAX_VALUE)
+]
+Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=metadata.MAX_KEYS)]
+"""Labels of the caller's own (docs/rules/sessions.md#metadata)."""
+BY_KEY = "metadata."
+MetadataParameters = Annotated[
+    Metadata,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "maxProperties": metadata.MAX_KEYS,
+            "patternProperties": {
+                f"^{re.escape(BY_KEY)}{metadata.KEY}$": {"type": "string", "maxLength": metadata.MAX_VALUE}
+            },
+            "additionalProperties": False,
+            "description": "`metadata.<key>=<value>`: only what has this value under the key; of several, all of them.",
+        }
+    ),
+]
+"""Parameters of a list, one for each key that is asked for (``http/accept.py``)."""
 
 # A constraint stands before the validator that runs before it, or the description loses it.
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]

@@ -43,11 +43,22 @@ _OF_A_MEMORY = (
         "group",
         "category",
     ),
+    "metadata",
     *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),
     *("created_at", "observed_at", "observed_date", "time_of_day", "last_used_at"),
 )
 _OF_A_DOCUMENT = tuple(name for name in DocumentChange.__dataclass_fields__ if name != "provenance")
-_OF_A_SESSION = ("session_id", "status", "title", "user_meta", "outcome", "started_at", "last_event_at", "last_seq")
+_OF_A_SESSION = (
+    "session_id",
+    "status",
+    "title",
+    "user_meta",
+    "metadata",
+    "outcome",
+    "started_at",
+    "last_event_at",
+    "last_seq",
+)
 
 
 class Place(NamedTuple):

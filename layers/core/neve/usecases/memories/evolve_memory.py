@@ -132,6 +132,7 @@ class _Evolve:
             label=old.label,
             group=old.group,
             tags=wanted.tags if wanted.tags is not None else old.tags,
+            metadata=old.metadata,
         )
         if new.fingerprint == old.fingerprint:
             raise invalid("text", "is the same as the memory's text; change other fields with PATCH")

@@ -264,6 +264,7 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         label=candidate.label,
         group=candidate.group,
         tags=candidate.tags,
+        metadata=candidate.metadata,
         observed_at=candidate.observed_at,
         category=candidate.category,
         timezone=candidate.timezone,

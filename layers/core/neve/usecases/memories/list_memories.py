@@ -12,6 +12,7 @@ from operator import itemgetter
 from neve.domain.cursors import InvalidCursor, make_cursor, number_in, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import born, status_at, visible
+from neve.domain.metadata import has_all
 from neve.domain.records.memories import Memory, Status
 from neve.domain.records.users import UserHead
 from neve.ports.table import Item, Key, key_of
@@ -40,6 +41,7 @@ class MemoryFilter:
     session_id: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
 
     def admits(self, memory: Memory, status: Status) -> bool:
         return (
@@ -51,6 +53,7 @@ class MemoryFilter:
             and self.session_id in (None, memory.session_id)
             and self.group in (None, memory.group)
             and set(self.tags) <= set(memory.tags)
+            and has_all(memory.metadata, dict(self.metadata))
         )
 
 

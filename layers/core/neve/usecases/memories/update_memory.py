@@ -1,6 +1,6 @@
 """E9 PATCH: change one memory in place. ``rev`` moves with what is searched and filtered by: text, status, category,
-group and tags. Priority, importance, label, confidence and what a session's summary says beside its text leave
-it."""
+group, tags and metadata. Priority, importance, label, confidence and what a session's summary says beside its text
+leave it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.privacy.admit import admitted_values
 
-REVISED_BY = ("text", "status", "category", "group", "tags")
+REVISED_BY = ("text", "status", "category", "group", "tags", "metadata")
 """Fields whose change moves ``rev``."""
 ONLY_OF = {
     "category": Kind.FACT,

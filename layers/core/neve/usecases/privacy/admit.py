@@ -7,10 +7,12 @@ from dataclasses import Field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.metadata import Metadata
 from neve.domain.privacy.classes import Action, PiiClass, metrics
 from neve.domain.privacy.screen import Found, Screened, screen
 from neve.domain.privacy.structured import Walk
 from neve.scope import TenantScope
+from neve.usecases.privacy.screen_metadata import walk_metadata
 
 
 class Record(Protocol):
@@ -20,8 +22,8 @@ class Record(Protocol):
 
 
 R = TypeVar("R", bound=Record)
-Value = str | Sequence[str] | None
-"""Of a field: a text, several, or none."""
+Value = str | Sequence[str] | Mapping[str, str] | None
+"""Of a field: a text, several, several with names, or none."""
 
 
 def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
@@ -60,22 +62,41 @@ def admitted_values(scope: TenantScope, given: Mapping[str, Value], at: str = ""
     """Those of a record by the names of its fields, as they may be kept. Raises as ``admit``."""
     dot = f"{at}." if at else ""
     texts: dict[str, str] = {}
+    named: dict[str, Value] = {}
     for name, value in given.items():
-        if isinstance(value, str):
+        if isinstance(value, Mapping):
+            named[name] = _admitted_metadata(scope, value, dot + name)
+        elif isinstance(value, str):
             texts[dot + name] = value
         elif value:
             texts |= {f"{dot}{name}[{n}]": text for n, text in enumerate(value)}
     texts_admitted = admit(scope, texts)
-    return {name: _admitted_value(value, dot + name, texts_admitted) for name, value in given.items()}
+    plain = {name: value for name, value in given.items() if not isinstance(value, Mapping)}
+    return {name: _admitted_value(value, dot + name, texts_admitted) for name, value in plain.items()} | named
 
 
-def _admitted_value(value: Value, field: str, texts_admitted: Mapping[str, str]) -> Value:
+def _admitted_metadata(scope: TenantScope, metadata: Mapping[str, str], field: str) -> Metadata:
+    """Raises as ``admit``. A key that holds what is blocked is not named."""
+    kept: Metadata = {}
+    refused: dict[str, Found] = {}
+    for key, value in metadata.items():
+        walk = Walk(scope.policy.pii.actions)
+        left = walk_metadata(walk, {key: value})
+        if walk.found.blocked:
+            refused[f"{field}.{key}" if key in left else field] = walk.found
+        kept |= left
+    if refused:
+        raise _refusal(refused, "blocks")
+    return kept
+
+
+def _admitted_value(value: str | Sequence[str] | None, field: str, texts_admitted: Mapping[str, str]) -> Value:
     if value is None or isinstance(value, str):
         return texts_admitted.get(field)
     return tuple(texts_admitted[f"{field}[{n}]"] for n in range(len(value)))
 
 
-def _refusal(screened: Mapping[str, Screened], policy_does: str) -> NeveError:
+def _refusal(screened: Mapping[str, Found], policy_does: str) -> NeveError:
     errors = [
         FieldError(field, f"contains data that the policy {policy_does}: {', '.join(sorted(found.blocked))}")
         for field, found in screened.items()
@@ -96,4 +117,6 @@ def redacted(scope: TenantScope, given: R, names: Sequence[str]) -> tuple[R, Fou
 
 
 def _walked(walk: Walk, value: Value) -> Value:
-    return value if value is None else walk.text(value) if isinstance(value, str) else tuple(map(walk.text, value))
+    if value is None or isinstance(value, str):
+        return walk.text(value) if value else value
+    return walk_metadata(walk, value) if isinstance(value, Mapping) else tuple(map(walk.text, value))

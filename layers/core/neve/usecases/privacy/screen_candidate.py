@@ -8,7 +8,7 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.scope import TenantScope
 from neve.usecases.privacy.admit import admitted, redacted
 
-SCREENED_FIELDS = ("text", "label", "group", "tags")
+SCREENED_FIELDS = ("text", "label", "group", "tags", "metadata")
 """What of it is somebody's words."""
 
 

@@ -11,6 +11,7 @@ from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.privacy.screen import Found, screen, screen_parts
 from neve.domain.privacy.structured import Walk
 from neve.domain.sessions.new_event import Content, NewEvent
+from neve.usecases.privacy.screen_metadata import walk_metadata
 
 IDS = ("tool_use_id",)
 """Of an event's data: what a result finds its call by, and not what anybody said."""
@@ -25,9 +26,12 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
     walk = Walk(actions)
     name = walk.text(event.name) if event.name else event.name
     data = walk.members(event.event_data, leave=IDS)
+    metadata = walk_metadata(walk, event.metadata)
     content, found = _content(event.content, actions)
     thinking, in_thinking = _thinking(event.thinking, actions)
-    screened = replace(event, name=name, content=content, event_data=data, thinking=thinking)
+    screened = replace(
+        event, name=name, content=content, event_data=data, thinking=thinking, metadata=metadata
+    )
     return screened, walk.found + found + in_thinking
 
 

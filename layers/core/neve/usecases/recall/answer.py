@@ -110,6 +110,7 @@ class Hit:
     seq_to: int | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
     category: str | None = None
     title: str | None = None
     summary: str | None = None
@@ -255,6 +256,7 @@ def _hit(one: Ranked, rank: int, said_again: tuple[str, ...]) -> Hit:
         seq_to=passage.seq_to,
         group=passage.group,
         tags=passage.tags,
+        metadata=passage.metadata,
         category=passage.category,
         title=row.document.name if row.document else None,
         summary=row.document.summary if row.document else None,

@@ -32,10 +32,12 @@ RERANK_DEPTH = 60
 @dataclass(frozen=True, slots=True)
 class RecallFilters:
     """``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form. ``kind``: a memory kind,
-    ``event`` or ``document``. ``tags``: all of them."""
+    ``event`` or ``document``. ``tags``, ``metadata``
+    (``domain.metadata.entries``): all of them."""
 
     group: str | None = None
     tags: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
     path_prefix: str | None = None
     tier: str | None = None
     category: str | None = None
@@ -194,6 +196,7 @@ def _where(command: RecallCommand) -> SearchFilter:
         category=filters.category,
         group=filters.group,
         tags=filters.tags,
+        metadata=filters.metadata,
         path_prefix=filters.path_prefix,
         session_id=session if command.scope == "session" else None,
         not_session_id=session if command.scope == "global" else None,

@@ -17,6 +17,7 @@ def allows(where: SearchFilter, passage: Passage) -> bool:
         and where.category in (None, passage.category)
         and where.group in (None, passage.group)
         and set(where.tags) <= set(passage.tags)
+        and set(where.metadata) <= set(passage.metadata)
         and (where.path_prefix is None or _below(passage.path, where.path_prefix))
         and where.session_id in (None, passage.session_id)
         and (where.not_session_id is None or passage.session_id != where.not_session_id)

@@ -15,6 +15,7 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.memories.passages import passage_trust
 from neve.domain.memories.visibility import born, status_at
+from neve.domain.metadata import entries, of_entries
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance, Trust
 from neve.domain.records.sessions import Event, EventType
@@ -190,8 +191,8 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     text = item["content"]
     if item.get("taken_back") or item.get("blocks") or len(text) > CACHED_CHARACTERS:
         return _row_of_event(item["session_id"], rows.read_event(item))
-    name, rev = item.get("name"), item.get("rev", 1)
-    return _row_of(_Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], name, rev))
+    words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
+    return _row_of(words._replace(rev=item.get("rev", 1), metadata=entries(item.get("metadata", {}))))
 
 
 class _Words(NamedTuple):
@@ -203,14 +204,16 @@ class _Words(NamedTuple):
     text: str
     created_at: str
     name: str | None
-    rev: int
+    rev: int = 1
+    metadata: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _row_of(words: _Words) -> RecallRow | None:
     """Each row is read again, and none is answered as it was."""
-    session, seq, kind, text, created_at, name, rev = words
-    return _row_of_event(session, Event(seq, EventType(kind), text, 0, created_at, name=name, rev=rev))
+    kind, metadata = EventType(words.event_type), of_entries(words.metadata)
+    event = Event(words.seq, kind, words.text, 0, words.created_at, name=words.name, rev=words.rev, metadata=metadata)
+    return _row_of_event(words.session, event)
 
 
 def _row_of_event(session: str, event: Event) -> RecallRow | None:

@@ -277,6 +277,7 @@ class Append:
             client_id=event.client_id,
             name=event.name,
             event_data=event.event_data,
+            metadata=event.metadata,
         )
 
     def _advanced(self, head: SessionHead, new: list[tuple[int, NewEvent]], tokens: int, now: datetime) -> SessionHead:

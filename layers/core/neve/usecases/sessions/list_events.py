@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from neve.domain.errors import not_found
+from neve.domain.metadata import has_all
 from neve.domain.records.sessions import Event, Spans
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
+
+_ANY: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,9 @@ class EventPage:
     retracted: Spans = ()
 
 
-def list_events(scope: SessionScope, from_seq: int, limit: int) -> EventPage:
-    """Events ``from_seq`` and later, at most ``limit``. Raises session_not_found."""
+def list_events(scope: SessionScope, from_seq: int, limit: int, metadata: Mapping[str, str] = _ANY) -> EventPage:
+    """Events ``from_seq`` and later, at most ``limit``, and of these the ones that have this ``metadata``. Raises
+    session_not_found."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.epoch])
     if keys.session_head not in found or rows.hidden(rows.read_head(found.get(keys.head))):
@@ -38,4 +43,4 @@ def list_events(scope: SessionScope, from_seq: int, limit: int) -> EventPage:
     covers = (epoch.covers_from, epoch.covers_to) if epoch.covers_from and epoch.covers_to else None
     removed = (epoch.covers_from, epoch.removed_to) if epoch.covers_from and epoch.removed_to else None
     next_seq = events[-1].seq + 1 if page.cursor and events else None
-    return EventPage(events, covers, removed, next_seq, epoch.retracted)
+    return EventPage([e for e in events if has_all(e.metadata, metadata)], covers, removed, next_seq, epoch.retracted)

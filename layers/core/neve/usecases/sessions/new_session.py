@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from neve.domain.metadata import Metadata
 from neve.domain.privacy.structured import Walk
 from neve.domain.records.sessions import SessionHead
 from neve.ports.table import Item
 from neve.scope import UserScope
 from neve.store import rows
+from neve.usecases.privacy.screen_metadata import walk_metadata
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone. ``budget_ms`` None: the
-    policy's."""
+    """``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone. ``metadata`` None: as it
+    is. ``budget_ms`` None: the policy's."""
 
     session_id: str | None = None
     title: str | None = None
     user_meta: dict[str, str] = field(default_factory=dict)
     budget_ms: int | None = None
+    metadata: Metadata | None = None
 
 
 def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
     """Without what the policy takes out (docs/rules/privacy.md#events)."""
     walk = Walk(scope.policy.pii.actions)
     title = walk.text(wanted.title) if wanted.title else wanted.title
-    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta))
+    metadata = walk_metadata(walk, wanted.metadata) if wanted.metadata else wanted.metadata
+    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta), metadata=metadata)
 
 
 def ended_at(scope: UserScope, newest: Item | None) -> str | None:
@@ -47,6 +51,7 @@ def first_head(session: str, wanted: OpenSession, now: str, previous_at: str | N
         started_at=now,
         title=wanted.title,
         user_meta=wanted.user_meta,
+        metadata=wanted.metadata or {},
         previous_at=previous_at,
         unwatched=True,
     )

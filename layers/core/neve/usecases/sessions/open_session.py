@@ -114,6 +114,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
             view.head,
             title=wanted.title or view.head.title,
             user_meta={**view.head.user_meta, **wanted.user_meta},
+            metadata=view.head.metadata if wanted.metadata is None else wanted.metadata,
         )
         if updated != view.head:
             ports.table.write([guard, rows.put_session(keys, updated)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from neve.domain.errors import not_found
+from neve.domain.metadata import has_all
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.sessions import SessionHead
@@ -16,6 +18,10 @@ from neve.store import rows
 from neve.store.keys import SESSION, SessionKeys
 from neve.store.tenants.prompt_usage import read_session_prompts
 from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
+
+PAGES_READ = 20
+"""*Chosen*: of sessions without the metadata that is asked for, by one call."""
+_ANY: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +67,22 @@ def get_session(scope: SessionScope) -> SessionView:
     return view
 
 
-def list_sessions(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[SessionView], str | None]:
-    """By session id, ascending. Raises ValueError for a cursor that is not one of ours."""
-    page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
-    sessions = [scope.keys.of_session(str(item["session_id"])) for item in page.items]
+def list_sessions(
+    scope: UserScope, limit: int, cursor: str | None, metadata: Mapping[str, str] = _ANY
+) -> tuple[list[SessionView], str | None]:
+    """By session id, ascending, those that have this ``metadata``: of a user with many others a page may be short or
+    empty, and its cursor goes on. Raises ValueError for a cursor that is not one of ours."""
+    for _ in range(PAGES_READ):
+        page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
+        items = [item for item in page.items if has_all(item.get("metadata", {}), metadata)]
+        cursor = page.cursor
+        if items or cursor is None:
+            break
+    sessions = [scope.keys.of_session(str(item["session_id"])) for item in items]
     wanted = [key for keys in sessions for key in (*session_rows(keys), keys.session_prompts)]
     found = scope.ports.table.get_many([scope.keys.head, *wanted])
     if rows.hidden(rows.read_head(found.get(scope.keys.head))):
         return [], None
     now = scope.ports.clock.now()
     views = [view_of(keys, found, now) for keys in sessions]
-    return [view for view in views if view is not None], page.cursor
+    return [view for view in views if view is not None], cursor

@@ -18,7 +18,7 @@ from neve.domain.records.memories import (
 from neve.http.operations import Body
 from neve.http.schemas import enums
 from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, TimeOfDay, Trust
-from neve.http.schemas.fields import Day, Identifier, Label, Seq, Time
+from neve.http.schemas.fields import Day, Identifier, Label, Metadata, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,
     Confidence,
@@ -32,9 +32,9 @@ from neve.http.schemas.memories.fields import (
 )
 from neve.usecases.memories.import_memories import ImportedRow
 
-MAX_LINE_BYTES, BESIDE_A_PASSAGE = 280_000, 64
+MAX_LINE_BYTES, BESIDE_A_PASSAGE = 262_000, 64
 """Of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB) holds
-what else a line may have, 110 KB, beside them. A text of ``MAX_TEXT`` always fits."""
+what else a line may have, 130 KB, beside them. A text of ``MAX_TEXT`` always fits."""
 
 
 class PassageLine(Body):
@@ -80,6 +80,7 @@ class ImportLine(Body):
     label: Label | None = None
     group: Label | None = None
     tags: Tags = Field(default_factory=list)
+    metadata: Metadata = Field(default_factory=dict)
     passages: list[PassageLine] = Field(default_factory=list)
     provenance: ProvenanceLine | None = None
     created_at: Time | None = None
@@ -120,6 +121,7 @@ class ImportLine(Body):
             label=self.label,
             group=self.group,
             tags=tuple(self.tags),
+            metadata=self.metadata,
             passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
             created_at=self.created_at,
             observed_at=self.observed_at,

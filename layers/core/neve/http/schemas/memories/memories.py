@@ -35,7 +35,7 @@ from neve.http.schemas.enums import (
     SaidBy,
     Tier,
 )
-from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Time
+from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Metadata, MetadataParameters, Time
 from neve.http.schemas.memories.fields import (
     ClearableTone,
     Confidence,
@@ -64,6 +64,7 @@ class ListQuery(Parameters):
     session_id: Identifier | None = None
     group: Label | None = None
     tag: Label | None = None
+    metadata: MetadataParameters = Field(default_factory=dict)
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -77,6 +78,7 @@ class ListQuery(Parameters):
             session_id=self.session_id,
             group=self.group,
             tags=(self.tag,) if self.tag else (),
+            metadata=tuple(sorted(self.metadata.items())),
         )
 
 
@@ -104,6 +106,7 @@ class CreateBody(Body):
     label: Label | None = Field(default=None, description="The caller's project or channel.")
     group: Label | None = None
     tags: Tags = Field(default_factory=list)
+    metadata: Metadata = Field(default_factory=dict, description="Labels of the caller's own.")
     observed_at: Time | None = Field(default=None, description="When it was said or true; default now.")
 
     def command(self) -> NewMemory:
@@ -123,6 +126,7 @@ class CreateBody(Body):
             label=self.label,
             group=self.group,
             tags=tuple(self.tags),
+            metadata=self.metadata,
             observed_at=self.observed_at,
         )
 
@@ -142,6 +146,7 @@ class CreateBody(Body):
             label=self.label,
             group=self.group,
             tags=tuple(self.tags),
+            metadata=self.metadata,
             observed_at=self.observed_at,
         )
         return [replace(fact, text=one) for one in statements(self.text)] if split else [fact]
@@ -162,6 +167,9 @@ class UpdateBody(Body):
     label: Clearable | None = Field(default=None, description="Empty: none.")
     group: Clearable | None = Field(default=None, description="Empty: none.")
     tags: Tags | None = None
+    metadata: Metadata | None = Field(
+        default=None, description="Takes the place of what is there; `{}` takes all of it away."
+    )
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}

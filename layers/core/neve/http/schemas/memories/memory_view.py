@@ -95,6 +95,7 @@ class MemoryView(View):
     label: str | None = None
     group: str | None = None
     tags: list[str]
+    metadata: dict[str, str] | None = None
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -125,6 +126,7 @@ class MemoryView(View):
         plain = {name: getattr(memory, name) for name in MemoryView.model_fields if name not in _OF_ITS_OWN}
         return plain | {
             "tags": list(memory.tags),
+            "metadata": memory.metadata or None,
             "supersedes": list(memory.supersedes),
             "relative_date": relative_date(memory.observed_date, memory.referenced_date),
             "key_topics": list(memory.key_topics) if memory.kind is Kind.SESSION_SUMMARY else None,

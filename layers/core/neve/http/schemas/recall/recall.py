@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
 
 from neve.domain.indexing.passage import Source
+from neve.domain.metadata import entries, of_entries
 from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
@@ -26,7 +27,7 @@ from neve.http.schemas.enums import (
     Tier,
     Trust,
 )
-from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Time
+from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -45,6 +46,7 @@ _BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 class FiltersBody(Body):
     group: Label | None = None
     tags: Annotated[list[Label], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
+    metadata: Metadata = Field(default_factory=dict, description="All of them, with these values. No document has any.")
     tier: Tier | None = None
     path_prefix: DocumentPrefix | None = None
     category: Category | None = None
@@ -56,6 +58,7 @@ class FiltersBody(Body):
         return RecallFilters(
             group=self.group,
             tags=tuple(self.tags),
+            metadata=entries(self.metadata),
             path_prefix=self.path_prefix,
             tier=self.tier,
             category=self.category,
@@ -229,6 +232,7 @@ class HitView(TypedDict):
     provenance: HitProvenanceView
     group: str | None
     tags: list[str] | None
+    metadata: dict[str, str] | None
     category: str | None
     created_at: str
     observed_at: str
@@ -274,6 +278,7 @@ def hit_view(hit: Hit) -> HitView:
         },
         "group": hit.group,
         "tags": list(hit.tags) or None,
+        "metadata": of_entries(hit.metadata) or None,
         "category": hit.category,
         "created_at": hit.created_at,
         "observed_at": hit.observed_at,

@@ -27,7 +27,18 @@ from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.enums import BoundaryKind, EventImageType, ImageType, Queued, ThinkingType
-from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time, whole_number
+from neve.http.schemas.fields import (
+    Address,
+    Filled,
+    Identifier,
+    Limit,
+    Metadata,
+    MetadataParameters,
+    Name,
+    Seq,
+    Time,
+    whole_number,
+)
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
@@ -145,6 +156,9 @@ class _Event(Body):
         default=None,
         max_length=200,
         description="The speaker. White space, line breaks included, becomes single spaces.",
+    )
+    metadata: Metadata = Field(
+        default_factory=dict, description="Labels of the caller's own; nothing that is made of the event has them."
     )
     created_at: Time | None = Field(
         default=None,
@@ -281,6 +295,7 @@ def _command(event: NewEventBody) -> NewEvent:
         event_data=data,
         created_at=event.created_at,
         thinking=tuple(thinking),
+        metadata=event.metadata,
     )
 
 
@@ -331,6 +346,7 @@ class EventOut(View):
         description="Text, or blocks. Images that Neve holds are named by `upload_id`, which a new event may use again."
     )
     event_data: dict[str, Any] | None
+    metadata: dict[str, str] | None
     original_tokens: int
     pruned: bool
     artifact_path: str | None
@@ -351,6 +367,7 @@ class EventOut(View):
             name=event.name,
             content=event.content if isinstance(event.content, str) else [_shown_block(b) for b in event.content],
             event_data=event.event_data or None,
+            metadata=event.metadata or None,
             original_tokens=event.original_tokens,
             pruned=event.pruned,
             artifact_path=event.artifact_path,
@@ -395,6 +412,7 @@ class EventsPage(Page):
 class EventsQuery(Parameters):
     from_seq: Annotated[Seq, BeforeValidator(whole_number)] = Field(default=1, description="The first event wanted.")
     limit: Limit = 50
+    metadata: MetadataParameters = Field(default_factory=dict)
 
     @property
     def cursor(self) -> None:

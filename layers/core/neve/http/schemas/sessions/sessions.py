@@ -9,7 +9,7 @@ from pydantic import Field
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.enums import SessionStatus
-from neve.http.schemas.fields import Cursor, Identifier, Limit, Name
+from neve.http.schemas.fields import Cursor, Identifier, Limit, Metadata, MetadataParameters, Name
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.sessions.user_meta import UserMeta
@@ -27,6 +27,9 @@ class OpenSessionBody(Body):
     )
     title: Name | None = Field(default=None, max_length=200)
     user_meta: UserMeta | None = None
+    metadata: Metadata | None = Field(
+        default=None, description="Labels of the caller's own; sent again, they take the place of those that are there."
+    )
     budget_ms: int | None = Field(
         default=None,
         ge=-(2**31),
@@ -36,7 +39,7 @@ class OpenSessionBody(Body):
 
     def command(self) -> OpenSession:
         meta = self.user_meta.model_dump(exclude_none=True) if self.user_meta else {}
-        return OpenSession(self.session_id, self.title, meta, self.budget_ms)
+        return OpenSession(self.session_id, self.title, meta, self.budget_ms, self.metadata)
 
 
 class Covers(View):
@@ -51,6 +54,7 @@ class SessionOut(View):
     status: SessionStatus
     title: str | None
     user_meta: dict[str, str]
+    metadata: dict[str, str] | None = Field(description="Absent without any.")
     outcome: str | None = Field(description="What the caller said of it when it was ended.")
     started_at: str
     last_event_at: str | None
@@ -82,6 +86,7 @@ class SessionOut(View):
             status=head.status,
             title=head.title,
             user_meta=head.user_meta,
+            metadata=head.metadata or None,
             outcome=head.outcome,
             started_at=head.started_at,
             last_event_at=head.last_event_at,
@@ -144,6 +149,10 @@ class Paging(Parameters):
     cursor: Cursor | None = None
 
 
+class SessionsQuery(Paging):
+    metadata: MetadataParameters = Field(default_factory=dict)
+
+
 OPEN_SESSION = Operation(
     method="POST",
     path=SESSIONS,
@@ -166,7 +175,7 @@ LIST_SESSIONS = Operation(
     tag="sessions",
     summary="The sessions of a user, by id.",
     scope="chat",
-    query=Paging,
+    query=SessionsQuery,
     body=Nothing,
     responses={200: Response("A page of sessions.", SessionPage)},
 )
