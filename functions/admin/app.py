@@ -20,8 +20,8 @@ from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
 from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.tenants.create_key import create_key
-from neve.usecases.tenants.revoke_key import revoke_key
+from neve.usecases.tenants.keys.create_key import create_key
+from neve.usecases.tenants.keys.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
 
 router = Router("admin", wiring.prepare())

@@ -29,8 +29,8 @@ from neve.usecases.erase import erase_user
 from neve.usecases.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.indexing.index_events import EmbedAgain
-from neve.usecases.tenants.create_key import CreatedKey, add_key
 from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.keys.create_key import CreatedKey, add_key
 
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),

@@ -21,10 +21,10 @@ from neve.usecases.erase.erase_user import (
 )
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.reindex import reindex
-from neve.usecases.tenants.create_key import create_key
+from neve.usecases.tenants.keys.create_key import create_key
+from neve.usecases.tenants.keys.revoke_key import revoke_key
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.usecases.tenants.read_policy import read_policy
-from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.write_policy import write_policy
 from tests.simulation.clients.history import Did
 from tests.simulation.engines.memory_search import MemorySearch

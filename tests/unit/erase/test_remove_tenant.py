@@ -43,9 +43,9 @@ from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.note_open import note_open
 from neve.usecases.sessions.retain_logs import retention_message
-from neve.usecases.tenants.create_key import add_key, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.revoke_key import revoke_key
+from neve.usecases.tenants.keys.create_key import add_key, create_key
+from neve.usecases.tenants.keys.revoke_key import revoke_key
 from neve.usecases.tenants.write_policy import write_policy
 from neve.worker import process_fifo
 from neve.workers.filings import process_filings

@@ -21,9 +21,9 @@ from neve.domain.tenants.policy import Policy
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
-from neve.usecases.tenants.create_key import CreatedKey, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.revoke_key import revoke_key
+from neve.usecases.tenants.keys.create_key import CreatedKey, create_key
+from neve.usecases.tenants.keys.revoke_key import revoke_key
 from tests.unit.world import World
 
 TEMPLATE = read_template()

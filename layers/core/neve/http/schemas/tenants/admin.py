@@ -17,7 +17,7 @@ from neve.http.schemas.fields import Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
 from neve.store.tenants.tenant_rows import set_numbers
-from neve.usecases.tenants.create_key import CreatedKey
+from neve.usecases.tenants.keys.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
 from neve.usecases.tenants.service_health import Health
 from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
