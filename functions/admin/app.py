@@ -7,6 +7,7 @@ from neve.http.answers.admin import (
     drain_answer,
     erasure_answer,
     export_answer,
+    patched_policy,
     policy_answer,
     reflection_answer,
     stats_answer,
@@ -14,14 +15,16 @@ from neve.http.answers.admin import (
     written_policy,
 )
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, once
+from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.tenants.keys.create_key import create_key
+from neve.usecases.tenants.keys.list_keys import list_keys
 from neve.usecases.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tenants.list_users import list_users
 from neve.usecases.tenants.service_health import service_health
 
 router = Router("admin", wiring.prepare())
@@ -32,6 +35,7 @@ router.on(a.STATS)(stats_answer)
 router.on(a.USAGE)(usage_answer)
 router.on(a.READ_POLICY)(policy_answer)
 router.on(a.WRITE_POLICY)(written_policy)
+router.on(a.PATCH_POLICY)(patched_policy)
 router.on(j.DRAIN_EMBEDDINGS)(drain_answer)
 router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_admin_job(call.tenant, call.ids["job_id"]))))
 router.on(REFLECT)(reflection_answer)
@@ -43,6 +47,14 @@ router.on(EXPORT_USER)(export_answer)
 def new_key(call: Call[Nothing, a.CreateKeyBody]) -> Answer:
     wanted = (call.body.scopes, call.body.label)
     return once(call, lambda: Answer(201, a.KeyOut.of(create_key(call.tenant, *wanted))), keep=a.without_secret)
+
+
+router.on(a.LIST_KEYS)(
+    lambda call: Answer(body=fitting(call.query, lambda n, at: a.KeyPage.of(*list_keys(call.tenant, n, at))))
+)
+router.on(a.LIST_USERS)(
+    lambda call: Answer(body=fitting(call.query, lambda n, at: a.UserPage.of(*list_users(call.tenant, n, at))))
+)
 
 
 @router.on(a.REVOKE_KEY)

@@ -16,7 +16,7 @@ from neve.http.schemas.sessions import messages as m
 from neve.http.schemas.tenants import usage as u
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.retract.retract_events import retract_events
+from neve.usecases.retract.retract_events import WHOLE, retract_events
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.list_events import list_events
 
@@ -41,6 +41,14 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
 router.on(r.RETRACT_EVENTS)(
     lambda call: Answer(body=r.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
 )
+
+
+@router.on(r.DELETE_SESSION)
+def delete_session(call: Call[Nothing, Nothing]) -> Answer:
+    deleted = retract_events(call.session, WHOLE, call.idempotency)
+    return Answer(body=r.SessionDeletedOut(id=call.session.session, job_id=deleted.job_id or None))
+
+
 router.on(e.CREATE_UPLOAD)(upload_target)
 router.on(j.OBSERVE)(lambda call: job_once(call, lambda: observation_answer(call.session, call.body.wait)))
 

@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
 
 GROUPS: Mapping[str, Group] = {
-    "E1": Group("Sessions", "sessions.md", ("openSession", "listSessions", "readSession")),
+    "E1": Group("Sessions", "sessions.md", ("openSession", "listSessions", "readSession", "deleteSession")),
     "E2": Group(
         "Log and uploads",
         "sessions.md#log",
@@ -64,8 +64,12 @@ GROUPS: Mapping[str, Group] = {
     ),
     "E14": Group("The tenant's jobs", "jobs.md", ("reflect", "drainEmbeddings", "readAdminJob")),
     "E15": Group("Erase and export a user", "erase.md#job", ("eraseUser", "exportUser")),
-    "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "userStats", "tenantUsage")),
-    "E17": Group("Policy and keys", "tenants.md#policy", ("readPolicy", "writePolicy", "createKey", "revokeKey")),
+    "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "listUsers", "userStats", "tenantUsage")),
+    "E17": Group(
+        "Policy and keys",
+        "tenants.md#policy",
+        ("readPolicy", "writePolicy", "patchPolicy", "listKeys", "createKey", "revokeKey"),
+    ),
     "E18": Group("Prompts' usage", "usage.md", ("reportUsage",)),
 }
 """Short code -> its calls, by their operation ids. Codes that are missing between these belong to calls that are not

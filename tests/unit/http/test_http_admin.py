@@ -15,7 +15,16 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Status
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.jobs.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
-from neve.http.schemas.tenants.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
+from neve.http.schemas.tenants.admin import (
+    CREATE_KEY,
+    HEALTH,
+    PATCH_POLICY,
+    READ_POLICY,
+    REVOKE_KEY,
+    STATS,
+    USAGE,
+    WRITE_POLICY,
+)
 from neve.ports.errors import StoreUnavailable
 from neve.ports.models import Embedder
 from neve.ports.search import IndexModel, SearchIndex
@@ -401,9 +410,12 @@ def test_bad_scopes(api: Api, scopes: Any) -> None:
     assert reply.fields[0].startswith("scopes")
 
 
-def test_two_keys_and_revocation(api: Api) -> None:
+def test_ten_keys_and_revocation(api: Api) -> None:
     admin, chat = new_key(api, "admin").json, new_key(api, "chat").json
-    assert new_key(api, "chat").json["code"] == "too_many_keys"
+    for _ in range(8):
+        assert new_key(api, "chat").status == 201
+    refused = new_key(api, "chat").json
+    assert (refused["code"], admin["key_id"] in refused["detail"]) == ("too_many_keys", True)
     last = api.call("DELETE", REVOKE_KEY.path, key_id=admin["key_id"])
     assert (last.status, last.json["code"]) == (409, "last_admin_key")
     gone = api.call("DELETE", REVOKE_KEY.path, key_id=chat["key_id"])
@@ -413,16 +425,38 @@ def test_two_keys_and_revocation(api: Api) -> None:
     assert api.call("DELETE", REVOKE_KEY.path, key_id="a%20b").fields == ["path.key_id"]
 
 
-def test_keys_that_share_the_scopes_out_are_replaced_one_after_the_other(api: Api) -> None:
-    def revoked(key: Any) -> int:
-        return api.call("DELETE", REVOKE_KEY.path, key_id=key["key_id"]).status
+def test_some_of_a_policy_is_changed(api: Api) -> None:
+    first = api.call("PUT", WRITE_POLICY.path, {"recall_k": 7, "pii": {"ssn": "redact"}, "prices": {"m": PRICE}}).json
+    reply = api.call(
+        "PATCH", PATCH_POLICY.path, {"window": 100_000, "pii": {"password": "allow"}, "prices": {"n": PRICE}}
+    )
+    assert (reply.status, reply.json["rev"], reply.headers["ETag"]) == (200, first["rev"] + 1, f'"{first["rev"] + 1}"')
+    assert reply.json["policy"]["pii"] == {"ssn": "redact", "password": "allow"}
+    assert (reply.json["policy"]["recall_k"], sorted(reply.json["policy"]["prices"])) == (7, ["m", "n"])
+    less = api.call("PATCH", PATCH_POLICY.path, {"recall_k": None, "prices": {"m": None}})
+    assert "recall_k" not in less.json["policy"] and list(less.json["policy"]["prices"]) == ["n"]
+    again = api.call("PATCH", PATCH_POLICY.path, {"window": 100_000})
+    assert again.json["rev"] == less.json["rev"], "what changes nothing is no revision"
+    stale = api.call("PATCH", PATCH_POLICY.path, {"window": 90_000}, headers={"If-Match": f'"{first["rev"]}"'})
+    assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
 
-    admin, chat = new_key(api, "admin").json, new_key(api, "chat").json
-    assert revoked(chat) == 204
-    assert new_key(api, "admin").status == 201
-    assert revoked(admin) == 204
-    assert new_key(api, "chat").status == 201
-    assert new_key(api, "chat").json["code"] == "too_many_keys"
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"colour": None}, "colour"),
+        ({"pii": {"colour": "red"}}, "pii.colour"),
+        ({"pii": {"ssn": "eat"}}, "pii.ssn"),
+        ({"recall_k": "7"}, "recall_k"),
+        ({"compaction_trigger": 300_000}, "compaction_trigger"),
+        ({"pii": 5}, "pii"),
+        ({}, "body"),
+    ],
+)
+def test_a_change_of_a_policy_is_checked_as_a_policy_is(api: Api, change: Any, field: str) -> None:
+    reply = api.call("PATCH", PATCH_POLICY.path, change)
+    assert (reply.status, reply.fields[0]) == (422, field)
 
 
 # --- E14 ----------------------------------------------------------------------------------------

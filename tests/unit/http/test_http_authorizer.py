@@ -18,11 +18,13 @@ from local.template import read_template
 from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
+from neve.domain.times import iso
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.keys.create_key import CreatedKey, create_key
+from neve.usecases.tenants.keys.list_keys import list_keys
 from neve.usecases.tenants.keys.revoke_key import revoke_key
 from tests.unit.world import World
 
@@ -111,9 +113,70 @@ def test_only_the_hash_is_stored(world: World, key: CreatedKey) -> None:
 
 
 def test_one_read_a_call(world: World, key: CreatedKey) -> None:
+    authorize(f"Bearer {key.key}")
     world.table.calls.clear()
     authorize(f"Bearer {key.key}")
     assert world.table.calls == {"get": 1}
+
+
+def last_used(world: World, key: CreatedKey) -> str | None:
+    [found] = [one for one in list_keys(world.scope, 50, None)[0] if one.key_id == key.key_id]
+    return found.last_used_day
+
+
+def test_the_first_call_of_a_day_notes_it_on_the_key(world: World, key: CreatedKey) -> None:
+    assert last_used(world, key) is None
+    for _ in range(3):
+        authorize(f"Bearer {key.key}")
+    first = last_used(world, key)
+    assert first == iso(world.clock.now())[:10]
+    world.clock.move(days=1)
+    world.table.calls.clear()
+    for _ in range(3):
+        authorize(f"Bearer {key.key}")
+    assert world.table.calls["write"] == 1
+    assert (last_used(world, key) or "") > first
+
+
+def test_a_day_that_cannot_be_noted_refuses_nobody_and_is_tried_once(
+    world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def revoked() -> None:
+        revoke_key(world.scope, second.key_id)
+
+    second = create_key(world.scope, ["chat"])
+    world.table.before_write = revoked
+    assert authorize(f"Bearer {second.key}")["context"]["scopes"] == "chat"
+    assert refused(f"Bearer {second.key}"), "the day does not bring a revoked key back"
+
+    def down(_: object) -> None:
+        tried.append(1)
+        raise StoreUnavailable("table", "takes no writes")
+
+    tried: list[int] = []
+    monkeypatch.setattr(world.table, "write", down)
+    for _ in range(3):
+        assert authorize(f"Bearer {key.key}")["context"]["key_id"] == key.key_id
+    assert len(tried) == 1
+
+
+def test_keys_are_listed_without_what_lets_anybody_in(world: World, key: CreatedKey) -> None:
+    second = create_key(world.scope, ["chat", "records"], "console")
+    revoke_key(world.scope, second.key_id)
+    create_tenant(world, "other")
+    found, cursor = list_keys(world.scope, 50, None)
+    assert cursor is None
+    assert {one.key_id: (one.label, one.revoked_at is not None) for one in found} == {
+        key.key_id: ("first", False),
+        second.key_id: ("console", True),
+    }
+    pages, cursor = [], None
+    while True:
+        page, cursor = list_keys(world.scope, 1, cursor)
+        pages += [one.key_id for one in page]
+        if cursor is None:
+            break
+    assert pages == sorted(one.key_id for one in found)
 
 
 def test_revoked_key_is_refused_at_once(world: World, key: CreatedKey) -> None:
@@ -245,8 +308,8 @@ def code_of(call: Any, *args: Any) -> str:
     return refusal.value.code
 
 
-def test_two_live_keys_at_most(world: World, key: CreatedKey) -> None:
-    second = create_key(world.scope, ["chat"])
+def test_ten_live_keys_at_most(world: World, key: CreatedKey) -> None:
+    second, *_ = (create_key(world.scope, ["chat"]) for _ in range(9))
     assert code_of(create_key, world.scope, ["chat"]) == "too_many_keys"
     revoke_key(world.scope, second.key_id)
     create_key(world.scope, ["chat"])
@@ -266,7 +329,10 @@ def test_foreign_key_is_not_found(world: World, key: CreatedKey) -> None:
     authorize(f"Bearer {key.key}")
 
 
-def test_concurrent_keys_do_not_become_three(world: World, key: CreatedKey) -> None:
+def test_concurrent_keys_do_not_become_eleven(world: World, key: CreatedKey) -> None:
+    for _ in range(8):
+        create_key(world.scope, ["chat"])
+
     def other() -> None:
         create_key(world.scope, ["chat"])
 

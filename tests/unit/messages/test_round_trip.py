@@ -8,10 +8,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neve.domain.compile.conversation import Conversation
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
+
+from neve.domain.compile.conversation import Conversation
 from neve.domain.compile.prompt import Prompt
 from neve.domain.messages.heard import Format
 from neve.domain.messages.read import read_messages

@@ -12,6 +12,7 @@ from neve.ports.engines import Ports
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import api_key_row
 from neve.store.tenants.tenant_rows import key_sha256, read_api_key
+from neve.usecases.tenants.keys.note_use import note_use
 
 _BEARER = re.compile(r"Bearer +(nv_([0-9a-zA-Z]{1,64})_[0-9a-zA-Z]{1,128})", re.IGNORECASE)
 
@@ -45,4 +46,5 @@ def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
     if key is None or not hmac.compare_digest(key.sha256, sha256) or key.revoked_at is not None:
         verdicts.drop(sha256)
         return None
+    note_use(ports, key)
     return verdicts.put(sha256, Caller(key.tenant_id, key.key_id, key.scopes), as_of=as_of)

@@ -9,11 +9,12 @@ from typing import Any, Generic, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
+from neve.being_erased import met_erasure
+from neve.domain.errors import NeveError
 from neve.http.operations import B, Operation, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
 from neve.ports.errors import UnreadableRow
-from neve.readable_table import ROWS_UNREADABLE
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
 from neve.usecases.jobs.run_once import run_once
@@ -81,20 +82,24 @@ class Answer:
         return to_json(self.json).decode()
 
 
-def without_rows(answer: Answer) -> Answer:
-    """The answer, that says in its header and in its JSON that rows are missing in it which cannot be read."""
-    body, degraded = answer.json, [*answer.degraded, ROWS_UNREADABLE]
-    told = body | {"degraded": [*body.get("degraded", ()), ROWS_UNREADABLE]} if body else answer.body
-    return replace(answer, body=told, degraded=degraded)
+def without(answer: Answer, missing: Sequence[str]) -> Answer:
+    """The answer, that says in its header and in its JSON what is ``missing`` in it: rows that cannot be read, all that
+    is kept of a user who is being erased."""
+    told = list(dict.fromkeys([*answer.degraded, *missing]))
+    body = answer.json
+    in_body = list(dict.fromkeys([*body.get("degraded", ()), *missing]))
+    return replace(answer, body=body | {"degraded": in_body} if body else answer.body, degraded=told)
 
 
 def answered(run: Callable[[Call[Q, B]], Answer], operation: Operation[Q, B], call: Call[Q, B]) -> Answer:
-    """What the call is answered with. A list of what stands below a head that cannot be read is empty. Raises what
-    ``run`` does."""
+    """What the call is answered with. A list of what stands below a head that cannot be read is empty, and so is one of
+    a user who is being erased. Raises what ``run`` does."""
     try:
         return run(call)
-    except UnreadableRow:
-        if (empty := _empty_list(operation)) is None:
+    except (UnreadableRow, NeveError) as error:
+        of_nothing = isinstance(error, UnreadableRow) or (met_erasure() and error.code == "session_not_found")
+        empty = _empty_list(operation) if of_nothing else None
+        if empty is None:
             raise
         return Answer(body=empty)
 

@@ -47,13 +47,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from neve import observability
+from neve.being_erased import meeting_erasures
 from neve.correlation import FIELD, correlated
 from neve.domain.errors import NeveError
 from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
 from neve.http.calls import Call as Call
 from neve.http.calls import again_at_its_rev as again_at_its_rev
-from neve.http.calls import answered, without_rows
+from neve.http.calls import answered, without
 from neve.http.calls import once as once
 from neve.http.calls import once_within as once_within
 from neve.http.model_mistakes import is_a_models, mistake
@@ -62,7 +63,7 @@ from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
 from neve.http.request import Request
 from neve.ports.engines import Ports
-from neve.readable_table import meeting_unreadable_rows
+from neve.readable_table import ROWS_UNREADABLE, meeting_unreadable_rows
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -102,8 +103,10 @@ class Router:
             operation, run = self._find(request)
             operation_id = operation.id
             with correlated({FIELD: request.request_id}), meeting_unreadable_rows() as unreadable:
-                answer = self._answer(request, operation, run)
-                response = _reply(without_rows(answer) if unreadable else answer, request.request_id)
+                with meeting_erasures() as erasing:
+                    answer = self._answer(request, operation, run)
+                missing = [*([ROWS_UNREADABLE] if unreadable else []), *erasing]
+                response = _reply(without(answer, missing) if missing else answer, request.request_id)
         except Exception as error:
             refusal = as_refusal(error, unreadable=bool(unreadable))
             code = refusal.code

@@ -348,6 +348,11 @@ class Keys:
         """Index ``recent``: the tenant's API keys, revoked ones included, by key id."""
         return f"T#{self.tenant}#KEYS"
 
+    @staticmethod
+    def api_keys_behind(key_id: str) -> tuple[str, str]:
+        """Bounds of the API keys behind one; behind an empty one all of them."""
+        return f"{key_id}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
+
     @property
     def late(self) -> str:
         """Index ``due``: whose passages are being encoded token by token. And the row of the tenant's own part."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from neve.being_erased import note_erasure
 from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.memories.fact_statements import stated_ranges
@@ -125,7 +126,7 @@ def read_head(item: Item | None) -> UserHead:
 def put_head(keys: UserKeys, head: UserHead) -> Put:
     """Through the index ``recent`` the heads are the directory of a tenant's users."""
     attributes = _head.dump_python(head, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0)
+    attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0, erased=False)
     item = _item(keys.head, "user", attributes)
     directory = {"recent_pk": keys.users, "recent_sk": keys.user}
     return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))
@@ -135,9 +136,15 @@ def guard_user(keys: UserKeys, head: UserHead, now: datetime, written: Iterable[
     """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's
     head. ``written``: memories of the same commit; the head notes the first fact that does not hold."""
     unheld = head.unheld or any(map(is_unheld, written))
-    if head.version == 0 or unheld != head.unheld:
-        return put_head(keys, replace(head, created_at=head.created_at or iso(now), unheld=unheld))
+    if head.version == 0 or unheld != head.unheld or head.erased:
+        return put_head(keys, replace(used_again(head, now), unheld=unheld))
     return check_head(keys, head)
+
+
+def used_again(head: UserHead, now: datetime) -> UserHead:
+    """The head of one for whom something is written, be it for the first time or behind an erasure."""
+    created_at = iso(now) if head.erased else head.created_at or iso(now)
+    return replace(head, created_at=created_at, erased=False)
 
 
 def check_head(keys: UserKeys, head: UserHead) -> Check:
@@ -148,7 +155,7 @@ def check_head(keys: UserKeys, head: UserHead) -> Check:
 def writable(head: UserHead) -> None:
     """Raises 409 ``erasing`` or 410 ``user_closed``."""
     if head.state == "erasing":
-        raise NeveError("erasing", "This user is being erased; try again when the job is done.", retry_after_s=30)
+        raise NeveError("erasing", "This user is being erased. The id is free again when the job is done, not sooner.")
     not_closed(head)
 
 
@@ -159,18 +166,34 @@ def not_closed(head: UserHead) -> None:
 
 
 def hidden(head: UserHead) -> bool:
-    """Whether reads find nothing although the rows are still there: they are being erased."""
+    """Whether reads find nothing although the rows are still there: they are being erased, and the answer says so."""
+    if head.state == "erasing":
+        note_erasure()
     return head.state == "erasing"
 
 
 # --- sessions -----------------------------------------------------------------------------------
 
 
-_NOTHING_OF_A_SESSION: dict[str, Any] = {
+def is_there(found: Mapping[Key, Item], *of_session: Key) -> bool:
+    """Whether a caller may see a session: each of these rows of it is there, and none says that it was deleted."""
+    return all(key in found and not found[key].get("deleted") for key in of_session)
+
+
+def not_deleted(session: SessionHead) -> None:
+    """What would go on with a session asks this: its id is never given to another, so that nothing which was said in it
+    comes back. Raises 410 ``session_deleted``."""
+    if session.deleted:
+        detail = f"The session '{session.session_id}' was deleted; open another one under a new id."
+        raise NeveError("session_deleted", detail)
+
+
+_NO_SESSION: Mapping[str, Any] = {
     "metadata": {},
     "retracted": [],
     "erased": [],
     "unwatched": False,
+    "deleted": False,
     "asked_seq": 0,
     "said_first": 0,
     "said_last": 0,
@@ -188,7 +211,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    item = _item(own.session_head, "session", _unless_nothing(attributes, **_NOTHING_OF_A_SESSION))
+    item = _item(own.session_head, "session", _unless_nothing(attributes, **_NO_SESSION))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
@@ -214,10 +237,13 @@ def read_marker(item: Item) -> SessionMarker:
     return _marker.validate_python(item)
 
 
+_NO_MARKER: Mapping[str, Any] = {"retracted": [], "retold": [], "deleted": False}
+
+
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
     """A long list of live rows is kept compressed, some 19 bytes a row instead of 58: every lease and every pass writes
     it, and facts stay in it for as long as the session goes on."""
-    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[], retold=[])
+    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), **_NO_MARKER)
     if len(marker.live) > LONG_LIST:
         attributes["live"] = zlib.compress(json_bytes([[row.id, row.kind, row.tokens] for row in marker.live]))
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
@@ -265,6 +291,7 @@ def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
         images_left_out=[],
         images_unusable=[],
         shown_pending=[],
+        deleted=False,
     )
     item = _item(keys.of_session(epoch.session_id).epoch, "epoch", attributes)
     if epoch.rebuild_due:

@@ -52,6 +52,7 @@ class SessionEpoch:
     images_unusable: Spans = ()
     shown_pending: tuple[int, ...] = ()
     retracted: Spans = ()
+    deleted: bool = False
     version: int = 0
 
 

@@ -69,4 +69,5 @@ class SessionMarker:
     model_failed_at: str | None = None
     reflection_failed_at: str | None = None
     scene: Scene | None = None
+    deleted: bool = False
     version: int = 0

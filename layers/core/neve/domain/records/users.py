@@ -15,7 +15,7 @@ class UserHead:
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
     moves this row so that no build under way points to one that has read what was in them. ``deletions``: how often
     messages were deleted for good, which does the same to exports. ``unheld``: there may be facts that do not hold, and
-    whoever builds a pack asks which."""
+    whoever builds a pack asks which. ``erased``: nothing was written since an erasure let the id go."""
 
     gen: int = 1
     incarnation: int = 1
@@ -31,6 +31,7 @@ class UserHead:
     purges: int = 0
     deletions: int = 0
     unheld: bool = False
+    erased: bool = False
     version: int = 0
 
 

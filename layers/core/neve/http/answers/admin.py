@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from neve import observability
 from neve.domain.tenants.policy import Policy
 from neve.http.answers.job import job_answer
@@ -10,7 +13,7 @@ from neve.http.router import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.schemas.erase.users import EraseQuery
 from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
-from neve.http.schemas.tenants.admin import PolicyOut, StatsOut, TenantUsageOut
+from neve.http.schemas.tenants.admin import PolicyChange, PolicyOut, StatsOut, TenantUsageOut
 from neve.http.schemas.tenants.usage import DaysQuery
 from neve.store.idempotency import Beside
 from neve.usecases.erase.request_erasure import request_erasure
@@ -21,7 +24,7 @@ from neve.usecases.tenants.policy_in_force import forget_policy
 from neve.usecases.tenants.read_policy import PolicyAt, read_policy
 from neve.usecases.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
-from neve.usecases.tenants.write_policy import write_policy
+from neve.usecases.tenants.write_policy import change_policy, write_policy
 
 USAGE_TIMEOUT, STATS_TIMEOUT = "usage:timeout", "stats:timeout"
 
@@ -53,8 +56,17 @@ def policy_answer(call: Call[Nothing, Nothing]) -> Answer:
 
 
 def written_policy(call: Call[Nothing, Policy]) -> Answer:
+    return _written(call, lambda beside: write_policy(call.tenant, call.body, call.if_match, beside))
+
+
+def patched_policy(call: Call[Nothing, PolicyChange]) -> Answer:
+    change = call.body.made_of
+    return _written(call, lambda beside: change_policy(call.tenant, change, call.if_match, beside))
+
+
+def _written(call: Call[Nothing, Any], write: Callable[[Beside[PolicyAt]], PolicyAt]) -> Answer:
     def written(beside: Beside[PolicyAt]) -> PolicyAt:
-        found = write_policy(call.tenant, call.body, call.if_match, beside)
+        found = write(beside)
         forget_policy(call.tenant)
         return found
 

@@ -22,7 +22,7 @@ SCOPES = ("chat", "records", "admin")
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """``sha256`` is of the whole key text, in hex."""
+    """``sha256`` is of the whole key text, in hex. ``last_used_day``: ``2026-03-10``, in UTC."""
 
     key_id: str
     tenant_id: str
@@ -31,6 +31,7 @@ class ApiKey:
     created_at: str
     label: str | None = None
     revoked_at: str | None = None
+    last_used_day: str | None = None
     version: int = 0
 
 
@@ -120,6 +121,7 @@ def read_api_key(item: Item) -> ApiKey:
         item["created_at"],
         item.get("label"),
         item.get("revoked_at"),
+        item.get("last_used_day"),
         item["version"],
     )
 
@@ -138,7 +140,8 @@ def put_api_key(key: ApiKey) -> Put:
         "recent_pk": Keys(key.tenant_id).api_keys,
         "recent_sk": key.key_id,
     }
-    item |= {name: value for name in ("label", "revoked_at") if (value := getattr(key, name)) is not None}
+    optional = ("label", "revoked_at", "last_used_day")
+    item |= {name: value for name in optional if (value := getattr(key, name)) is not None}
     return Put(item, expectation(key.version))
 
 

@@ -37,7 +37,7 @@ def _end(scope: SessionScope, outcome: Outcome | None, seen: SessionHead | None 
     found = ports.table.get_many([keys.head, keys.session_head])
     user = rows.read_head(found.get(keys.head))
     rows.writable(user)
-    if keys.session_head not in found:
+    if not rows.is_there(found, keys.session_head):
         raise not_found("session", scope.session)
     head = rows.read_session(found[keys.session_head])
     if seen is not None and head.version != seen.version:

@@ -22,7 +22,7 @@ def request_compaction(scope: SessionScope, reason: Reason, wait: bool, verbosit
         found = table.get_many([keys.head, keys.session_head, keys.job(job.id)])
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
-        if keys.session_head not in found:
+        if not rows.is_there(found, keys.session_head):
             raise not_found("session", scope.session)
         if keys.job(job.id) not in found:  # else our own commit, whose response was lost
             table.write([rows.check_head(keys, head), rows.put_queued_job(keys, job, head.incarnation)])

@@ -23,6 +23,7 @@ from neve.domain.records.sessions import Event, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import images_of
+from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
 from neve.ports.table import Item, Key
@@ -194,7 +195,10 @@ def _session_state(scope: SessionScope, state: Task[dict[Key, Item]]) -> Session
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
     head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
     rows.not_closed(head)  # nothing is left of a closed user's sessions
-    if progress is None or epoch is None:
+    if rows.hidden(head):
+        empty = SessionHead(scope.session, "open", started_at=iso(now)), SessionMarker(scope.session)
+        return SessionState(head, *empty, SessionEpoch(scope.session), MemoryLag())
+    if progress is None or epoch is None or progress.head.deleted:
         raise not_found("session", scope.session)
     return SessionState(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))
 

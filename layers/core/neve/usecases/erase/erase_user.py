@@ -80,5 +80,6 @@ def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
         raise UserNotFound(keys.user)
-    left = replace(head, state="closed" if close else "active", created_at=iso(ports.clock.now()))
+    free = replace(head, created_at=iso(ports.clock.now()), erased=True)
+    left = replace(free, state="closed" if close else "active")
     ports.table.write([rows.put_head(keys, left)])

@@ -111,7 +111,8 @@ class Erasing:
         backups = iso(now + timedelta(days=BACKUP_DAYS))
         result = {"receipt": receipt, "backups_expire_at": backups, "closed": close}
         done = replace(job, status="done", finished_at=iso(now), result=result, state={"incarnation": head.incarnation})
-        free = UserHead(gen=head.gen, incarnation=head.incarnation, created_at=iso(now), version=head.version)
+        at = iso(now)
+        free = UserHead(head.gen, head.incarnation, created_at=at, erased=True, version=head.version)
         left = replace(free, state="closed" if close else "active")
         self.data.ports.table.write([rows.put_head(self.data.keys, left), put_erasure(self.data.keys, done)])
 

@@ -127,6 +127,8 @@ def _sessions(scope: UserScope, after: Place | None) -> Iterator[Placed]:
         yield from _event_lines(scope.of_session(after.at), after.seq + 1)
     bounds = scope.keys.sessions_behind(after.at if after else None)
     for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
+        if item.get("deleted"):
+            continue
         session = scope.of_session(item["session_id"])
         *first, last = _lines_above_events(session, rows.read_session(item))
         yield from ((line, None) for line in first)

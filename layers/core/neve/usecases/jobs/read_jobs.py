@@ -21,7 +21,7 @@ def get_job(scope: UserScope, job_id: str) -> Job:
     keys = scope.keys
     found = scope.ports.table.get_many([keys.job(job_id), keys.head])
     job, head = _job_of(scope, found.get(keys.job(job_id))), rows.read_head(found.get(keys.head))
-    if job is None or job.user_id != scope.user or (rows.hidden(head) and head.erasure_job != job.id):
+    if job is None or job.user_id != scope.user or (head.erasure_job != job.id and rows.hidden(head)):
         raise not_found("job", job_id)
     return job
 

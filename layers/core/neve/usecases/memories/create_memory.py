@@ -100,9 +100,10 @@ class _Create:
         has no room."""
         if self.wanted.session_id is None:
             return []
-        item = found.get(self.scope.keys.of_session(self.wanted.session_id).marker)
-        if item is None:
+        place = self.scope.keys.of_session(self.wanted.session_id).marker
+        if not rows.is_there(found, place):
             raise not_found("session", self.wanted.session_id)
+        item = found[place]
         if memory.scope is not Scope.SESSION:
             return []
         marker, row = rows.read_marker(item), live_row(memory)

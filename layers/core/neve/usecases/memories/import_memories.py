@@ -150,7 +150,7 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
         listed = [rows.put_memory_place(keys, memory) for memory in fresh.values() if not is_own_memory_id(memory.id)]
         guard = rows.guard_user(keys, head, now, written)
         if listed and not head.foreign_ids:
-            guard = rows.put_head(keys, replace(head, created_at=head.created_at or iso(now), foreign_ids=True))
+            guard = rows.put_head(keys, replace(rows.used_again(head, now), foreign_ids=True))
         scope.ports.table.write([guard, *puts, *live, *listed])
     return report
 
@@ -186,7 +186,7 @@ def _without_room(
 ) -> list[ImportedRow]:
     """The lines of sessions whose live list has no room for them; their rows leave ``fresh`` and the report."""
     refused: set[str] = set()
-    for item in (found[key] for key in markers if key in found):
+    for item in (found[key] for key in markers if rows.is_there(found, key)):
         session, joining = rows.read_marker(item).session_id, list[LiveRow]()
         for memory in fresh.values():
             if memory.session_id == session and lives(memory):
@@ -243,7 +243,7 @@ def _let_in(waiting: Memory, active: Memory) -> Memory:
 def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:
     """The markers of sessions whose live list grows."""
     for key in markers:
-        if key not in found:
+        if not rows.is_there(found, key):
             continue
         marker = rows.read_marker(found[key])
         own = [m for m in fresh.values() if m.session_id == marker.session_id and lives(m)]

@@ -92,9 +92,10 @@ class _Store:
         own = self._sessions()
         ops = writes.left_elsewhere(own)
         for session in own:
-            item = found.get(self.scope.keys.of_session(session).marker)
-            if item is None:
+            place = self.scope.keys.of_session(session).marker
+            if not rows.is_there(found, place):
                 raise not_found("session", session)
+            item = found[place]
             marker = rows.read_marker(item)
             live = writes.live(session, marker.live)
             if live != marker.live:

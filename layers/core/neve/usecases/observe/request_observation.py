@@ -30,7 +30,7 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
-    if keys.session_head not in found:
+    if not rows.is_there(found, keys.session_head):
         raise not_found("session", scope.session)
     last_seq = rows.read_session(found[keys.session_head]).last_seq
     marker = rows.read_marker(found[keys.marker])

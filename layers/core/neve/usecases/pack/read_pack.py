@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from neve.being_erased import ERASING
 from neve.caching import CacheSpec
 from neve.domain.errors import NeveError, not_found
 from neve.domain.pack.render import render
@@ -77,7 +78,7 @@ def read_pack(
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     view = _view(scope, found, version, holds)
-    progress = read_progress(keys, found)
+    progress = read_progress(keys, found) if view.degraded != (ERASING,) else None
     return replace(view, lag=progress.lag(scope.ports.clock.now()) if progress else None)
 
 
@@ -86,7 +87,9 @@ def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, h
     keys = scope.keys
     head = rows.read_head(found.get(keys.head))
     rows.not_closed(head)
-    if keys.epoch not in found or rows.hidden(head):
+    if rows.hidden(head):
+        return PackView("unavailable", degraded=(ERASING,))
+    if not rows.is_there(found, keys.epoch):
         raise not_found("session", scope.session)
     epoch = rows.read_epoch(found[keys.epoch])
     if version is not None:

@@ -19,7 +19,8 @@ def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[s
 def _built(scope: UserScope, session_id: str, written: Sequence[str]) -> bool:
     session = scope.of_session(session_id)
     try:
-        if session.ports.table.get(session.keys.epoch) is None:
+        item = session.ports.table.get(session.keys.epoch)
+        if item is None or item.get("deleted"):
             return False
         build_pack(session, "initial", written)
     except StoreUnavailable:

@@ -57,7 +57,7 @@ def _must_be_there(scope: SessionScope) -> None:
     found = scope.ports.table.get_many([keys.head, keys.epoch])
     head = rows.read_head(found.get(keys.head))
     rows.not_closed(head)
-    if keys.epoch not in found or rows.hidden(head):
+    if rows.hidden(head) or not rows.is_there(found, keys.epoch):
         raise not_found("session", scope.session)
 
 

@@ -29,9 +29,7 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
     metadata = walk_metadata(walk, event.metadata)
     content, found = _content(event.content, actions)
     thinking, in_thinking = _thinking(event.thinking, actions)
-    screened = replace(
-        event, name=name, content=content, event_data=data, thinking=thinking, metadata=metadata
-    )
+    screened = replace(event, name=name, content=content, event_data=data, thinking=thinking, metadata=metadata)
     return screened, walk.found + found + in_thinking
 
 

@@ -26,6 +26,7 @@ from neve.domain.records.users import UserHead
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
+from neve.store import rows
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
@@ -152,7 +153,7 @@ class _Search:
         reads = start_reads(self.scope, self.request)
         self.late.start()
         user_state, aside = reads.collect(self.budget)
-        if user_state.head.state == "erasing":
+        if rows.hidden(user_state.head):
             return self._found([], (), user_state.head)
         self.legs.start_words(self.request.where, depth)
         hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)

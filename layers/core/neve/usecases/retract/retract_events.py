@@ -30,16 +30,22 @@ from neve.usecases.jobs.read_jobs import find_job
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """``to_seq`` None: to the end of the log as it is."""
+    """``to_seq`` None: to the end of the log as it is. ``whole``: the session itself, with all that it is called and
+    labelled by."""
 
     from_seq: int
     to_seq: int | None
     reason: RetractReason
+    whole: bool = False
+
+
+WHOLE = Retract(1, None, "deleted", whole=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """``epoch``: in which the session's history goes on without the events."""
+    """``epoch``: in which the session's history goes on without the events. ``job_id``: empty where there is nothing
+    that anything could have been made of, which a session without events is."""
 
     from_seq: int
     to_seq: int
@@ -56,7 +62,7 @@ def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: Idempo
         raise invalid("to_seq", f"is before from_seq ({wanted.from_seq})")
     retract = _Retract(scope, wanted, idempotency_key, new_job_id(scope.ports))
     answer = transact(scope.ports, retract.attempt)
-    if answer.job_id != retract.job_id and (job := find_job(scope, answer.job_id)) is not None:
+    if answer.job_id not in ("", retract.job_id) and (job := find_job(scope, answer.job_id)) is not None:
         note_lost(scope, job)
     return answer
 
@@ -92,7 +98,7 @@ class _Retract:
                 return Retracted(**earlier.body)
         user = rows.read_head(found.get(keys.head))
         rows.writable(user)
-        if keys.session_head not in found:
+        if not self._is_there(found):
             raise not_found("session", self.scope.session)
         session = _Session(
             user,
@@ -102,6 +108,11 @@ class _Retract:
             row,
         )
         return self._retract(session, self._earlier(found), now)
+
+    def _is_there(self, found: Mapping[Key, Item]) -> bool:
+        """Who deletes a session may repeat it."""
+        head = self.scope.keys.session_head
+        return head in found if self.wanted.whole else rows.is_there(found, head)
 
     def _idempotency_row(self) -> list[Key]:
         return [idempotency.row_key(self.scope.keys, self.idempotency_key)] if self.idempotency_key else []
@@ -115,6 +126,7 @@ class _Retract:
 
     def _id(self, to_seq: int | None, erases: bool) -> str:
         keys, end = self.scope.keys, "end" if to_seq is None else str(to_seq)
+        end = "whole" if self.wanted.whole else end
         place = f"{keys.tenant}/{keys.user}/{keys.session}/{self.wanted.from_seq}/{end}"
         return f"ret_{ulid_named(f'retract/{place}/{erases}')}"
 
@@ -135,6 +147,8 @@ class _Retract:
     def _end(self, head: SessionHead, earlier: Sequence[Retraction]) -> int:
         """What the end of the log was for the first call that named none, it is for every later one. Raises 422 for
         seqs that are not in the log."""
+        if self.wanted.whole:
+            return next((one.seq_to for one in earlier), head.last_seq)
         if self.wanted.from_seq > head.last_seq:
             raise invalid("from_seq", f"event not found: the last seq of the session is {head.last_seq}")
         if self.wanted.to_seq is None:
@@ -148,9 +162,13 @@ class _Retract:
     def _retract(self, session: _Session, earlier: Sequence[Retraction], now: datetime) -> Retracted:
         to_seq = self._end(session.head, earlier)
         repeated = self._repeated(earlier, to_seq)
-        if repeated is not None:
+        ops: list[WriteOp]
+        if repeated is None and not to_seq:
+            answer = Retracted(1, 0, session.epoch.epoch, "")
+            ops = self._without_events(session, now)
+        elif repeated is not None:
             answer = Retracted(repeated.seq_from, repeated.seq_to, repeated.epoch, repeated.job_id)
-            ops: list[WriteOp] = [rows.check_head(self.scope.keys, session.user)]
+            ops = [rows.check_head(self.scope.keys, session.user)]
         else:
             retraction = self._retraction(session, to_seq, now)
             answer = Retracted(retraction.seq_from, retraction.seq_to, retraction.epoch, retraction.job_id)
@@ -182,8 +200,11 @@ class _Retract:
         keys, span = self.scope.keys, retraction.span
         retracted = joined((*session.head.retracted, span))
         erased = joined((*session.head.erased, span)) if retraction.erases else session.head.erased
+        head = replace(session.head, retracted=retracted, erased=erased)
         marker = replace(_without_thread_state(session.marker, retraction), retracted=retracted)
         epoch = replace(session.epoch, epoch=retraction.epoch, retracted=retracted)
+        if self.wanted.whole:
+            head, marker, epoch = _deleted(head), replace(marker, deleted=True), replace(epoch, deleted=True)
         job = Job(
             id=retraction.job_id,
             kind=RETRACT,
@@ -196,11 +217,22 @@ class _Retract:
         return [
             self._guard(session.user, now),
             rows.put_retraction(keys, retraction, session.user.incarnation),
-            rows.put_session(keys, replace(session.head, retracted=retracted, erased=erased)),
+            rows.put_session(keys, head),
             rows.put_marker(keys, marker),
             rows.put_epoch(keys, epoch, now),
             *self._summary_goes_on(session.epoch, retraction),
             rows.put_queued_job(keys, job, session.user.incarnation),
+        ]
+
+    def _without_events(self, session: _Session, now: datetime) -> list[WriteOp]:
+        keys = self.scope.keys
+        if session.head.deleted:
+            return [rows.check_head(keys, session.user)]
+        return [
+            rows.guard_user(keys, session.user, now),
+            rows.put_session(keys, _deleted(session.head)),
+            rows.put_marker(keys, replace(session.marker, deleted=True)),
+            rows.put_epoch(keys, replace(session.epoch, deleted=True), now),
         ]
 
     def _guard(self, user: UserHead, now: datetime) -> WriteOp:
@@ -225,6 +257,12 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
     if epoch.covers_from is None or epoch.covers_to is None:
         return False
     return meets(spans, (epoch.covers_from, epoch.covers_to))
+
+
+def _deleted(head: SessionHead) -> SessionHead:
+    """What is left of a session: that its id was used. Nobody ends it, and no librarian files it."""
+    bare = replace(head, title=None, user_meta={}, metadata={}, outcome=None)
+    return replace(bare, status="extracted", unwatched=False, deleted=True)
 
 
 def _without_thread_state(marker: SessionMarker, retraction: Retraction) -> SessionMarker:

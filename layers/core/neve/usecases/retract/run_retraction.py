@@ -208,13 +208,17 @@ class _Retracting:
         if is_done(job, ERASED):
             self._purge_again(job, step)
         rebuilt = self._rebuilt(job, step) if PURGED in job.state else None
-        if job.state.get("flipped") or job.result.get("written"):
+        if (job.state.get("flipped") or job.result.get("written")) and not self._session_deleted():
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
         if rebuilt is None:
             self._note(step)
         else:
             note(self.scope, self.job_id, partial(after_packs, step, rebuilt))
+
+    def _session_deleted(self) -> bool:
+        item = self.scope.ports.table.get(self.scope.keys.epoch)
+        return item is not None and bool(item.get("deleted"))
 
     def _purge_again(self, job: Job, step: str) -> None:
         """Raises OutOfTime."""

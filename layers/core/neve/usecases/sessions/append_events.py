@@ -68,9 +68,9 @@ def append_events(
     scope: SessionScope, events: Sequence[NewEvent], idempotency_key: IdempotencyKey | None = None
 ) -> Appended:
     """All of ``events`` or none, without what the policy takes out of them (docs/rules/privacy.md#events). Raises
-    NeveError: session_not_found, client_id_conflict, retracted, idempotency_mismatch, erasing, user_closed, conflict,
-    and what ``name_images`` and ``store_images`` raise. Raises StoreUnavailable; the caller may then repeat the call
-    safely if it sent client ids or an idempotency key.
+    NeveError: session_not_found, session_deleted, client_id_conflict, retracted, idempotency_mismatch, erasing,
+    user_closed, conflict, and what ``name_images`` and ``store_images`` raise. Raises StoreUnavailable; the caller may
+    then repeat the call safely if it sent client ids or an idempotency key.
 
     Images are stored when a look at the rows says that the append will be taken, and only those of events that are new:
     what was deleted or retained away does not come back with a repeat (docs/rules/sessions.md#images)."""
@@ -154,13 +154,15 @@ class Append:
         return Appended(**earlier.body) if earlier else None
 
     def _writable(self, found: dict[Key, Item]) -> tuple[UserHead, SessionHead]:
-        """Raises erasing, user_closed, session_not_found."""
+        """Raises erasing, user_closed, session_not_found, session_deleted."""
         user = rows.read_head(found.get(self.scope.keys.head))
         rows.writable(user)
         row = found.get(self.scope.keys.session_head)
         if row is None:
             raise not_found("session", self.scope.session)
-        return user, rows.read_session(row)
+        head = rows.read_session(row)
+        rows.not_deleted(head)
+        return user, head
 
     def _keys_to_read(self) -> list[Key]:
         keys = self.scope.keys

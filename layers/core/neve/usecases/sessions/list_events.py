@@ -33,7 +33,7 @@ def list_events(scope: SessionScope, from_seq: int, limit: int, metadata: Mappin
     session_not_found."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.epoch])
-    if keys.session_head not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+    if rows.hidden(rows.read_head(found.get(keys.head))) or not rows.is_there(found, keys.session_head):
         raise not_found("session", scope.session)
     page = scope.ports.table.query(keys.log, between=keys.events(from_seq), limit=limit)
     events = [rows.read_event(item) for item in page.items]

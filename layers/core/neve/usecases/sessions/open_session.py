@@ -43,8 +43,8 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     """The session, made if its id is new, and its pack. A repeat with the same id gives the same session and the same
     pack version; a title or user_meta that was sent replaces the stored one.
 
-    Raises erasing, user_closed, and StoreUnavailable when the session row cannot be written. A pack that cannot be
-    served within the budget degrades the answer instead."""
+    Raises erasing, user_closed, session_deleted, and StoreUnavailable when the session row cannot be written. A
+    pack that cannot be served within the budget degrades the answer instead."""
     start = scope.ports.clock.monotonic_ms()
     wanted = screened_opening(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
@@ -110,6 +110,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
             last = rows.put_newest_session(keys, session, newest)
             ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch, last])
             return view, True, head.incarnation
+        rows.not_deleted(view.head)
         updated = replace(
             view.head,
             title=wanted.title or view.head.title,

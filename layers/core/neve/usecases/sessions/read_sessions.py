@@ -20,7 +20,7 @@ from neve.store.tenants.prompt_usage import read_session_prompts
 from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
 
 PAGES_READ = 20
-"""*Chosen*: of sessions without the metadata that is asked for, by one call."""
+"""*Chosen*: of sessions that are not listed, by one call."""
 _ANY: Mapping[str, str] = {}
 
 
@@ -62,7 +62,7 @@ def get_session(scope: SessionScope) -> SessionView:
     wanted = [scope.keys.head, *session_rows(scope.keys), scope.keys.session_prompts]
     found = scope.ports.table.get_many(wanted)
     view = view_of(scope.keys, found, scope.ports.clock.now())
-    if view is None or rows.hidden(rows.read_head(found.get(scope.keys.head))):
+    if rows.hidden(rows.read_head(found.get(scope.keys.head))) or view is None or view.head.deleted:
         raise not_found("session", scope.session)
     return view
 
@@ -70,11 +70,12 @@ def get_session(scope: SessionScope) -> SessionView:
 def list_sessions(
     scope: UserScope, limit: int, cursor: str | None, metadata: Mapping[str, str] = _ANY
 ) -> tuple[list[SessionView], str | None]:
-    """By session id, ascending, those that have this ``metadata``: of a user with many others a page may be short or
-    empty, and its cursor goes on. Raises ValueError for a cursor that is not one of ours."""
+    """By session id, ascending, those that have this ``metadata`` and were not deleted: of a user with many
+    others a page may be short or empty, and its cursor goes on. Raises ValueError for a cursor that is not one of
+    ours."""
     for _ in range(PAGES_READ):
         page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
-        items = [item for item in page.items if has_all(item.get("metadata", {}), metadata)]
+        items = [item for item in page.items if not item.get("deleted") and has_all(item.get("metadata", {}), metadata)]
         cursor = page.cursor
         if items or cursor is None:
             break
@@ -85,4 +86,4 @@ def list_sessions(
         return [], None
     now = scope.ports.clock.now()
     views = [view_of(keys, found, now) for keys in sessions]
-    return [view for view in views if view is not None], cursor
+    return [view for view in views if view is not None and not view.head.deleted], cursor

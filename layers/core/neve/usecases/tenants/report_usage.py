@@ -143,7 +143,7 @@ class _Report:
         prompt = self._of_prompt(found, head)
         if prompt is not None and prompt.reported is not None:
             return read_answer(dict(prompt.reported))
-        if keys.session_head not in found or keys.epoch not in found:
+        if not rows.is_there(found, keys.session_head, keys.epoch):
             raise not_found("session", self.scope.session)
         epoch = rows.read_epoch(found[keys.epoch])
         trigger = self._trigger(epoch, before)

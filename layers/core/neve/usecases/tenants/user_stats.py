@@ -62,7 +62,8 @@ def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> Us
     gen = head.gen
     sessions = events = 0
     for item in within.rows(all_rows(table, keys.partition, prefix=SESSION, page=PAGE)):
-        sessions, events = sessions + 1, events + rows.read_session(item).last_seq
+        if not (session := rows.read_session(item)).deleted:
+            sessions, events = sessions + 1, events + session.last_seq
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()

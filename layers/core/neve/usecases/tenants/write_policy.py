@@ -1,8 +1,8 @@
-"""E17 PUT: replace the tenant's policy."""
+"""E17 PUT and PATCH: replace the tenant's policy, or some of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from neve.domain.errors import FieldError, NeveError
@@ -32,10 +32,24 @@ def write_policy(
     Raises 422 ``invalid_policy`` with every number that does not fit, 412 ``precondition_failed`` when the rev is not
     one of ``expected``, 409 ``static_prefix_version`` when the static prefix changed without a higher version, 409
     ``conflict``, and StoreUnavailable."""
+    return change_policy(scope, lambda _: policy, expected, beside)
+
+
+def change_policy(
+    scope: TenantScope,
+    change: Callable[[Policy], Policy],
+    expected: Collection[int] | None = None,
+    beside: Beside[PolicyAt] = nothing_beside,
+) -> PolicyAt:
+    """``change`` makes the new policy of the one that is there. Raises as ``write_policy``, and what ``change``
+    raises."""
+    return transact(scope.ports, lambda: _write_once(scope, change, expected, beside))
+
+
+def _check(scope: TenantScope, policy: Policy) -> None:
     if problems := policy.problems():
         raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
     scope.ports.counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
-    return transact(scope.ports, lambda: _write_once(scope, policy, expected, beside))
 
 
 def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPrefix | None:
@@ -55,9 +69,14 @@ def _users_to_tell(scope: TenantScope, row: TenantRow) -> Put:
 
 
 def _write_once(
-    scope: TenantScope, policy: Policy, expected: Collection[int] | None, beside: Beside[PolicyAt]
+    scope: TenantScope,
+    change: Callable[[Policy], Policy],
+    expected: Collection[int] | None,
+    beside: Beside[PolicyAt],
 ) -> PolicyAt:
     row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
+    policy = change(row.policy)
+    _check(scope, policy)
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
     if tenant_rows.set_numbers(policy) == tenant_rows.set_numbers(row.policy):

@@ -8,6 +8,7 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response,
 from neve.http.schemas.enums import RetractReason
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS
+from neve.http.schemas.sessions.sessions import SESSION
 from neve.usecases.retract.retract_events import Retract, Retracted
 
 
@@ -37,6 +38,13 @@ class RetractedOut(View):
         return cls(from_seq=retracted.from_seq, to_seq=retracted.to_seq, epoch=retracted.epoch, job_id=retracted.job_id)
 
 
+class SessionDeletedOut(View):
+    id: str
+    job_id: str | None = Field(
+        description="Of the job that erases the events and what was made of them; absent where there were none."
+    )
+
+
 RETRACT_EVENTS = Operation(
     method="POST",
     path=f"{EVENTS}/retract",
@@ -48,6 +56,23 @@ RETRACT_EVENTS = Operation(
     query=Nothing,
     body=RetractBody,
     responses={200: Response("They are taken back.", RetractedOut)},
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
+)
+
+DELETE_SESSION = Operation(
+    method="DELETE",
+    path=SESSION,
+    id="deleteSession",
+    tag="sessions",
+    summary="Delete a session for good: its events, title and metadata, and what was made of them.",
+    description="It is no longer listed, and 404, once this is answered; a job erases the words. Its id is not given "
+    "out again: what is appended to it later is 410 `session_deleted`. A repeat changes nothing. What a caller kept in "
+    "it with `createMemory` stays.",
+    scope="chat",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("It is deleted.", SessionDeletedOut)},
     codes=(*USER_WRITE, "session_not_found"),
     idempotent=True,
 )

@@ -460,7 +460,15 @@ APPEND_EVENTS = Operation(
     query=Nothing,
     body=AppendBody,
     responses={201: Response("The events are durable.", AppendedOut)},
-    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "retracted", *TOO_LARGE),
+    codes=(
+        *USER_WRITE,
+        "session_not_found",
+        "session_deleted",
+        "upload_not_found",
+        "client_id_conflict",
+        "retracted",
+        *TOO_LARGE,
+    ),
     idempotent=True,
 )
 

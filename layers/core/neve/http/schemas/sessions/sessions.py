@@ -164,7 +164,7 @@ OPEN_SESSION = Operation(
     query=Nothing,
     body=OpenSessionBody,
     responses={200: Response("The session and its pack.", OpenedOut)},
-    codes=("conflict", "erasing", "user_closed"),
+    codes=("conflict", "erasing", "user_closed", "session_deleted"),
     idempotent=True,
 )
 

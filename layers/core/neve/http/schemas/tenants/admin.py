@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, GetJsonSchemaHandler, RootModel, field_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from neve.domain.compile.cacheable import CACHEABLE_TOKENS
+from neve.domain.errors import invalid
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
-from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.json_body import check_model
+from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.enums import EmbedderState, HealthStatus, KeyScope, StoreState, TroubleKind
-from neve.http.schemas.fields import Name, Time
+from neve.http.schemas.fields import Cursor, Limit, Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
-from neve.store.tenants.tenant_rows import set_numbers
+from neve.store.tenants.tenant_rows import ApiKey, set_numbers
 from neve.usecases.tenants.keys.create_key import CreatedKey
+from neve.usecases.tenants.list_users import ListedUser
 from neve.usecases.tenants.read_policy import PolicyAt
 from neve.usecases.tenants.service_health import Health
 from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
@@ -246,6 +253,33 @@ def in_force(policy: Policy) -> dict[str, Any]:
     return policy.model_dump(mode="json", exclude_none=True) | derived
 
 
+class PolicyChange(RootModel[dict[str, Any]]):
+    """Fields of a policy, described as ``Policy``."""
+
+    def made_of(self, before: Policy) -> Policy:
+        """Raises 422 ``validation_failed`` as a whole policy would, and for a change of nothing."""
+        if not self.root:
+            raise invalid("body", "has no field to change")
+        for name in self.root:
+            if name not in Policy.model_fields:
+                raise invalid(name, "is not a known field")
+        return check_model(Policy, _merged(set_numbers(before), self.root))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(Policy.__pydantic_core_schema__)
+
+
+def _merged(before: Any, change: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(before) if isinstance(before, dict) else {}
+    for name, value in change.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value) if isinstance(value, dict) else value
+    return merged
+
+
 class CreateKeyBody(Body):
     scopes: list[KeyScope] = Field(min_length=1, max_length=3, json_schema_extra={"uniqueItems": True})
     label: Name | None = Field(default=None, max_length=100)
@@ -276,6 +310,52 @@ class KeyOut(View):
             label=created.label,
             created_at=created.created_at,
         )
+
+
+class ListedKeyOut(View):
+    key_id: str
+    label: str | None
+    scopes: list[str]
+    created_at: str
+    last_used_day: str | None = Field(description="In UTC; absent where no use is known.")
+    revoked_at: str | None
+
+    @classmethod
+    def of(cls, key: ApiKey) -> ListedKeyOut:
+        named = {name: getattr(key, name) for name in cls.model_fields if name != "scopes"}
+        return cls(**named, scopes=list(key.scopes))
+
+
+class KeyPage(Page):
+    listed = "keys"
+
+    keys: list[ListedKeyOut]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, keys: list[ApiKey], cursor: str | None) -> KeyPage:
+        return cls(keys=[ListedKeyOut.of(key) for key in keys], next_cursor=cursor)
+
+
+class UserOut(View):
+    user_id: str
+    created_at: str = Field(description="When the first thing was kept of them; behind an erasure, the first since.")
+
+
+class UserPage(Page):
+    listed = "users"
+
+    users: list[UserOut]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, users: list[ListedUser], cursor: str | None) -> UserPage:
+        return cls(users=[UserOut(user_id=one.id, created_at=one.created_at) for one in users], next_cursor=cursor)
+
+
+class ListQuery(Parameters):
+    limit: Limit = 50
+    cursor: Cursor | None = None
 
 
 def without_secret(answer: dict[str, Any]) -> dict[str, Any]:
@@ -348,18 +428,63 @@ WRITE_POLICY = Operation(
     if_match=True,
 )
 
+PATCH_POLICY = Operation(
+    method="PATCH",
+    path="/v1/policy",
+    id="patchPolicy",
+    tag="admin",
+    summary="Change some of the tenant's policy.",
+    description="What is sent is merged into what was set, member by member (RFC 7396): a number or a list takes the "
+    "place of the one before, null takes a field away, which then follows its default. The whole is checked as if it "
+    "had been sent to `writePolicy`.",
+    scope="admin",
+    query=Nothing,
+    body=PolicyChange,
+    responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
+    codes=("invalid_policy", "conflict", "static_prefix_version"),
+    idempotent=True,
+    if_match=True,
+)
+
 CREATE_KEY = Operation(
     method="POST",
     path="/v1/keys",
     id="createKey",
     tag="admin",
-    summary="A new API key; two may be live at a time.",
+    summary="A new API key; ten may be live at a time.",
     scope="admin",
     query=Nothing,
     body=CreateKeyBody,
     responses={201: Response("The key.", KeyOut)},
     codes=("too_many_keys", "conflict"),
     idempotent=True,
+)
+
+LIST_KEYS = Operation(
+    method="GET",
+    path="/v1/keys",
+    id="listKeys",
+    tag="admin",
+    summary="The tenant's API keys, revoked ones too, by their ids.",
+    description="Never a key's text, nor its hash.",
+    scope="admin",
+    query=ListQuery,
+    body=Nothing,
+    responses={200: Response("A page of keys.", KeyPage)},
+)
+
+LIST_USERS = Operation(
+    method="GET",
+    path="/v1/users",
+    id="listUsers",
+    tag="admin",
+    summary="The users that anything is kept of, by their ids.",
+    description="Not those who were erased. One of the last second may be missing; a page may be short, its cursor "
+    "goes on.",
+    scope="admin",
+    query=ListQuery,
+    body=Nothing,
+    responses={200: Response("A page of users.", UserPage)},
 )
 
 REVOKE_KEY = Operation(

@@ -173,9 +173,9 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
     head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
     rows.not_closed(head)  # nothing is left of a closed user's sessions
-    if session is None:
+    if session is None or rows.hidden(head):
         return UserState(head, excluded)
-    if session.keys.session_head not in found:
+    if not rows.is_there(found, session.keys.session_head):
         raise not_found("session", session.session)
     item, indexed = found.get(session.keys.epoch), read_indexed(session.session, found.get(session.keys.indexed))
     log = rows.read_session(found[session.keys.session_head])

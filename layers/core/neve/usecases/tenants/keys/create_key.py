@@ -15,8 +15,8 @@ from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import ApiKey, LiveKey, TenantRow
 from neve.store.transact import transact
 
-LIVE_KEYS = 2
-"""Two live keys, for rotation (docs/rules/tenants.md#keys)."""
+LIVE_KEYS = 10
+"""Of a tenant (docs/rules/tenants.md#keys)."""
 KEY_ID_LENGTH = 16
 
 
@@ -32,7 +32,7 @@ class CreatedKey:
 
 
 def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
-    """Raises 409 ``too_many_keys`` when two keys are live, 401 ``unauthorized`` when the tenant is being removed, and
+    """Raises 409 ``too_many_keys`` when ten keys are live, 401 ``unauthorized`` when the tenant is being removed, and
     StoreUnavailable."""
     made = NewKey(scope.ports, scopes, label)
 
@@ -41,8 +41,9 @@ def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = No
         if (own := made.of(row)) is not None:
             return own
         if len(row.live_keys) >= LIVE_KEYS:
-            live = " and ".join(key.key_id for key in row.live_keys)
-            raise NeveError("too_many_keys", f"{live} API keys are active; revoke one of them first.")
+            live = ", ".join(key.key_id for key in row.live_keys)
+            cure = "revoke one first (DELETE /v1/keys/{key_id})"
+            raise NeveError("too_many_keys", f"The tenant has {LIVE_KEYS} live API keys, {live}; {cure}.")
         return made.add_to(row)
 
     return transact(scope.ports, attempt)
