@@ -14,16 +14,13 @@ from neve.http.answers.admin import (
     usage_answer,
     written_policy,
 )
-from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, fitting, once
+from neve.http.answers.keys import bind_keys
+from neve.http.router import Answer, Router, fitting
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
 from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.tenants.keys.create_key import create_key
-from neve.usecases.tenants.keys.list_keys import list_keys
-from neve.usecases.tenants.keys.revoke_key import revoke_key
 from neve.usecases.tenants.list_users import list_users
 from neve.usecases.tenants.service_health import service_health
 
@@ -41,26 +38,7 @@ router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_admin_job(
 router.on(REFLECT)(reflection_answer)
 router.on(ERASE_USER)(erasure_answer)
 router.on(EXPORT_USER)(export_answer)
-
-
-@router.on(a.CREATE_KEY)
-def new_key(call: Call[Nothing, a.CreateKeyBody]) -> Answer:
-    wanted = (call.body.scopes, call.body.label)
-    return once(call, lambda: Answer(201, a.KeyOut.of(create_key(call.tenant, *wanted))), keep=a.without_secret)
-
-
-router.on(a.LIST_KEYS)(
-    lambda call: Answer(body=fitting(call.query, lambda n, at: a.KeyPage.of(*list_keys(call.tenant, n, at))))
-)
+bind_keys(router)
 router.on(a.LIST_USERS)(
     lambda call: Answer(body=fitting(call.query, lambda n, at: a.UserPage.of(*list_users(call.tenant, n, at))))
 )
-
-
-@router.on(a.REVOKE_KEY)
-def revoke(call: Call[Nothing, Nothing]) -> Answer:
-    def revoked() -> Answer:
-        revoke_key(call.tenant, call.ids["key_id"])
-        return Answer(204)
-
-    return once(call, revoked)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.events import appended_answer, messages_answer
 from neve.http.answers.job import ended_answer, job_answer, job_once, observation_answer, staged_job
+from neve.http.answers.taking_back import bind_taking_back
 from neve.http.answers.uploads import upload_target
 from neve.http.answers.usage import usage_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.jobs import jobs as j
-from neve.http.schemas.retract import retractions as r
 from neve.http.schemas.sessions import events as e
 from neve.http.schemas.sessions import messages as m
 from neve.http.schemas.tenants import usage as u
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.retract.retract_events import WHOLE, retract_events
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.list_events import list_events
 
@@ -38,17 +37,7 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
     return Answer(body=fitting(q, lambda n, _: e.EventsPage.of(list_events(session, q.from_seq, n, q.metadata))))
 
 
-router.on(r.RETRACT_EVENTS)(
-    lambda call: Answer(body=r.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
-)
-
-
-@router.on(r.DELETE_SESSION)
-def delete_session(call: Call[Nothing, Nothing]) -> Answer:
-    deleted = retract_events(call.session, WHOLE, call.idempotency)
-    return Answer(body=r.SessionDeletedOut(id=call.session.session, job_id=deleted.job_id or None))
-
-
+bind_taking_back(router)
 router.on(e.CREATE_UPLOAD)(upload_target)
 router.on(j.OBSERVE)(lambda call: job_once(call, lambda: observation_answer(call.session, call.body.wait)))
 

@@ -96,7 +96,7 @@ def test_e25_recall_is_filtered_by_metadata(user: Person) -> None:
 
     def found(**metadata: str) -> set[str]:
         wanted = {"metadata": metadata}
-        return set(user.recalled("kayak", mode="tool", k=20, filters=wanted, threshold=0))
+        return set(user.recalled("kayak", mode="tool", limit=20, filters=wanted, threshold=0))
 
     for _ in ("what is not in the index yet", "what is"):
         with_alpha = found(project="alpha")

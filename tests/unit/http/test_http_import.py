@@ -231,4 +231,4 @@ def test_the_largest_line_that_is_taken_fits_a_row(api: Api, world: World) -> No
     more = {**line, "passages": [{**passage, "text": "x" * (room - BESIDE_A_PASSAGE + 1)}]}
     refused = sent(api, json.dumps(more, ensure_ascii=False).encode())
     assert refused.status == 422
-    assert refused.json["detail"].startswith("lines[1].passages: make the line 280001 bytes long")
+    assert refused.json["detail"].startswith("lines[1].passages: make the line 262001 bytes long")

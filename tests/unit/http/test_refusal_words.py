@@ -17,8 +17,11 @@ from neve.http.openapi import describe
 from neve.http.operations import Operation, TextBody
 from neve.http.schemas.fields import Filled, Time
 from neve.http.schemas.memories.import_line import ImportLine
+from neve.http.schemas.tenants.admin import PolicyChange
 
-OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, TextBody)]
+MERGED = (TextBody, PolicyChange)
+"""What is in them is looked at behind their acceptance; of a policy in the words of a whole one."""
+OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, MERGED)]
 FOREIGN = re.compile(
     r"dictionary|instance|validation|valid (string|integer|list|number|boolean|tuple|set)|tuple|None|Value"
     r"|List\b|String\b|Input|[a-z]Body|Arguments|Python|pydantic|finite|parse|unable|pattern|\\^"

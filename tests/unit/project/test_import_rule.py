@@ -21,11 +21,15 @@ ALLOWED: dict[str, set[str]] = {
     "attribute_values": {"ports"},
     "config": {"pydantic"},
     "correlation": set(),
-    "store": {"attribute_values", "correlation", "domain", "ports", "store", "troubles", "pydantic", "pydantic_core"},
+    "being_erased": set(),
+    "store": {
+        *("attribute_values", "being_erased", "correlation", "domain", "ports", "store", "troubles", "pydantic"),
+        "pydantic_core",
+    },
     "scope": {"domain", "ports", "store"},
     "usecases": {
         *("version", "caching", "correlation", "domain", "ports", "observing", "scope", "store", "usecases"),
-        "troubles",
+        *("being_erased", "troubles"),
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
     "adapters": {"attribute_values", "caching", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
@@ -46,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "observability": {"config", "troubles", "aws_lambda_powertools"},
     "http": {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
-        *("readable_table", "http", "pydantic", "pydantic_core", "typing_extensions"),
+        *("being_erased", "readable_table", "http", "pydantic", "pydantic_core", "typing_extensions"),
     },
     "batch": {"correlation", "ports", "observing", "usecases", "observability"},
     "workers": {"correlation", "domain", "ports", "observing", "usecases", "observability", "workers"},

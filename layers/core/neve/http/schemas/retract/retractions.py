@@ -8,7 +8,6 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response,
 from neve.http.schemas.enums import RetractReason
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS
-from neve.http.schemas.sessions.sessions import SESSION
 from neve.usecases.retract.retract_events import Retract, Retracted
 
 
@@ -62,7 +61,7 @@ RETRACT_EVENTS = Operation(
 
 DELETE_SESSION = Operation(
     method="DELETE",
-    path=SESSION,
+    path=EVENTS.removesuffix("/events"),
     id="deleteSession",
     tag="sessions",
     summary="Delete a session for good: its events, title and metadata, and what was made of them.",

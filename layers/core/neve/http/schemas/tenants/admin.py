@@ -260,9 +260,6 @@ class PolicyChange(RootModel[dict[str, Any]]):
         """Raises 422 ``validation_failed`` as a whole policy would, and for a change of nothing."""
         if not self.root:
             raise invalid("body", "has no field to change")
-        for name in self.root:
-            if name not in Policy.model_fields:
-                raise invalid(name, "is not a known field")
         return check_model(Policy, _merged(set_numbers(before), self.root))
 
     @classmethod
@@ -273,10 +270,7 @@ class PolicyChange(RootModel[dict[str, Any]]):
 def _merged(before: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(before) if isinstance(before, dict) else {}
     for name, value in change.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = _merged(merged.get(name), value) if isinstance(value, dict) else value
+        merged[name] = _merged(merged.get(name), value) if isinstance(value, dict) else value
     return merged
 
 
@@ -434,9 +428,8 @@ PATCH_POLICY = Operation(
     id="patchPolicy",
     tag="admin",
     summary="Change some of the tenant's policy.",
-    description="What is sent is merged into what was set, member by member (RFC 7396): a number or a list takes the "
-    "place of the one before, null takes a field away, which then follows its default. The whole is checked as if it "
-    "had been sent to `writePolicy`.",
+    description="What is sent is merged into what was set, also within its objects; everything else stays. The whole "
+    "is checked as if it had been sent to `writePolicy`, which alone takes a field back to its default.",
     scope="admin",
     query=Nothing,
     body=PolicyChange,
