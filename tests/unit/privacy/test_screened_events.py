@@ -325,7 +325,7 @@ def test_an_observers_lines_are_kept_without_it_and_counted(world: World, sessio
 
 def test_a_policy_says_nothing_of_what_no_detector_looks_for() -> None:
     assert PiiActions().actions["medical_record_number"] == "redact"
-    for wrong in ({"name": "allow"}, {"card_number": "hide"}, {"iban": "block"}):
+    for wrong in ({"name": "allow"}, {"card_number": "hide"}, {"iban": "hide"}, {"passport": "block"}):
         with pytest.raises(ValidationError):
             Policy.model_validate({"pii": wrong})
 

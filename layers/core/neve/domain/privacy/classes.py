@@ -9,7 +9,9 @@ Action = Literal["block", "redact", "allow"]
 """``block``: a memory or a document that holds it is refused. ``redact``: it is kept without. In events both only take
 it out. ``allow``: it is not looked for."""
 
-PiiClass = Literal["card_number", "ssn", "password", "api_key", "medical_record_number"]
+PiiClass = Literal[
+    "card_number", "ssn", "password", "api_key", "medical_record_number", "phone", "email", "iban", "address"
+]
 
 
 def metrics(verb: str, counts: Mapping[str, int]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from neve.domain.privacy import api_keys, cards, medical_records, passwords, us_numbers
 from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.privacy.contacts import addresses, emails, ibans, phones
 from neve.domain.privacy.reading import as_read
 from neve.domain.privacy.spans import Span, marker, merged
 
@@ -21,6 +22,10 @@ _FIND: Mapping[PiiClass, Callable[[str], Iterator[Span]]] = {
     "password": passwords.find,
     "api_key": api_keys.find,
     "medical_record_number": medical_records.find,
+    "phone": phones.find,
+    "email": emails.find,
+    "iban": ibans.find,
+    "address": addresses.find,
 }
 BETWEEN_BLOCKS = cards.BLOCKS
 _LOOKS = 5

@@ -25,6 +25,16 @@ _NAMES: Sequence[tuple[PiiClass, str, str]] = (
     ("medical_record_number", r"mrn|medicalrecord(?:number|no|id)", _ANY),
     ("card_number", r"cvv2?|cvc2?|cardsecuritycode", _ANY),
     ("card_number", r"securitycode", r"[0-9]{3,4}"),
+    (
+        "phone",
+        r".*(?:phone|mobile|cell|telefon|handy|whatsapp|fax|tel)(?:number|no|nr|nummer)?",
+        r"[+(]?[0-9][0-9 ()./\-]{5,22}",
+    ),
+    (
+        "address",
+        r"(?:street|postal|home|billing|shipping|mailing|delivery)?address(?:line)?[0-9]?|street(?:name)?|anschrift|strasse",
+        r"(?=.*[0-9])(?=.*[^\W\d_]{2})[^:@/\\]* [^:@/\\]*",
+    ),
 )
 """Of members whose values need no form of their own, by their names and what the values are."""
 _PATTERNS = [(kind, re.compile(names), re.compile(values, re.DOTALL)) for kind, names, values in _NAMES]

@@ -73,6 +73,10 @@ class PiiActions(Given):
     password: PiiAction = "block"
     api_key: PiiAction = "block"
     medical_record_number: PiiAction = "redact"
+    phone: PiiAction = "allow"
+    email: PiiAction = "allow"
+    iban: PiiAction = "allow"
+    address: PiiAction = "allow"
 
     @property
     def actions(self) -> dict[PiiClass, Action]:
@@ -83,6 +87,10 @@ class PiiActions(Given):
             "password": self.password,
             "api_key": self.api_key,
             "medical_record_number": self.medical_record_number,
+            "phone": self.phone,
+            "email": self.email,
+            "iban": self.iban,
+            "address": self.address,
         }
 
 

@@ -47,9 +47,13 @@ def _screened(
 ) -> dict[str, Screened]:
     """Raises as ``admit``."""
     screened = {field: screen(text, actions) for field, text in given.items()}
+    _refuse(screened, policy_does)
+    return screened
+
+
+def _refuse(screened: Mapping[str, Found], policy_does: str) -> None:
     if any(found.blocked for found in screened.values()):
         raise _refusal(screened, policy_does)
-    return screened
 
 
 def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -> R:
@@ -60,33 +64,35 @@ def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -
 
 def admitted_values(scope: TenantScope, given: Mapping[str, Value], at: str = "") -> dict[str, Value]:
     """Those of a record by the names of its fields, as they may be kept. Raises as ``admit``."""
-    dot = f"{at}." if at else ""
+    dot, actions = f"{at}." if at else "", scope.policy.pii.actions
     texts: dict[str, str] = {}
+    found: dict[str, Found] = {}
     named: dict[str, Value] = {}
     for name, value in given.items():
         if isinstance(value, Mapping):
-            named[name] = _admitted_metadata(scope, value, dot + name)
+            named[name] = _labels(actions, value, dot + name, found)
         elif isinstance(value, str):
             texts[dot + name] = value
         elif value:
             texts |= {f"{dot}{name}[{n}]": text for n, text in enumerate(value)}
-    texts_admitted = admit(scope, texts)
+    screened = {field: screen(text, actions) for field, text in texts.items()}
+    _refuse({**screened, **found}, "blocks")
+    admitted_texts = {field: one.text for field, one in screened.items()}
     plain = {name: value for name, value in given.items() if not isinstance(value, Mapping)}
-    return {name: _admitted_value(value, dot + name, texts_admitted) for name, value in plain.items()} | named
+    return {name: _admitted_value(value, dot + name, admitted_texts) for name, value in plain.items()} | named
 
 
-def _admitted_metadata(scope: TenantScope, metadata: Mapping[str, str], field: str) -> Metadata:
-    """Raises as ``admit``. A key that holds what is blocked is not named."""
+def _labels(
+    actions: Mapping[PiiClass, Action], metadata: Mapping[str, str], field: str, found: dict[str, Found]
+) -> Metadata:
+    """As they may be kept. ``found``: gets what is in each; a key that holds any of it is not named."""
     kept: Metadata = {}
-    refused: dict[str, Found] = {}
     for key, value in metadata.items():
-        walk = Walk(scope.policy.pii.actions)
+        walk = Walk(actions)
         left = walk_metadata(walk, {key: value})
-        if walk.found.blocked:
-            refused[f"{field}.{key}" if key in left else field] = walk.found
+        at = f"{field}.{key}" if key in left else field
+        found[at] = found.get(at, Found()) + walk.found
         kept |= left
-    if refused:
-        raise _refusal(refused, "blocks")
     return kept
 
 
