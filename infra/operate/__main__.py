@@ -93,7 +93,7 @@ def _create_tenant(ports: Ports, given: argparse.Namespace) -> None:
 
 
 def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
-    """Past the limit of two live keys, which is for tenants who can still revoke one."""
+    """Past the limit of ten live keys, which is for tenants who can still revoke one."""
     item = ports.table.get(tenant_row(given.tenant))
     if item is None:
         raise TenantNotFound(given.tenant)

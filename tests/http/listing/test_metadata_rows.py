@@ -1,4 +1,5 @@
-"""Row E25 of docs/features.md: labels of the caller's own, by which lists and recall are filtered."""
+"""The row of docs/features.md that what there is can be listed and removed: labels of the caller's own, by which lists
+and recall are filtered."""
 
 from __future__ import annotations
 
@@ -98,13 +99,13 @@ def test_e25_recall_is_filtered_by_metadata(user: Person) -> None:
         wanted = {"metadata": metadata}
         return set(user.recalled("kayak", mode="tool", limit=20, filters=wanted, threshold=0))
 
-    for _ in ("what is not in the index yet", "what is"):
-        with_alpha = found(project="alpha")
-        assert alpha in with_alpha and beta not in with_alpha
-        assert len(with_alpha) == 2, "the event that has it, and nothing else"
-        assert found(project="alpha", channel="web") == with_alpha
-        assert found(project="alpha", channel="phone") == set()
-        user.settle()
+    fresh = {"mode": "tool", "session_id": "s1", "sources": ["event"], "filters": {"metadata": ALPHA}}
+    assert user.recalled("kayak", **fresh) == ["evt:s1:1"], "also what is not in the index yet"
+    assert {alpha} <= found(project="alpha") <= {alpha, "evt:s1:1"}
+    user.settle()
+    assert found(project="alpha") == found(**ALPHA) == {alpha, "evt:s1:1"}
+    assert found(project="beta") == {beta, "evt:s1:2"}
+    assert found(project="alpha", channel="phone") == set()
     [hit] = user.recall("red kayak", mode="tool", sources=["memory"], filters={"metadata": ALPHA})["hits"]
     assert (hit["id"], hit["metadata"]) == (alpha, ALPHA)
 

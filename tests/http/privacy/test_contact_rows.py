@@ -1,5 +1,5 @@
-"""Row E25 of docs/features.md: some of a policy is changed, and a tenant has telephone numbers, e-mail addresses, bank
-accounts and postal addresses taken out."""
+"""The row of docs/features.md that what there is can be listed and removed: some of a policy is changed, and telephone
+numbers, e-mail addresses, bank accounts and postal addresses are taken out where a tenant asks."""
 
 from __future__ import annotations
 

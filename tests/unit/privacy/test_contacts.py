@@ -432,4 +432,4 @@ def test_what_was_screened_holds_no_contact(text: str) -> None:
 def test_a_long_text_is_read_once(piece: str) -> None:
     """64 KB that could make a pattern look again and again: seconds would say that it does."""
     text = piece * (65_536 // len(piece))
-    screen(text, dict.fromkeys(CONTACTS, "redact"))  # type: ignore[arg-type]
+    screen(text, dict.fromkeys(CONTACTS, "redact"))

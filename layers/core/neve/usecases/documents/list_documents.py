@@ -75,8 +75,8 @@ def page_of_documents(
     """Without their texts. Raises InvalidCursor, StoreUnavailable."""
     listed = json.dumps([scope.keys.partition, prefix, status]).encode()
     after = _after(listed, cursor, prefix) if cursor else None
-    head = rows.read_head(scope.ports.table.get(scope.keys.head))
-    if rows.hidden(head) or head.state != "active":
+    user = rows.read_head(scope.ports.table.get(scope.keys.head))
+    if rows.hidden(user) or user.state != "active":
         return [], None
     found: list[Document] = []
     last = after
