@@ -309,7 +309,7 @@ class KeyOut(View):
 class ListedKeyOut(View):
     key_id: str
     label: str | None
-    scopes: list[str]
+    scopes: list[KeyScope]
     created_at: str
     last_used_day: str | None = Field(description="In UTC; absent where no use is known.")
     revoked_at: str | None
@@ -317,7 +317,7 @@ class ListedKeyOut(View):
     @classmethod
     def of(cls, key: ApiKey) -> ListedKeyOut:
         named = {name: getattr(key, name) for name in cls.model_fields if name != "scopes"}
-        return cls(**named, scopes=list(key.scopes))
+        return cls.model_validate({**named, "scopes": list(key.scopes)})
 
 
 class KeyPage(Page):
