@@ -139,7 +139,7 @@ def _sentence(outcome: Outcome, about: dict[str, Any], given: argparse.Namespace
     return (
         f"`python -m evals.bench.long_session`: {outcome.turns} turns in one session, {given.pause_s:g} s between them,"
         f" W = {WINDOW:,}. 95th percentile"
-        f" of E8 {first:.1f} ms in the first {ENDS} turns and {last:.1f} ms in the last {ENDS}, medians"
+        f" of a prompt {first:.1f} ms in the first {ENDS} turns and {last:.1f} ms in the last {ENDS}, medians"
         f" {median_first:.1f} and {median_last:.1f} ms; of the prompts of a session that stays at {BESIDE_TURNS} turns"
         f" {beside_first:.1f} and {beside_last:.1f} ms. Growth {outcome.growth:.2f}, against those"
         f" {outcome.growth_beside:.2f}. The largest prompt had {outcome.largest:,} tokens, {outcome.over_budget} were"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,19 +73,18 @@ GROUPS: Mapping[str, Group] = {
     ),
     "E18": Group("Prompts' usage", "usage.md", ("reportUsage",)),
 }
-"""Short code -> its calls, by their operation ids. Codes that are missing between these belong to calls that are not
-here yet."""
+"""Short code -> its calls, by their operation ids; a word of its own for calls that have no code."""
+_CODE = re.compile(r"E\d+")
 
 _BEGINNING = """\
 # API
 
-The calls, with the short codes that code and tests use for them. Parameters, bodies and answers are in
+The calls, by their names; the codes of the first table are what tests call them. Parameters, bodies and answers are in
 [openapi.json](openapi.json), what holds for all of them in [rules/http.md](rules/http.md). `python -m local.openapi`
 writes this page from the code, and `tests/unit/project/test_documents.py` compares the two.
 
 The base path is `/v1`. The [API key](rules/tenants.md#keys) is sent as `Authorization: Bearer <key>`; a call needs the
-scope that is named. "Key" says that the call takes an [`Idempotency-Key`](rules/http.md#idempotency). Codes that are
-missing between the others belong to calls that are not here yet.
+scope that is named. "Key" says that the call takes an [`Idempotency-Key`](rules/http.md#idempotency).
 """
 
 
@@ -93,28 +93,34 @@ def text(operations: Iterable[AnyOperation]) -> str:
     not answered."""
     by_id = {operation.id: operation for operation in operations}
     by_code = {code: [by_id.pop(i) for i in group.ids] for code, group in GROUPS.items()}
-    tables = [_table(code, GROUPS[code], answered) for code, answered in by_code.items()]
+    tables = [_table(GROUPS[code], answered) for code, answered in by_code.items()]
     if by_id:
         raise KeyError(f"no code for {sorted(by_id)}")
     return "\n".join([_BEGINNING, _codes(by_code), *tables, _errors()])
 
 
 def _codes(by_code: Mapping[str, Sequence[AnyOperation]]) -> str:
-    lines = ["| code | about | calls |", "| --- | --- | --- |"]
+    lines = ["| about | calls | code |", "| --- | --- | --- |"]
     for code, operations in by_code.items():
         calls = ", ".join(f"`{one.method} {one.path.removeprefix('/v1')}`" for one in operations)
-        lines.append(f"| [{code}](#{code.lower()}) | {GROUPS[code].title} | {calls} |")
+        title = GROUPS[code].title
+        lines.append(f"| [{title}](#{slug(title)}) | {calls} | {code if _CODE.fullmatch(code) else ''} |")
     return "\n".join([*lines, ""])
 
 
-def _table(code: str, group: Group, operations: Iterable[AnyOperation]) -> str:
+def slug(title: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _table(group: Group, operations: Iterable[AnyOperation]) -> str:
     lines = [
-        f"## {code}",
+        f"## {group.title}",
         "",
-        f"{group.title}: [rules/{group.rules}](rules/{group.rules}).",
+        f"[rules/{group.rules}](rules/{group.rules})",
         "",
-        "| call | what it does | scope | success | key | refusals of its own |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| name | call | what it does | scope | success | key | refusals of its own |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *(_row(operation) for operation in operations),
         "",
     ]
@@ -124,6 +130,7 @@ def _table(code: str, group: Group, operations: Iterable[AnyOperation]) -> str:
 def _row(operation: AnyOperation) -> str:
     own = [code for code in operation.all_codes if code not in _common(operation)]
     cells = (
+        f"`{operation.id}`",
         f"`{operation.method} {operation.path.removeprefix('/v1')}`",
         operation.summary,
         f"`{operation.scope}`" if operation.scope else "none",

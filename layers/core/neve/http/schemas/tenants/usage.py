@@ -147,7 +147,7 @@ class CollapsesOut(View):
 
 
 class PromptCacheOut(View):
-    """Sums over the reports of prompts (E18)."""
+    """Sums over the reports of prompts."""
 
     reports: int
     hit_rate: float | None = Field(description="The share of the prompts' tokens that the cache gave.")
