@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.simulation.ablations.all_of_them import ABLATIONS
-from tests.simulation.ablations.finding import FOUND_LAST, first_found, found_again, keep
+from tests.simulation.ablations.finding import FOUND_LAST, found_by_many, found_last, keep
 from tests.simulation.machine.chaos import FAULTS
 from tests.simulation.many import OtherReport, as_report, lacking, play_many, processes
 from tests.simulation.seeds import Options, play
@@ -40,7 +40,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--report", type=Path, help="the report as JSON; seeds that it holds are not run again")
     parser.add_argument("--ablations", nargs="*", metavar="NAME", help="all, or some by name")
     parser.add_argument(
-        "--keep", action="store_true", help="note the first seeds that find ablations, for others to look at first"
+        "--keep", action="store_true", help="note the seeds that find ablations, for others to look at first"
     )
     return parser.parse_args()
 
@@ -81,10 +81,12 @@ def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int
 
 
 def _ablations(names: list[str], jobs: int, keeps: bool) -> int:
-    """Each with a seed that found it; to note them, with the first."""
+    """Each with a seed that finds it, which is noted on demand."""
     lost, seeds = [], dict(FOUND_LAST)
     with processes(jobs) as pool:
-        for name, found in zip(names, pool.map(first_found if keeps else found_again, names), strict=True):
+        again = pool.map(found_last, names)
+        for name, last in zip(names, list(again), strict=True):
+            found = found_by_many(name, pool, jobs) if last is None else last
             within = ABLATIONS[name].within
             print(f"{name}: {'NOT FOUND' if found is None else f'seed {found}'} within {within}", flush=True)
             if found is None:
