@@ -384,8 +384,8 @@ def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, api: Api
 def test_d48_five_hundred_turns_keep_their_prompt_small_and_their_first_decision(
     small: Person, stack: StackName
 ) -> None:
-    """120 on servers that share two cores. What is not archived is what a prompt shows besides the summary."""
-    turns_in_all = 120 if stack == "full" else 500
+    """60 on servers that share two cores. What is not archived is what a prompt shows besides the summary."""
+    turns_in_all = 60 if stack == "full" else 500
     small.open("s1")
     small.append("s1", user_message("I decided to name the boat Merganser."), answered("A fine name."))
     jobs = []
