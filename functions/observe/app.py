@@ -23,11 +23,9 @@ router = Router("observe", wiring.prepare())
 handler = router.handle
 
 
-@router.on(e.APPEND_EVENTS)
-def append(call: Call[Nothing, e.AppendBody]) -> Answer:
-    return appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
-
-
+router.on(e.APPEND_EVENTS)(
+    lambda call: appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
+)
 router.on(m.APPEND_MESSAGES)(lambda call: messages_answer(call, call.body))
 
 

@@ -13,7 +13,7 @@ from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.compile import context as c
 from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
-from neve.http.schemas.sessions import turn as n
+from neve.http.schemas.turn import turn as n
 from neve.usecases.documents.read_document import read_document
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall_and_record

@@ -11,7 +11,7 @@ from neve.http.calls import Answer, Call
 from neve.http.operations import Nothing
 from neve.http.problems import PROBLEMS, Problem, as_refusal, problem_body
 from neve.http.schemas.sessions.events import commands_of
-from neve.http.schemas.sessions.turn import TURN, TurnBody, TurnOut
+from neve.http.schemas.turn.turn import TURN, TurnBody, TurnOut
 from neve.usecases.compile.compile_context import check_command
 from neve.usecases.recall.recall import recall_and_record
 from neve.usecases.sessions.append_events import append_events
