@@ -22,7 +22,6 @@ from neve.usecases.sessions.list_events import list_events
 router = Router("observe", wiring.prepare())
 handler = router.handle
 
-
 router.on(e.APPEND_EVENTS)(
     lambda call: appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
 )
@@ -38,14 +37,12 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
 bind_taking_back(router)
 router.on(e.CREATE_UPLOAD)(upload_target)
 router.on(j.OBSERVE)(lambda call: job_once(call, lambda: observation_answer(call.session, call.body.wait)))
-
-
-@router.on(j.COMPACT)
-def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
-    body = call.body
-    return job_once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
-
-
+router.on(j.COMPACT)(
+    lambda call: job_once(
+        call,
+        lambda: job_answer(request_compaction(call.session, call.body.reason, call.body.wait, call.body.verbosity)),
+    )
+)
 router.on(j.END)(
     lambda call: job_once(call, lambda: ended_answer(call.user, end_session(call.session, call.body.outcome)))
 )

@@ -54,7 +54,7 @@ def test_e24_a_turn_of_events_with_a_recall_and_with_neither(user: Person) -> No
 @pytest.mark.live
 def test_e24_a_repeat_appends_nothing_and_compiles_anew(user: Person) -> None:
     turn(user, messages=[HI], compile={})
-    body = {"messages": [HELLO, {"role": "user", "content": "yes"}], "compile": {"retrieval": "none"}}
+    body: Json = {"messages": [HELLO, {"role": "user", "content": "yes"}], "compile": {"retrieval": "none"}}
     first = turn(user, key="turn-2", **body)
     again = turn(user, key="turn-2", **body)
     assert again["appended"] == first["appended"]
@@ -65,7 +65,7 @@ def test_e24_a_repeat_appends_nothing_and_compiles_anew(user: Person) -> None:
 @pytest.mark.live
 def test_e24_two_at_once_with_one_key_are_one_turn(user: Person) -> None:
     turn(user, messages=[HI])
-    body = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
+    body: Json = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
     replies = at_once(
         user.api,
         lambda _: user.call("POST", "/sessions/s1/turn", body, headers={"Idempotency-Key": "turn-2"}),
@@ -111,7 +111,7 @@ def test_e24_with_the_store_down_nothing_is_appended_and_a_repeat_appends_it_onc
     user: Person, controls: Controls
 ) -> None:
     turn(user, messages=[HI])
-    body = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
+    body: Json = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
     controls.fault("table", "error")
     assert turn(user, 503, key="turn-2", **body)["code"] == "store_unavailable"
     controls.faults()
@@ -125,7 +125,7 @@ def test_e24_a_log_that_cannot_be_read_behind_the_append_costs_the_prompt_and_no
     user: Person, controls: Controls
 ) -> None:
     turn(user, messages=[HI])
-    body = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
+    body: Json = {"messages": [HELLO, NEXT], "compile": {"retrieval": "none"}}
     controls.fault("table", "error", match="#S#s1")
     answer = turn(user, key="turn-2", **body)
     controls.faults()

@@ -155,7 +155,7 @@ def test_what_has_no_place_is_a_neutral_event_with_the_original() -> None:
 
 
 def test_what_a_dump_holds_without_a_meaning_is_passed_over() -> None:
-    message = {
+    message: Json = {
         "role": "assistant",
         "content": "Hi",
         "refusal": None,
