@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, groupby, takewhile
+from itertools import combinations, groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
+from neve.domain.compile.conversation import PENDING
 from neve.domain.compile.history import hidden
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, EventType
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Block = tuple[str, str]
 """Who says it, and what, as JSON."""
+_AROUND = ("<neve-updates>", "<neve-retrieved>", "<neve-task>", "<neve-session>")
+"""What Neve shows in front of a turn's message begins with one of these."""
 INCOMPLETE = ("session:", "history:", "epoch:", "images:")
 """Flags of prompts that have no history, or one that the next prompt does not go on from, and say so."""
 
@@ -33,9 +36,28 @@ def a_prefix_only_grows_inside_an_epoch(run: Run) -> Found:
         for before, after in combinations(sorted(some, key=lambda did: did.ended_s), 2):
             if before.ended_s <= after.began_s:
                 first, then = _history(before.value.request), _history(after.value.request)
+                if _turn(after.value.request) is not None:
+                    first = first[: len(then)]  # a message that was asked about in the middle of the turn
                 if then[: len(first)] != first:
                     at = next(n for n, (one, two) in enumerate(zip([*first, None], [*then, None])) if one != two)  # noqa: B905
                     yield f"{keys.log} epoch {epoch}: block {at} of {len(first)} is another at {after.began_s:.3f}"
+
+
+def a_round_shows_what_the_prompt_before_it_showed(run: Run) -> Found:
+    """In a loop of tool calls a prompt begins with the whole one before, but for lines of memory that are gone. Not
+    where another prompt of the session was asked for in between, or where one of them says that it does not know."""
+    for (keys, _, epoch), some in by_epoch(run):
+        asked = sorted(some, key=lambda did: did.ended_s)
+        for before, after in pairwise(asked):
+            first, then = _turn(before.value.request), _turn(after.value.request)
+            if first is None or then is None or first[0] != then[0] or not _goes_on(run, before, after):
+                continue
+            told, now = (json.loads(one[1][0][1])["text"].split("\n") for one in (first, then))
+            if not set(now) <= set(told):
+                yield f"{keys.log} epoch {epoch} at {after.began_s:.3f}: new in the turn is {sorted({*now} - {*told})[:2]}"
+            sent = [block for block in first[1][1:] if PENDING not in block[1]]
+            if then[1][1 : 1 + len(sent)] != sent:
+                yield f"{keys.log} epoch {epoch} at {after.began_s:.3f}: a round that was sent is another one"
 
 
 def a_pack_version_is_one_system_text(run: Run) -> Found:
@@ -70,6 +92,38 @@ def no_prompt_is_without_the_request_of_the_open_turn(run: Run) -> Found:
 
 
 # --- parts ----------------------------------------------------------------------------------------
+
+
+def _turn(request: Mapping[str, Any]) -> tuple[list[Block], list[Block]] | None:
+    """Of a prompt in a round: what stands before the turn, and the turn, whose first block is what Neve shows. None of
+    another prompt."""
+    blocks = [block for one in request["messages"] if one["role"] != "system" for block in _blocks(one)]
+    at = next((n for n, block in enumerate(blocks) if _is_around(block)), None)
+    last = request["messages"][-1]
+    content = last.get("content")
+    alone = last["role"] == "tool" or all(
+        isinstance(block, dict) and block["type"] == "tool_result" for block in content or ()
+    )
+    return (blocks[:at], blocks[at:]) if at is not None and alone else None
+
+
+def _is_around(block: Block) -> bool:
+    role, text = _said(block)
+    return role == "user" and text.startswith(_AROUND)
+
+
+def _goes_on(run: Run, before: Did, after: Did) -> bool:
+    """Whether nobody else asked for a prompt from the beginning of the first on, and both know what they know."""
+    unsure = ("turn:", "ledger:", "updates:")
+    if before.ended_s > after.began_s or any(
+        flag.startswith(unsure) for one in (before, after) for flag in one.value.degraded
+    ):
+        return False
+    return not any(
+        did is not before and did is not after and did.keys == after.keys and did.ended_s > before.began_s
+        for did in run.history.of("context")
+        if did.began_s < after.ended_s
+    )
 
 
 def _request_at(run: Run, did: Did) -> str | None:
@@ -144,10 +198,11 @@ def by_epoch(run: Run) -> Iterator[tuple[tuple[Any, str, int], list[Did]]]:
 
 
 def _history(request: Mapping[str, Any]) -> list[Block]:
-    """What stands before the last message of the user, which is of the request, block by block and without marks."""
+    """What stands before the turn that is answered, block by block and without marks."""
     messages = [message for message in request["messages"] if message["role"] != "system"]
     ends = max((n for n, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
-    return [block for message in messages[: ends + 1] for block in _blocks(message)]
+    blocks = [block for message in messages[: ends + 1] for block in _blocks(message)]
+    return list(takewhile(lambda block: not _is_around(block), blocks))
 
 
 def _blocks(message: Mapping[str, Any]) -> Iterator[Block]:
@@ -198,6 +253,7 @@ def _ids(message: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 
 INVARIANTS = (
     a_prefix_only_grows_inside_an_epoch,
+    a_round_shows_what_the_prompt_before_it_showed,
     a_pack_version_is_one_system_text,
     no_tool_result_is_an_orphan,
     no_prompt_is_without_the_request_of_the_open_turn,

@@ -712,8 +712,9 @@ class SessionKeys(UserKeys):
     def log(self) -> str:
         return f"{self.partition}#S#{self.session}"
 
-    def prompt_id(self, ulid: str) -> str:
-        return f"{PROMPT_ID}{self._hash}{ulid}"
+    def prompt_id(self, last_seq: int, ulid: str) -> str:
+        """In the order of the log that was shown, and then of time: two processes may disagree about the time."""
+        return f"{PROMPT_ID}{self._hash}{last_seq:08x}{ulid}"
 
     @property
     def prompts_of_session(self) -> str:

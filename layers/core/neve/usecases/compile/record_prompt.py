@@ -38,7 +38,7 @@ def start_recording(
         return None
     now = scope.ports.clock.now()
     prompt = PromptRecord(
-        id=scope.keys.prompt_id(scope.ports.ids.ulid(now)),
+        id=scope.keys.prompt_id(session_state.session.last_seq, scope.ports.ids.ulid(now)),
         at=iso(now),
         session_id=scope.session,
         pack_version=pack.manifest.pack_version if pack and pack.manifest else 0,
