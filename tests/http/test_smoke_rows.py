@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -25,6 +26,14 @@ ROUTES = {
 """Method and path by operation id: everything that needs a token."""
 
 
+def nulls(value: Any, at: str = "answer") -> Iterator[str]:
+    """Places of nulls. What has no value is left out of an answer."""
+    if value is None:
+        yield at
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from nulls(part, f"{at}.{name}")
+
+
 class Caller:
     """Calls every route once, with ids that earlier answers gave."""
 
@@ -38,6 +47,8 @@ class Caller:
         method, path = ROUTES[operation]
         reply = self.api.call(method, path.format(**self.ids), body, **more)
         assert 200 <= reply.status < 300, f"{operation}: {reply.status} {reply.text}"
+        is_json = reply.headers.get("content-type", "").startswith("application/json")
+        assert not (is_json and list(nulls(reply.json()))), f"{operation} answers null: {reply.text}"
         return dict(reply.json()) if reply.body else {}
 
 

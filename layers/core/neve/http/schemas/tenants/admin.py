@@ -246,7 +246,9 @@ def in_force(policy: Policy) -> dict[str, Any]:
         "always_budget": policy.always_layer,
         "profile_budget": policy.profile_layer,
         "kept_verbatim": policy.kept_verbatim,
-        "price_table": {name: price.model_dump(mode="json") for name, price in price_table(policy.prices).items()},
+        "price_table": {
+            name: price.model_dump(mode="json", exclude_none=True) for name, price in price_table(policy.prices).items()
+        },
         "window": policy.effective_window,
         "cacheable_minimums": {**CACHEABLE_TOKENS, **policy.cacheable_tokens},
     }
