@@ -82,7 +82,7 @@ def play(data: Path, template: Template, turns: int) -> Bills:
     """``data``: an empty folder."""
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "false"
     engines = EmbeddedPorts(data, template, BASE_URL, Choices("bge-small"))
-    stage = _Stage(engines, template, str(ready_key(engines, data).text))
+    stage = Stage(engines, template, str(ready_key(engines, data).text))
     stage.load()
     turn, end, schedules = stage.play(turns), stage.end(), stage.schedules()
     bills = Bills(turn, end, stage.export(), stage.erase(), schedules)
@@ -90,7 +90,7 @@ def play(data: Path, template: Template, turns: int) -> Bills:
     return bills
 
 
-class _Stage:
+class Stage:
     def __init__(self, engines: EmbeddedPorts, template: Template, key: str) -> None:
         self._template = template
         self._ports = PricedPorts(engines, {name: spec.fifo for name, spec in template.queues.items()})
@@ -110,9 +110,9 @@ class _Stage:
 
     # --- what happens ---------------------------------------------------------------------------
 
-    def load(self) -> None:
+    def load(self, memories: int = MEMORIES) -> None:
         """A user with memories, the functions loaded, caches warm."""
-        for text in memory_texts(MEMORIES, seed=11):
+        for text in memory_texts(memories, seed=11):
             self._send("POST", "/memories", {"text": text}, 201)
         self._drain()
         self._session("warm")
