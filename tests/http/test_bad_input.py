@@ -812,7 +812,7 @@ def test_a_head_of_more_than_10_kilobytes_is_told_so(user: Person, where: str, s
     assert found["detail"].endswith("10240 are accepted.")
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/policy"), ("HEAD", "/v1/keys")])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/policy"), ("HEAD", "/v1/keys/x")])
 def test_a_call_that_does_not_exist_is_in_the_table_too(api: ApiClient, method: str, path: str) -> None:
     reply = api.call(method, path)
     if method == "HEAD":
