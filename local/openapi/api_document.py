@@ -49,7 +49,7 @@ GROUPS: Mapping[str, Group] = {
         "documents.md",
         (
             *("getDocument", "putDocument", "deleteDocuments", "listDocuments", "listDocumentVersions"),
-            *("moveDocument", "evolveDocument"),
+            *("moveDocument", "restoreDocument", "evolveDocument"),
         ),
     ),
     "E11": Group(

@@ -427,7 +427,7 @@ NAMES = (
         for path in PADDED
     ),
     Bad("read by a tool", "POST", "/tools/read_document", {"arguments": {"path": "/a "}}, at="arguments.path"),
-    Bad("moved", "POST", "/documents/move", {"path": "/a", "to": "/b "}, at="to"),
+    Bad("moved", "POST", "/documents/move", {"path": "/a", "to": "/b/ "}, at="to"),
     Bad("tone", "POST", MEMORIES, {"text": "x", "kind": "session_summary", "session_id": "s1", "outcome": "SUCCESS",
         "emotional_tone": " "}, at="emotional_tone"),
     Bad("import", "POST", "/memories/import", raw=b'{"text": "x", "tags": [" "]}', at="lines[1].tags[0]"),

@@ -21,7 +21,8 @@ from neve.domain.tokens import estimate
         ("# Only a title", ["# Only a title"]),
         ("#hashtag\n\nText.", ["#hashtag", "Text."]),
         ("Text.\n\n- Date: today\n- Tone: calm", ["Text.", "- Date: today\n- Tone: calm"]),
-        (" \n\n ", [""]),
+        (" \n\n ", []),
+        ("", []),
     ],
 )
 def test_a_heading_stands_with_the_paragraph_below_it(text: str, chunks: list[str]) -> None:

@@ -20,13 +20,12 @@ def document_chunks(text: str, kind: str | None = None) -> list[str]:
     """One a paragraph, of at most 500 tokens by the estimate; a longer paragraph is parted at its sentences. Never
     across paragraphs, but for headings, which stand with the paragraph below them, and where a text of very short ones
     would have more than ``MAX_CHUNKS``: there as many stand together as make 500 tokens. What a ``conversation`` says
-    of itself is left out where it says anything else. A text of nothing but white space is one chunk: its name and
-    tags are found all the same."""
+    of itself is left out where it says anything else. A blank text has none."""
     paragraphs = [paragraph.strip() for paragraph in _BLANK_LINES.split(text)]
     if kind == CONVERSATION:
         content = [one for one in paragraphs if not _ABOUT.fullmatch(one)]
         paragraphs = paragraphs if all(map(_HEADINGS.fullmatch, content)) else content
-    chunks = [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)] or [""]
+    chunks = [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)]
     return chunks if len(chunks) <= MAX_CHUNKS else together(chunks, "\n\n")
 
 

@@ -26,7 +26,7 @@ MAX_LINE = 1_000
 
 def name_of(path: str, text: str) -> str:
     """The first heading of a Markdown text, else the last segment of the path."""
-    return _heading_of(text) or path.rpartition("/")[2]
+    return _heading_of(text) or cut_at_word(" ".join(path.rpartition("/")[2].split()), MAX_NAME)
 
 
 def title_of(text: str) -> str:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
-MAX_SEGMENTS, MAX_SEGMENT = 8, 64
-MAX_PATH = MAX_SEGMENTS * (MAX_SEGMENT + 1)
-MAX_BYTES = 1_000
+MAX_SEGMENTS = 20
+MAX_BYTES = 900
 """In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below has
 eight more than it, and DynamoDB takes 1,024."""
+MAX_GIVEN = 2 * MAX_BYTES
+"""Characters of a path before it is composed: no letter of two bytes is typed as more than three."""
 ARTIFACTS = "/artifacts/"
+CONVERSATIONS = "/conversations/"
 PROFILE = "/profile/"
 PEOPLE = "/profile/people/"
 PATH_RULE = (
-    "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone and"
-    f" neither begin nor end with a space, together at most {MAX_BYTES} bytes in UTF-8"
+    f"must be 1 to {MAX_SEGMENTS} segments, each / and characters that are no control, format or line-breaking signs,"
+    f" none of them blank, . or .. alone, together at most {MAX_BYTES} bytes in UTF-8"
 )
 
-_MARKS = " ._'-"
+_REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of signs that have no shape, or break the line that a path stands in."""
 
 
 def normal_path(text: str) -> str:
@@ -25,7 +29,7 @@ def normal_path(text: str) -> str:
     path = unicodedata.normalize("NFC", text)
     first, *segments = path.split("/")
     whole = not first and 1 <= len(segments) <= MAX_SEGMENTS and all(map(_is_segment, segments))
-    if not whole or len(path.encode()) > MAX_BYTES:
+    if not whole or len(path.encode(errors="replace")) > MAX_BYTES:
         raise ValueError(PATH_RULE)
     return path
 
@@ -36,9 +40,23 @@ def normal_prefix(text: str) -> str:
     return "/" if text == "/" else normal_path(text.removesuffix("/"))
 
 
+def folders_of(path: str) -> Iterator[str]:
+    """``/a/b/c`` -> ``/a``, ``/a/b``: where no document may be as long as one is at the path."""
+    segments = path.split("/")
+    return ("/".join(segments[:end]) for end in range(2, len(segments)))
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whole segments: ``/projects/alpha`` holds ``/projects/alpha/x`` and not ``/projects/alpha-old``."""
+    return path.startswith(f"{folder.rstrip('/')}/")
+
+
 def _is_segment(segment: str) -> bool:
-    """Signs that only stand on a letter (vowels of Hindi, accents without a form of their own) count as letters. With a
-    space at an end it would be another one that looks the same."""
-    if not 1 <= len(segment) <= MAX_SEGMENT or segment in (".", "..") or segment != segment.strip(" "):
-        return False
-    return all(c in _MARKS or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in segment)
+    return segment not in (".", "..") and bool(segment.strip()) and all(map(_is_sign, segment))
+
+
+def _is_sign(sign: str) -> bool:
+    """Those of the last two code points of a plane and of U+FDD0 to U+FDEF are no characters (Unicode, 23.7); one of
+    them bounds the list of what is below a path."""
+    code = ord(sign)
+    return unicodedata.category(sign) not in _REFUSED and code & 0xFFFE != 0xFFFE and not 0xFDD0 <= code <= 0xFDEF

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from neve.domain.librarian.paths import IDENTITY, PREFERENCES, PROFILE, person_path
+from neve.domain.documents.paths import PROFILE
+from neve.domain.librarian.paths import IDENTITY, PREFERENCES, person_path
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from neve.domain.documents.paths import MAX_SEGMENT, normal_path
+from neve.domain.documents.paths import CONVERSATIONS, PEOPLE, PROFILE, normal_path
 
-PROFILE, PEOPLE, PROJECTS, CONVERSATIONS = "/profile/", "/profile/people/", "/projects/", "/conversations/"
+PROJECTS = "/projects/"
 IDENTITY, PREFERENCES = "/profile/identity", "/profile/preferences"
 ROOTS = (PROFILE, PROJECTS, "/reference/", "/insights/")
 """What a model may name. ``/conversations/`` and ``/artifacts/`` are written by code, ``/always-load/`` by people."""
@@ -56,6 +56,4 @@ def decision_path(project: str, date: str, about: str) -> str:
 
 def conversation_path(date: str, title: str, another: str = "") -> str:
     """``another``: tells two conversations of one day and title apart."""
-    return f"{CONVERSATIONS}{date}-{slug(title, 'conversation')}{'-' if another else ''}{another}"[
-        : len(CONVERSATIONS) + MAX_SEGMENT
-    ]
+    return f"{CONVERSATIONS}{date}-{slug(title, 'conversation')}{'-' if another else ''}{another}"

@@ -17,7 +17,7 @@ from neve.domain.sessions.transcript import under_their_days
 from neve.domain.tokens import estimate, trim_to
 from neve.domain.zones import local_day
 
-PROMPT_VERSION = "3"
+PROMPT_VERSION = "4"
 """Raised with every change of the words below. A range of events is filed once for each version."""
 TOOL_NAME = "file_conversation"
 TOOL_DESCRIPTION = "Hand in which documents change, and the account of the conversation. Called exactly once."
@@ -56,7 +56,7 @@ in no action, or a single noop. That is the usual case.
 - a person: /profile/people/<first name>, one document each
 - a decision: /projects/<project>/decisions/<date>-<what it is about>; other matters of a project: /projects/<project>/
 - reference material: /reference/, what follows from several conversations: /insights/
-Only paths below {" ".join(ROOTS)} exist for you: 1 to 8 segments of letters, digits, space and . _ ' -
+Only paths below {" ".join(ROOTS)} exist for you: 1 to 20 segments, none of them blank
 
 # How a document changes
 - create: a path that is not shown. Look first whether a shown document is about the same: then change that one.

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.documents.description import UNTITLED, summary_of, title_of
+from neve.domain.documents.paths import PEOPLE
 from neve.domain.librarian.account import SUMMARY_TAG
 from neve.domain.librarian.looking import ALWAYS
-from neve.domain.librarian.paths import PEOPLE, ROOTS, folder_of, slug
+from neve.domain.librarian.paths import ROOTS, folder_of, slug
 from neve.domain.records.documents import Document
 
 Given = tuple[str, str]

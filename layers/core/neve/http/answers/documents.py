@@ -16,6 +16,8 @@ from neve.usecases.documents.get_document import get_document
 from neve.usecases.documents.list_documents import page_of_documents
 from neve.usecases.documents.list_versions import list_versions
 from neve.usecases.documents.move_document import move_document
+from neve.usecases.documents.move_folder import move_folder
+from neve.usecases.documents.restore_document import restore_document
 from neve.usecases.documents.write_document import write_document
 
 
@@ -27,6 +29,7 @@ def bind_documents(router: Router) -> None:
     router.on(d.LIST_DOCUMENTS)(_list)
     router.on(d.LIST_VERSIONS)(_versions)
     router.on(d.MOVE_DOCUMENT)(_move)
+    router.on(d.RESTORE_DOCUMENT)(_restore)
     router.on(d.EVOLVE_DOCUMENT)(_evolve)
 
 
@@ -82,10 +85,20 @@ def _versions(call: Call[d.VersionsQuery, Nothing]) -> Answer:
 
 
 def _move(call: Call[Nothing, d.MoveBody]) -> Answer:
-    moved = move_document(
-        call.user, call.body.path, call.body.to, expected_rev=call.if_match, idempotency_key=call.idempotency
-    )
+    path, to = call.body.path, call.body.to
+    call.body.checked(conditional=call.if_match is not None)
+    if call.body.prefix:
+        return once(call, lambda: Answer(body=d.MovedDocumentsView.of(move_folder(call.user, path, to))))
+    moved = move_document(call.user, path, to, expected_rev=call.if_match, idempotency_key=call.idempotency)
     return _answer(moved)
+
+
+def _restore(call: Call[d.PathQuery, d.RestoreBody]) -> Answer:
+    query, rev = call.query, call.body.rev
+    restored = restore_document(
+        call.user, query.path, rev, expected_rev=call.if_match, idempotency_key=call.idempotency
+    )
+    return _answer(restored)
 
 
 def _evolve(call: Call[Nothing, d.EvolveDocumentBody]) -> Answer:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from neve.domain.documents.change import DocumentChange, changed_document, new_document
-from neve.domain.documents.paths import ARTIFACTS, PATH_RULE, normal_path
+from neve.domain.documents.paths import ARTIFACTS, CONVERSATIONS, PATH_RULE, normal_path
 from neve.domain.errors import NeveError, invalid
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
@@ -27,6 +27,7 @@ from neve.store.documents import (
     written_ops,
 )
 from neve.store.pins import note_pins
+from neve.usecases.documents.free_path import refuse_crossing
 from neve.usecases.privacy.admit import admit_path, admitted, redacted
 
 SCREENED_FIELDS = ("text", "name", "summary", "group", "tags", "prompt_label", "prompt_hint")
@@ -112,6 +113,8 @@ def writable_path(path: str, field: str = "path") -> str:
         raise invalid(field, PATH_RULE) from None
     if normal.startswith(ARTIFACTS):
         raise invalid(field, f"must not be below {ARTIFACTS}: only a compaction writes there")
+    if f"{normal}/" in (ARTIFACTS, CONVERSATIONS):
+        raise invalid(field, "must not be a folder in which the service itself keeps documents")
     return normal
 
 
@@ -169,8 +172,10 @@ def planned_writes(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, It
 def writes_of(
     scope: UserScope, wanted: WantedWrite, before: Document | None, after: Document, source: Item | None = None
 ) -> DocumentWrites:
-    """``after`` in place of ``before``, both with their texts. Raises Conflict, also when it had to be noted first that
-    the user has documents that stand in packs."""
+    """``after`` in place of ``before``, both with their texts. Raises conflict where its path is new and crosses
+    another one, Conflict, also when it had to be noted first that the user has documents that stand in packs."""
+    if before is None or before.path != after.path:
+        refuse_crossing(scope.ports.table, scope.keys, after.path, leaving=[before.path] if before else ())
     same_text = before is not None and before.sha256 == after.sha256
     known_object = before.text_object if before and same_text else None
     text_object = known_object if same_text else wanted.long_text.put(scope, after, new=before is None)

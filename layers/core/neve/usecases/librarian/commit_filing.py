@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange, changed_document
+from neve.domain.documents.paths import is_below
 from neve.domain.errors import NeveError
 from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
@@ -171,13 +172,14 @@ class FilingCommit:
         """What there is no room for is left out, and counted. Raises EditConflict."""
         self.done, self.too_many = [], 0
         ops: list[WriteOp] = []
+        made: list[str] = []
         waiting: list[tuple[Action, ProposalReason]] = [
             (action, "illegal_path") for action in self._with_base(self.filed.illegal)
         ]
         for action in self._with_base(self.filed.actions):
             reason = self._reason_to_wait(action)
             try:
-                planned = None if reason else self._planned(action, found)
+                planned = None if reason else self._planned(action, found, made)
             except _Stale:
                 planned, reason = None, "not_shown" if self._was_not_shown(action) else "raced"
             except _Refused:
@@ -190,6 +192,7 @@ class FilingCommit:
                     continue
                 ops += planned.ops
                 document = planned.written.document
+                made.append(document.path)
                 self.done.append({"action": action.verb, "id": document.id, "rev": document.rev})
         raced, not_shown = ([action.path for action, why in waiting if why == one] for one in ("raced", "not_shown"))
         if (raced and not self.insist) or (not_shown and not self.insist_unseen):
@@ -209,7 +212,11 @@ class FilingCommit:
             return "tool"
         return "low" if certainty == "low" else "medium"
 
-    def _planned(self, action: Action, found: Mapping[Key, Item]) -> DocumentWrites:
+    def _planned(self, action: Action, found: Mapping[Key, Item], made: Sequence[str]) -> DocumentWrites:
+        """``made``: where the same transaction has a document already."""
+        to = action.to_path or action.path
+        if any(is_below(to, other) or is_below(other, to) for other in made):
+            raise _Refused
         item = found.get(self.scope.keys.document(action.path))
         before = read_document(item) if item else None
         if before is not None and not (before.editable and before.status is Status.ACTIVE):

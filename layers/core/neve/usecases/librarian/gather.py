@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.documents.paths import ARTIFACTS, CONVERSATIONS
 from neve.domain.indexing.passage import Source
 from neve.domain.librarian.filing import Filing, Remembered, ShownDocument
 from neve.domain.librarian.looking import FOUND, known_paths, search_words
-from neve.domain.librarian.paths import CONVERSATIONS
 from neve.domain.librarian.prompt import shown_tokens
 from neve.domain.librarian.window import Cut, request_cap, within_window
 from neve.domain.recall.query import shape

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange
+from neve.domain.documents.paths import CONVERSATIONS
 from neve.domain.errors import NeveError
 from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, changed_by_people, in_short, judged
 from neve.domain.librarian.filing import Account, Filing
-from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
+from neve.domain.librarian.paths import conversation_path
 from neve.domain.memories.marks import OF_A_TOOL
 from neve.domain.memories.passages import passages_of
 from neve.domain.memories.revised import revised

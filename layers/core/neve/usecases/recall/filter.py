@@ -3,6 +3,7 @@ there."""
 
 from __future__ import annotations
 
+from neve.domain.documents.paths import is_below
 from neve.domain.indexing.passage import Passage
 from neve.ports.search import SearchFilter
 
@@ -27,6 +28,4 @@ def allows(where: SearchFilter, passage: Passage) -> bool:
 
 
 def _below(path: str | None, prefix: str) -> bool:
-    """Whole segments: ``/projects/alpha`` holds ``/projects/alpha/x`` and not ``/projects/alpha-old``."""
-    folder = prefix.rstrip("/")
-    return path is not None and (path == folder or path.startswith(f"{folder}/"))
+    return path is not None and (path == prefix.rstrip("/") or is_below(path, prefix))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, RootModel
 from pydantic.functional_validators import BeforeValidator
 
 from neve.domain.documents.change import BY_PEOPLE, DocumentChange
@@ -32,6 +32,7 @@ from neve.http.schemas.memories.fields import Importance, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
+from neve.usecases.documents.move_folder import MovedDocuments
 
 IMPORTED = Provenance("import", trust="import")
 MAX_TEXT = 1024 * 1024
@@ -90,7 +91,8 @@ class DocumentFields(Body):
         )
 
 
-Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+"""Also a blank one."""
 
 
 class PutBody(DocumentFields):
@@ -116,6 +118,19 @@ class PutBody(DocumentFields):
 class MoveBody(Body):
     path: DocumentPath
     to: DocumentPath
+    prefix: bool = Field(
+        default=False,
+        description="With everything below `path`, up to 2,000 documents, which come to stand below `to`.",
+    )
+
+    def checked(self, *, conditional: bool) -> None:
+        """Raises 422."""
+        if conditional and self.prefix:
+            raise invalid("header.If-Match", "is only allowed without prefix: it is of one document")
+
+
+class RestoreBody(Body):
+    rev: Annotated[int, Field(ge=1, le=10**9, description="As which the document is to be again.")]
 
 
 class EvolveDocumentBody(DocumentFields):
@@ -280,6 +295,30 @@ class VersionPage(Page):
         return cls(versions=[DocumentHeadView.of(one) for one in versions], next_cursor=next_cursor)
 
 
+class MovedDocumentView(View):
+    path: str = Field(description="Where it was.")
+    to: str
+    id: str
+    rev: int
+
+
+class MovedDocumentsView(View):
+    moved: list[MovedDocumentView] = Field(description="By the paths where they were.")
+    more: bool = Field(description="Whether some are left for want of time: call again.")
+
+    @classmethod
+    def of(cls, done: MovedDocuments) -> Self:
+        moved = ((before, now, str(now.id)) for before, now in done.moved)
+        return cls(
+            moved=[MovedDocumentView(path=before, to=now.path, id=i, rev=now.rev) for before, now, i in moved],
+            more=done.more,
+        )
+
+
+class MovedView(RootModel[DocumentView | MovedDocumentsView]):
+    """The document; with `prefix` the list of those that were moved."""
+
+
 class DeletedDocumentsView(View):
     deleted: list[str] = Field(description="The paths of what was deleted.")
     more: bool = Field(description="Whether documents are left below the prefix: call again.")
@@ -372,14 +411,30 @@ MOVE_DOCUMENT = Operation(
     path=_DOCUMENTS + "/move",
     id="moveDocument",
     tag="documents",
-    summary="Move a document with its history.",
+    summary="Move a document with its history, or all below a path.",
+    description="With `prefix` in several steps, but not one where something is in the way of any: 409 names it.",
     scope="records",
     query=Nothing,
     body=MoveBody,
-    responses={200: Response("The document where it is now.", DocumentView, headers=_ETAG)},
+    responses={200: Response("The document where it is now, or what was moved.", MovedView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),
     if_match=True,
     idempotent=True,
+)
+RESTORE_DOCUMENT = Operation(
+    method="POST",
+    path=_DOCUMENTS + "/restore",
+    id="restoreDocument",
+    tag="documents",
+    summary="Give a document the text, name, summary, tags and group of an earlier rev, as its next one.",
+    scope="records",
+    query=PathQuery,
+    body=RestoreBody,
+    responses={200: Response("The document as it is now.", DocumentView, headers=_ETAG)},
+    codes=("document_not_found", "pii_blocked", *USER_WRITE),
+    if_match=True,
+    idempotent=True,
+    addressed_by="path",
 )
 EVOLVE_DOCUMENT = Operation(
     method="POST",

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
+from neve.domain.documents.paths import MAX_GIVEN
 from neve.domain.librarian.filing import Proposal
 from neve.domain.records.memories import Memory, Status
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
@@ -18,7 +19,6 @@ from neve.http.schemas.memories.memory_view import MemoryView
 from neve.usecases.inbox.decision import Choice, Decision
 
 INBOX = "/v1/users/{user_id}/inbox"
-MAX_PATH = 1_000
 
 
 class InboxQuery(Parameters):
@@ -110,7 +110,7 @@ class RejectBody(Body):
         return Decision("reject")
 
 
-_PATH: Any = Field(default=None, min_length=1, max_length=MAX_PATH, description="Where the document is to be.")
+_PATH: Any = Field(default=None, min_length=1, max_length=MAX_GIVEN, description="Where the document is to be.")
 
 
 class EditBody(Body):

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from neve.domain.compact.cues import PLAIN, USER_CUES
+from neve.domain.documents.paths import PEOPLE
 from neve.domain.librarian.answer import MAX_ACTIONS, MAX_TEXT
 from neve.domain.librarian.filing import Action, ShownDocument, Verb
 from neve.domain.librarian.looking import names_in
-from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_path, person_path, slug
+from neve.domain.librarian.paths import IDENTITY, PREFERENCES, decision_path, person_path, slug
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
 from neve.observers.extractive.candidates import Line, Moment, as_statement, cut, moments, statement
