@@ -54,7 +54,8 @@ def a_round_shows_what_the_prompt_before_it_showed(run: Run) -> Found:
                 continue
             told, now = (json.loads(one[1][0][1])["text"].split("\n") for one in (first, then))
             if not set(now) <= set(told):
-                yield f"{keys.log} epoch {epoch} at {after.began_s:.3f}: new in the turn is {sorted({*now} - {*told})[:2]}"
+                new = sorted({*now} - {*told})[:2]
+                yield f"{keys.log} epoch {epoch} at {after.began_s:.3f}: new in the turn is {new}"
             sent = [block for block in first[1][1:] if PENDING not in block[1]]
             if then[1][1 : 1 + len(sent)] != sent:
                 yield f"{keys.log} epoch {epoch} at {after.began_s:.3f}: a round that was sent is another one"

@@ -8,10 +8,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from neve.domain.compile.for_anthropic import for_anthropic
-from neve.domain.compile.for_openai import for_openai
 
 from neve.domain.compile.conversation import Conversation
+from neve.domain.compile.formats import anthropic, openai_chat
 from neve.domain.compile.prompt import Prompt
 from neve.domain.messages.heard import Format
 from neve.domain.messages.read import read_messages
@@ -34,7 +33,7 @@ def prompt_of(messages: Sequence[Json], form: Format) -> list[Json]:
             made.add(Event(seq, new.event_type, new.content, 0, "2026-03-10T09:30:00.000Z", event_data=data))
     history, last = made.parts()
     prompt = Prompt([], "", "", "", history, last)
-    request = for_anthropic(prompt) if form == "anthropic" else for_openai(prompt)
+    request = anthropic.render(prompt) if form == "anthropic" else openai_chat.render(prompt)
     return [message for message in request["messages"] if message.get("content") != []]
 
 

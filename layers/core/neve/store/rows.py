@@ -425,18 +425,19 @@ def read_memory(item: Item) -> Memory:
 
 
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
-    """The row with its index keys: ``rank`` while active or in the inbox; ``recent`` and ``due`` (embed) while
-    ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``recent``, too, while it is a
-    fact that does not hold; ``due`` (failed) while it is there without its vectors."""
+    """The row with its index keys: ``rank`` while active, unless it is never recalled, or in the inbox; ``recent`` and
+    ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index has all of it;
+    ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes = _unless_nothing(attributes, metadata={}, written_over=[])
+    attributes = _unless_nothing(attributes, written_over=[], never_recall=False)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]
         attributes["restatements"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
-    if memory.status is Status.ACTIVE:
+    if memory.status is Status.ACTIVE and not memory.never_recall:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
     elif memory.status is Status.INBOX:

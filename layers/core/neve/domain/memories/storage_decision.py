@@ -69,6 +69,7 @@ class FactCandidate:
     group: str | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    never_recall: bool = False
     observed_at: str | None = None
     timezone: str = "UTC"
 

@@ -34,5 +34,5 @@ def status_at(row: Memory, gen: int) -> Status:
 
 
 def active(row: Memory, gen: int) -> bool:
-    """Whether generation ``gen`` sees the row, as an active one."""
-    return visible(row.born_gen, row.died_gen, gen) and status_at(row, gen) is Status.ACTIVE
+    """Whether generation ``gen`` sees the row, as an active one that may be shown."""
+    return not row.never_recall and visible(row.born_gen, row.died_gen, gen) and status_at(row, gen) is Status.ACTIVE

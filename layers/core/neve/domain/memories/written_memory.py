@@ -29,6 +29,7 @@ class WrittenMemory:
     group: str | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    never_recall: bool = False
     observed_at: str | None = None
     category: Category | None = None
     outcome: Outcome | None = None
@@ -62,6 +63,7 @@ def record_of(
         group=written.group,
         tags=written.tags,
         metadata=written.metadata,
+        never_recall=written.never_recall,
         fingerprint=fingerprint(written.text),
         status=Status.ACTIVE,
         provenance=provenance,

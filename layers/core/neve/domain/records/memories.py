@@ -169,6 +169,7 @@ class Memory:
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever;
     ``was``: what its status had been, where it was not active.
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
+    ``never_recall``: no reader is shown it but who lists memories or names its id, whatever its status.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
     the last call that changed it (ADR 4)."""
@@ -205,6 +206,7 @@ class Memory:
     group: str | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    never_recall: bool = False
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     superseded_at: str | None = None

@@ -12,7 +12,7 @@ from neve.domain.records.memories import Memory, Priority, Scope, Status
 from neve.domain.reflect.inherited import OWN_TAGS, inherited
 from neve.domain.retract.outliving import in_their_words
 
-OF_A_SUMMARY = ("tags", "importance", "confidence", "label", "group", "metadata")
+OF_A_SUMMARY = ("tags", "importance", "confidence", "label", "group", "metadata", "never_recall")
 """Fields that no librarian changes of a summary that is there."""
 
 
@@ -40,6 +40,8 @@ def marks_of(reflection: Memory, sources: Sequence[Memory]) -> Marks:
     fields: dict[str, Any] = {}
     if was(reflection) is Status.RESOLVED:
         fields["status"] = Status.RESOLVED
+    if reflection.never_recall:
+        fields["never_recall"] = True
     for name in ("label", "group"):
         value = getattr(reflection, name)
         if value != getattr(made, name) and (whole or value is not None):

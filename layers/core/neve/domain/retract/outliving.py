@@ -45,6 +45,7 @@ def _marked(observation: Memory) -> bool:
     """Whether something of it is not as a pass leaves it."""
     return (
         observation.status in (Status.RESOLVED, Status.ARCHIVED)
+        or observation.never_recall
         or observation.tags != (BASE_TAG,)
         or observation.importance != DEFAULT_IMPORTANCE
         or observation.confidence != DEFAULT_CONFIDENCE
@@ -70,6 +71,7 @@ def with_marks_of(observation: Memory, before: Memory) -> Memory:
         observation,
         status=Status.RESOLVED if was is Status.RESOLVED else observation.status,
         tags=before.tags,
+        never_recall=before.never_recall,
         importance=before.importance,
         confidence=before.confidence,
         priority=before.priority if own_priority else observation.priority,

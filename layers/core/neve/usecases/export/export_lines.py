@@ -161,6 +161,8 @@ def memory_line(memory: Memory, status: Status) -> Line:
     line |= {
         name: list(getattr(memory, name)) for name in ("tags", "key_topics", "supersedes") if getattr(memory, name)
     }
+    if memory.never_recall:
+        line["never_recall"] = True
     if memory.passages:
         line["passages"] = [_given(asdict(passage)) for passage in memory.passages]
     return {"type": "memory", **line, "status": status.value, "provenance": _origin(memory.provenance)}

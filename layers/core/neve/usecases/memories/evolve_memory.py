@@ -133,6 +133,7 @@ class _Evolve:
             group=old.group,
             tags=wanted.tags if wanted.tags is not None else old.tags,
             metadata=old.metadata,
+            never_recall=old.never_recall,
         )
         if new.fingerprint == old.fingerprint:
             raise invalid("text", "is the same as the memory's text; change other fields with PATCH")

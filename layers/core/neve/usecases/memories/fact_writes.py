@@ -265,6 +265,7 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         group=candidate.group,
         tags=candidate.tags,
         metadata=candidate.metadata,
+        never_recall=candidate.never_recall,
         observed_at=candidate.observed_at,
         category=candidate.category,
         timezone=candidate.timezone,

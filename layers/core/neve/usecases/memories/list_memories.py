@@ -42,6 +42,7 @@ class MemoryFilter:
     group: str | None = None
     tags: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
+    never_recall: bool | None = None
 
     def admits(self, memory: Memory, status: Status) -> bool:
         return (
@@ -54,6 +55,7 @@ class MemoryFilter:
             and self.group in (None, memory.group)
             and set(self.tags) <= set(memory.tags)
             and has_all(memory.metadata, dict(self.metadata))
+            and self.never_recall in (None, memory.never_recall)
         )
 
 

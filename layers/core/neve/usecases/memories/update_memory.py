@@ -1,6 +1,6 @@
 """E9 PATCH: change one memory in place. ``rev`` moves with what is searched and filtered by: text, status, category,
-group, tags and metadata. Priority, importance, label, confidence and what a session's summary says beside its text
-leave it."""
+group, tags, metadata and whether it is never recalled. Priority, importance, label, confidence and what a session's
+summary says beside its text leave it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.privacy.admit import admitted_values
 
 REVISED_BY = ("text", "status", "category", "group", "tags", "metadata")
+REVISED_BY = ("text", "status", "category", "group", "tags", "never_recall")
 """Fields whose change moves ``rev``."""
 ONLY_OF = {
     "category": Kind.FACT,

@@ -27,7 +27,10 @@ def new_candidates(changes: Sequence[Change]) -> dict[UserKeys, str]:
 
 def candidates_of(memories: Iterable[tuple[UserKeys, Memory]]) -> dict[UserKeys, str]:
     """The same of rows that were read."""
-    return _oldest((keys, m.created_at) for keys, m in memories if _may_be_condensed(m.status, m.kind, m.scope))
+    may_be = (
+        one for one in memories if _may_be_condensed(one[1].status, one[1].kind, one[1].scope, one[1].never_recall)
+    )
+    return _oldest((keys, memory.created_at) for keys, memory in may_be)
 
 
 def _oldest(created: Iterable[tuple[UserKeys, str]]) -> dict[UserKeys, str]:
@@ -46,11 +49,11 @@ def _may_be_unnoticed(change: Change) -> bool:
 
 
 def _is_candidate(item: Item) -> bool:
-    return _may_be_condensed(item["status"], item["kind"], item["scope"])
+    return _may_be_condensed(item["status"], item["kind"], item["scope"], item.get("never_recall", False))
 
 
-def _may_be_condensed(status: str, kind: str, scope: str) -> bool:
-    return status == Status.ACTIVE and is_candidate(kind, scope)
+def _may_be_condensed(status: str, kind: str, scope: str, never_recall: bool) -> bool:
+    return status == Status.ACTIVE and not never_recall and is_candidate(kind, scope)
 
 
 def rows_of_due(users: Mapping[UserKeys, str]) -> set[Key]:

@@ -81,6 +81,7 @@ class ImportLine(Body):
     group: Label | None = None
     tags: Tags = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
+    never_recall: bool = False
     passages: list[PassageLine] = Field(default_factory=list)
     provenance: ProvenanceLine | None = None
     created_at: Time | None = None
@@ -122,6 +123,7 @@ class ImportLine(Body):
             group=self.group,
             tags=tuple(self.tags),
             metadata=self.metadata,
+            never_recall=self.never_recall,
             passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
             created_at=self.created_at,
             observed_at=self.observed_at,

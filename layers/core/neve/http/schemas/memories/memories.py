@@ -65,6 +65,7 @@ class ListQuery(Parameters):
     group: Label | None = None
     tag: Label | None = None
     metadata: MetadataParameters = Field(default_factory=dict)
+    never_recall: bool | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -79,6 +80,7 @@ class ListQuery(Parameters):
             group=self.group,
             tags=(self.tag,) if self.tag else (),
             metadata=tuple(sorted(self.metadata.items())),
+            never_recall=self.never_recall,
         )
 
 
@@ -107,6 +109,7 @@ class CreateBody(Body):
     group: Label | None = None
     tags: Tags = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict, description="Labels of the caller's own.")
+    never_recall: bool = Field(default=False, description="Listed, but neither packed nor recalled.")
     observed_at: Time | None = Field(default=None, description="When it was said or true; default now.")
 
     def command(self) -> NewMemory:
@@ -127,6 +130,7 @@ class CreateBody(Body):
             group=self.group,
             tags=tuple(self.tags),
             metadata=self.metadata,
+            never_recall=self.never_recall,
             observed_at=self.observed_at,
         )
 
@@ -147,6 +151,7 @@ class CreateBody(Body):
             group=self.group,
             tags=tuple(self.tags),
             metadata=self.metadata,
+            never_recall=self.never_recall,
             observed_at=self.observed_at,
         )
         return [replace(fact, text=one) for one in statements(self.text)] if split else [fact]
@@ -170,6 +175,7 @@ class UpdateBody(Body):
     metadata: Metadata | None = Field(
         default=None, description="Takes the place of what is there; `{}` takes all of it away."
     )
+    never_recall: bool | None = Field(default=None, description="Listed, but neither packed nor recalled.")
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}

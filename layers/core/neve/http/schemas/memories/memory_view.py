@@ -96,6 +96,7 @@ class MemoryView(View):
     group: str | None = None
     tags: list[str]
     metadata: dict[str, str] | None = None
+    never_recall: bool = Field(description="Neither packed nor recalled, whatever its status.")
     fingerprint: str
     occurrences: int
     supersedes: list[str]
