@@ -22,7 +22,7 @@ def shown(user: Person, question: str = "wedding") -> list[str]:
 
 @pytest.mark.live
 def test_c20_what_is_never_to_be_recalled_is_listed_and_shown_nowhere(user: Person) -> None:
-    first = user.open("s1")["session_id"]
+    user.open("s1")
     hidden = user.remember(WORDS, never_recall=True)
     told = user.remember("The wedding dress is blue.")
     assert (hidden["never_recall"], told["never_recall"], hidden["status"]) == (True, False, "active")
@@ -31,7 +31,7 @@ def test_c20_what_is_never_to_be_recalled_is_listed_and_shown_nowhere(user: Pers
     assert set(shown(user)) == {told["id"]}
     user.open("s2")
     assert WORDS not in user.pack_text("s2") and "dress" in user.pack_text("s2")
-    assert WORDS not in json.dumps(user.context(first, "What about the wedding?"))
+    assert WORDS not in json.dumps(user.context("s1", "What about the wedding?"))
     assert user.memory(hidden["id"])["text"] == WORDS
     assert [one["id"] for one in user.memories(never_recall="true")] == [hidden["id"]]
     assert [one["id"] for one in user.memories(never_recall="false")] == [told["id"]]
@@ -74,6 +74,6 @@ def test_c20_the_flag_is_exported_and_brought_in(user: Person) -> None:
     assert user.memory("mem_flagged")["never_recall"] is True
     user.settle()
     assert shown(user) == []
-    job = user.ended(user.expect(202, "POST", "/export")["job_id"])
+    job = user.ended(user.expect(202, "POST", "/export")["id"])
     [line] = [one for one in map(json.loads, exported_text(job).splitlines()) if one["type"] == "memory"]
     assert (line["text"], line["never_recall"]) == (WORDS, True)

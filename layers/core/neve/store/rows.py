@@ -429,8 +429,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index has all of it;
     ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, metadata={}, written_over=[])
-    attributes = _unless_nothing(attributes, written_over=[], never_recall=False)
+    attributes = _unless_nothing(attributes, metadata={}, written_over=[], never_recall=False)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]

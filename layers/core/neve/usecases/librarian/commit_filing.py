@@ -179,10 +179,12 @@ class FilingCommit:
         for action in self._with_base(self.filed.actions):
             reason = self._reason_to_wait(action)
             try:
-                planned = None if reason else self._planned(action, found, made)
+                planned = None if reason else self._planned(action, found)
             except _Stale:
                 planned, reason = None, "not_shown" if self._was_not_shown(action) else "raced"
             except _Refused:
+                planned, reason = None, "refused"
+            if planned and _crosses(planned.written.document.path, made):
                 planned, reason = None, "refused"
             if reason:
                 waiting.append((action, reason))
@@ -212,11 +214,7 @@ class FilingCommit:
             return "tool"
         return "low" if certainty == "low" else "medium"
 
-    def _planned(self, action: Action, found: Mapping[Key, Item], made: Sequence[str]) -> DocumentWrites:
-        """``made``: where the same transaction has a document already."""
-        to = action.to_path or action.path
-        if any(is_below(to, other) or is_below(other, to) for other in made):
-            raise _Refused
+    def _planned(self, action: Action, found: Mapping[Key, Item]) -> DocumentWrites:
         item = found.get(self.scope.keys.document(action.path))
         before = read_document(item) if item else None
         if before is not None and not (before.editable and before.status is Status.ACTIVE):
@@ -322,6 +320,11 @@ class FilingCommit:
         if self.read.not_shown:
             result["documents_not_shown"] = len(self.read.not_shown)
         return result
+
+
+def _crosses(path: str, made: Sequence[str]) -> bool:
+    """``made``: where the same transaction has documents, which no read shows yet."""
+    return any(is_below(path, other) or is_below(other, path) for other in made)
 
 
 def _retracted_since(read: Gathered, marker: SessionMarker) -> bool:
