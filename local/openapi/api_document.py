@@ -133,7 +133,7 @@ def _row(operation: AnyOperation) -> str:
         f"`{operation.id}`",
         f"`{operation.method} {operation.path.removeprefix('/v1')}`",
         operation.summary,
-        f"`{operation.scope}`" if operation.scope else "none",
+        " or ".join(f"`{scope}`" for scope in operation.scopes) or "none",
         ", ".join(map(str, operation.responses)),
         "yes" if operation.idempotent else "",
         ", ".join(f"`{code}`" for code in own),

@@ -943,6 +943,20 @@ def test_every_call_needs_its_scope(stage: Stage, api: ApiClient) -> None:
             assert client.call("GET", allowed[scope]).status == 200
 
 
+def test_a_key_of_documents_makes_the_calls_of_documents_alone(stage: Stage, api: ApiClient) -> None:
+    tools = ("search_knowledge", "read_document")
+    with key_with(api, "documents") as key, closing(ApiClient(stage.base_url, key["key"])) as client:
+        assert key["scopes"] == ["documents"]
+        for method, path, _ in [call for call in calls() if call[2] is not None]:
+            reply = client.call(method, path)
+            if "/documents" in path or path.endswith(tools):
+                assert reply.status not in (401, 403), (method, path)
+            else:
+                problem(reply, 403, "forbidden")
+        there = {"query": {"path": "/memories/a"}}
+        assert client.call("PUT", f"/v1/users/{new_user()}/documents", {"text": "x"}, **there).status == 201
+
+
 def test_a_revoked_key_opens_nothing(stage: Stage, api: ApiClient) -> None:
     with key_with(api, "chat", "records") as key, closing(ApiClient(stage.base_url, key["key"])) as client:
         assert client.call("GET", "/v1/tools").status == 200

@@ -55,7 +55,9 @@ def key() -> None:
 
 
 @key.command()
-@click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(["chat", "records", "admin"]))
+@click.option(
+    "--scope", "scopes", multiple=True, required=True, type=click.Choice(["chat", "records", "admin", "documents"])
+)
 @click.option("--label")
 @pass_context
 def create(context: Context, /, scopes: tuple[str, ...], label: str | None) -> None:

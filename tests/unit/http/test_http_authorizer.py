@@ -76,7 +76,7 @@ def test_key_becomes_tenant_and_scopes(key: CreatedKey) -> None:
                 }
             ],
         },
-        "context": {"tenant_id": "acme", "key_id": key.key_id, "scopes": "chat records admin"},
+        "context": {"tenant_id": "acme", "key_id": key.key_id, "scopes": "chat records admin documents"},
     }
     assert authorize(f"bearer  {key.key} ") == answer
 

@@ -68,8 +68,9 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
         return
     if not request.tenant_id:
         raise NeveError("unauthorized", "Send the key as 'Authorization: Bearer <api key>'.")
-    if operation.scope not in request.scopes:
-        raise NeveError("forbidden", f"This call needs a key with the scope '{operation.scope}'.")
+    if request.scopes.isdisjoint(operation.scopes):
+        named = " or ".join(f"'{scope}'" for scope in operation.scopes)
+        raise NeveError("forbidden", f"This call needs a key with the scope {named}.")
 
 
 def _refuse_untaken(request: Request, operation: Operation[Any, Any]) -> None:

@@ -53,7 +53,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
                 "apiKey": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "`nv_…`, with the scopes `chat`, `records`, `admin`. No scope implies another.",
+                    "description": "`nv_…`, with the scopes `chat`, `records`, `admin`, `documents`.",
                 }
             },
             "headers": _HEADERS,
@@ -80,6 +80,7 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
         described["security"] = []
     else:
         described["x-neve-scope"] = operation.scope
+        described |= {"x-neve-scopes": list(operation.scopes)} if len(operation.scopes) > 1 else {}
     if parameters := [
         *_path_parameters(operation),
         *_query_parameters(operation, names),

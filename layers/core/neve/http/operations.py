@@ -15,7 +15,7 @@ from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY
 Q = TypeVar("Q", bound=BaseModel)
 B = TypeVar("B", bound=BaseModel)
 
-Scope = Literal["chat", "records", "admin"]
+Scope = Literal["chat", "records", "admin", "documents"]
 USER_WRITE = ("conflict", "erasing", "user_closed")
 """What every write below a user can be refused with, beside its own codes."""
 
@@ -79,6 +79,7 @@ class Operation(Generic[Q, B]):
     itself can be refused with; the codes that follow from its shape (key, body, path, idempotency) are added by
     ``all_codes``.
 
+    ``documents``: a key with the scope of that name alone may make the call as well.
     ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop. ``text_field``: a body that
     is sent as ``text/*`` is taken as this field of ``body``. ``addressed_by``: the query parameter that, with the path,
     says what the call is about. ``by_model``: a language model made its ``arguments``, so what is missing or wrong in
@@ -102,10 +103,18 @@ class Operation(Generic[Q, B]):
     text_field: str | None = None
     addressed_by: str | None = None
     by_model: bool = False
+    documents: bool = False
 
     def __post_init__(self) -> None:
         if unknown := [code for code in self.codes if code not in PROBLEMS]:
             raise ValueError(f"{self.id}: {unknown} are not in the problem table")
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Each of which is enough; none for a call that needs no API key."""
+        if self.scope is None:
+            return ()
+        return (self.scope, "documents") if self.documents else (self.scope,)
 
     @property
     def has_body(self) -> bool:

@@ -22,7 +22,7 @@ from neve.http.schemas.enums import EmbedderState, HealthStatus, KeyScope, Store
 from neve.http.schemas.fields import Cursor, Limit, Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
-from neve.store.tenants.tenant_rows import ApiKey, set_numbers
+from neve.store.tenants.tenant_rows import SCOPES, ApiKey, set_numbers
 from neve.usecases.tenants.keys.create_key import CreatedKey
 from neve.usecases.tenants.list_users import ListedUser
 from neve.usecases.tenants.read_policy import PolicyAt
@@ -277,7 +277,12 @@ def _merged(before: Any, change: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class CreateKeyBody(Body):
-    scopes: list[KeyScope] = Field(min_length=1, max_length=3, json_schema_extra={"uniqueItems": True})
+    scopes: list[KeyScope] = Field(
+        min_length=1,
+        max_length=len(SCOPES),
+        description="`documents`: calls of documents, and the tools that search and read them, alone.",
+        json_schema_extra={"uniqueItems": True},
+    )
     label: Name | None = Field(default=None, max_length=100)
 
     @field_validator("scopes")
