@@ -30,8 +30,8 @@ router.on(m.APPEND_MESSAGES)(lambda call: messages_answer(call, call.body))
 
 @router.on(e.LIST_EVENTS)
 def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
-    q, session = call.query, call.session
-    return Answer(body=fitting(q, lambda n, _: e.EventsPage.of(list_events(session, q.from_seq, n, q.metadata))))
+    first, session, how = call.query.from_seq, call.session, call.query.how()
+    return Answer(body=fitting(call.query, lambda n, _: e.EventsPage.of(list_events(session, first, n, **how))))
 
 
 bind_taking_back(router)

@@ -266,6 +266,34 @@ def test_d27_other_types_and_half_events_are_refused(user: Person, event: Json, 
 
 
 @pytest.mark.live
+def test_d27_the_log_is_read_backwards_and_without_what_was_taken_back(user: Person) -> None:
+    user.open("s1")
+    for n in range(5):
+        user.append("s1", user_message(f"Question {n}."), answered(f"Answer {n}."))
+    user.expect(200, "POST", "/sessions/s1/events/retract", {"from_seq": 9, "to_seq": 10, "reason": "edited"})
+    user.expect(200, "POST", "/sessions/s1/events/retract", {"from_seq": 3, "to_seq": 4, "reason": "edited"})
+
+    def read(**query: str) -> list[int]:
+        seqs: list[int] = []
+        at: dict[str, str] = {}
+        while True:
+            page = user.expect(200, "GET", "/sessions/s1/events", query={"limit": "3", **query, **at})
+            seqs += [event["seq"] for event in page["events"]]
+            if "next_from_seq" not in page:
+                return seqs
+            at = {"from_seq": str(page["next_from_seq"])}
+
+    kept = [1, 2, 5, 6, 7, 8]
+    assert read(order="desc") == list(range(10, 0, -1))
+    assert (read(retracted="false"), read(order="desc", retracted="false")) == (kept, kept[::-1])
+    assert read(order="desc", from_seq="6")[:2] == [6, 5]
+    [newest] = user.expect(200, "GET", "/sessions/s1/events", query={"order": "desc", "limit": "1"})["events"]
+    assert (newest["seq"], newest["retracted"]) == (10, True)
+    problem = user.expect(422, "GET", "/sessions/s1/events", query={"order": "up"})
+    assert [error["field"] for error in problem["errors"]] == ["query.order"]
+
+
+@pytest.mark.live
 def test_d52_a_session_says_when_and_how_much(user: Person) -> None:
     started = user.open("s1", title="About bees", user_meta={"name": "Ada", "stage": "TRUSTED"})["session"]
     assert (started["last_seq"], started["total_tokens"], started["epoch"]) == (0, 0, 0)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
+from local.api_client import ApiClient
 from tests.http.driving.downloads import exported_text
-from tests.http.driving.people import Person
+from tests.http.driving.people import Json, Person
 
 WORDS = "The wedding is called off."
 
@@ -69,11 +71,11 @@ def test_c20_a_fact_keeps_the_flag_when_it_evolves(user: Person) -> None:
 
 
 @pytest.mark.live
-def test_c20_the_flag_is_exported_and_brought_in(user: Person) -> None:
+def test_c20_the_flag_is_exported_and_brought_in(user: Person, job_ended: Callable[[ApiClient, Json], Json]) -> None:
     user.bring_in({"id": "mem_flagged", "text": WORDS, "never_recall": True})
     assert user.memory("mem_flagged")["never_recall"] is True
     user.settle()
     assert shown(user) == []
-    job = user.ended(user.expect(202, "POST", "/export")["id"])
+    job = job_ended(user.api, user.expect(202, "POST", "/export"))
     [line] = [one for one in map(json.loads, exported_text(job).splitlines()) if one["type"] == "memory"]
     assert (line["text"], line["never_recall"]) == (WORDS, True)

@@ -51,6 +51,7 @@ EventImageType = TypeAliasType(
 ThinkingType = TypeAliasType("ThinkingType", Literal["thinking", "redacted_thinking", "reasoning"])
 MessageFormat = TypeAliasType("MessageFormat", heard.Format)
 MessageOutcome = TypeAliasType("MessageOutcome", Literal["appended", "known", "dropped"])
+EventOrder = TypeAliasType("EventOrder", Literal["asc", "desc"])
 Queued = TypeAliasType("Queued", Literal["queued", "none"])
 RetractReason = TypeAliasType("RetractReason", retractions.RetractReason)
 CompactionReason = TypeAliasType("CompactionReason", Literal["tokens", "task", "topic", "end", "manual"])

@@ -26,7 +26,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import BoundaryKind, EventImageType, ImageType, Queued, ThinkingType
+from neve.http.schemas.enums import BoundaryKind, EventImageType, EventOrder, ImageType, Queued, ThinkingType
 from neve.http.schemas.fields import (
     Address,
     Filled,
@@ -410,9 +410,18 @@ class EventsPage(Page):
 
 
 class EventsQuery(Parameters):
-    from_seq: Annotated[Seq, BeforeValidator(whole_number)] = Field(default=1, description="The first event wanted.")
+    from_seq: Annotated[Seq, BeforeValidator(whole_number)] | None = Field(
+        default=None, description="The first event wanted; default the first one of the order."
+    )
+    order: EventOrder = Field(default="asc", description="`desc`: backwards from `from_seq`.")
+    retracted: bool = Field(
+        default=True, description="False: without what was taken back. A page may be short, `next_from_seq` goes on."
+    )
     limit: Limit = 50
     metadata: MetadataParameters = Field(default_factory=dict)
+
+    def how(self) -> dict[str, Any]:
+        return {"backwards": self.order == "desc", "retracted": self.retracted, "metadata": self.metadata}
 
     @property
     def cursor(self) -> None:
@@ -477,7 +486,7 @@ LIST_EVENTS = Operation(
     path=EVENTS,
     id="listEvents",
     tag="events",
-    summary="The log in seq order.",
+    summary="The log in seq order, or backwards.",
     scope="chat",
     query=EventsQuery,
     body=Nothing,
