@@ -90,6 +90,15 @@ def test_a_folder_moves_with_all_that_is_said_of_its_documents(world: World) -> 
         move_folder(world.user(), "/a", "/z")
 
 
+@pytest.mark.parametrize("there", ["/a0", "/a0/b"])
+def test_a_folder_does_not_move_below_a_document(world: World, there: str) -> None:
+    put(world, "/a/x")
+    put(world, there)
+    with pytest.raises(NeveError, match=f"'{there}'"):
+        move_folder(world.user(), "/a", "/a0/b/c")
+    assert paths(world) == sorted(["/a/x", there])
+
+
 @pytest.mark.parametrize("there", ["/b/x", "/b/y/z", "/b", "/b/w/x/y"])
 def test_what_is_in_the_way_of_one_refuses_the_move_of_all(world: World, there: str) -> None:
     for path in ("/a/v", "/a/w/x", "/a/x", "/a/y", there):

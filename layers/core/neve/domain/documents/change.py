@@ -92,11 +92,13 @@ def revised(document: Document, now: str) -> Document:
 
 
 def _with_text(document: Document, provenance: Provenance, count: Counter) -> Document:
+    encoded = document.text.encode()
     return replace(
         document,
         tokens=count(document.text),
+        bytes=len(encoded),
         fingerprint=fingerprint(document.text),
-        sha256=hashlib.sha256(document.text.encode()).hexdigest(),
+        sha256=hashlib.sha256(encoded).hexdigest(),
         provenance=provenance,
     )
 

@@ -15,12 +15,17 @@ def refuse_crossing(table: Table, keys: UserKeys, path: str, leaving: Collection
     """Of a path that is about to be a document's. ``leaving``: paths that are free by then. A query and, of a path in a
     folder, a read. What another call writes at the very same time is not seen. Raises conflict, which names the other
     path; StoreUnavailable."""
+    refuse_below(table, keys, path, leaving)
+    below = keys.documents_below(f"{path}/", None)
+    for item in all_rows(table, keys.partition, between=below, page=len(leaving) + 1):
+        if (other := path_of(key_of(item))) not in leaving:
+            raise NeveError("conflict", f"'{path}' is a folder: there is a document at '{other}'.")
+
+
+def refuse_below(table: Table, keys: UserKeys, path: str, leaving: Collection[str] = ()) -> None:
+    """The same of what is above it, alone."""
     above = [folder for folder in folders_of(path) if folder not in leaving]
     found = table.get_many([keys.document(folder) for folder in above]) if above else {}
     if found:
         document = next(folder for folder in above if keys.document(folder) in found)
         raise NeveError("conflict", f"There is a document at '{document}', so that '{path}' cannot be below it.")
-    below = keys.documents_below(f"{path}/", None)
-    for item in all_rows(table, keys.partition, between=below, page=len(leaving) + 1):
-        if (other := path_of(key_of(item))) not in leaving:
-            raise NeveError("conflict", f"'{path}' is a folder: there is a document at '{other}'.")

@@ -19,6 +19,7 @@ from neve.store.documents import read_document, text_of, written_ops
 from neve.store.pins import note_pins
 from neve.store.transact import transact
 from neve.usecases.documents.document_writes import writable_path
+from neve.usecases.documents.free_path import refuse_below
 from neve.usecases.documents.list_documents import MAX_SCANNED, heads_below
 from neve.usecases.privacy.admit import admit_path
 
@@ -50,6 +51,7 @@ def move_folder(scope: UserScope, path: str, to: str) -> MovedDocuments:
     places = {one: writable_path(to + one.removeprefix(path), "to") for one in _paths_below(scope, path, "path")}
     if not places:
         raise not_found("document", path)
+    refuse_below(scope.ports.table, scope.keys, to)
     _refuse_occupied(set(places.values()), set(_paths_below(scope, to, "to")))
     done = MovedDocuments()
     for start in range(0, len(places), IN_ONE_TRANSACTION):

@@ -224,6 +224,7 @@ class DocumentHeadView(View):
     provenance: ProvenanceView
     fingerprint: str
     tokens: int
+    bytes: int | None = Field(default=None, description="Of the text in UTF-8. Not of an artifact.")
     embedding_state: str
     embedding_model: str | None = None
     session_id: str | None = Field(default=None, description="Of an artifact: where a tool said it.")
