@@ -953,8 +953,8 @@ def test_a_key_of_documents_makes_the_calls_of_documents_alone(stage: Stage, api
                 assert reply.status not in (401, 403), (method, path)
             else:
                 problem(reply, 403, "forbidden")
-        there = {"query": {"path": "/memories/a"}}
-        assert client.call("PUT", f"/v1/users/{new_user()}/documents", {"text": "x"}, **there).status == 201
+        written = client.call("PUT", f"/v1/users/{new_user()}/documents", {"text": "x"}, query={"path": "/memories/a"})
+        assert written.status == 201
 
 
 def test_a_revoked_key_opens_nothing(stage: Stage, api: ApiClient) -> None:
