@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Mapping
-from dataclasses import dataclass
-=======
 from dataclasses import dataclass, field
->>>>>>> 2c22be86 (Read a log backwards, and without what was taken back)
 
 from neve.domain.errors import not_found
 from neve.domain.metadata import has_all
@@ -15,16 +11,12 @@ from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.spans import holds
 from neve.scope import SessionScope
 from neve.store import rows
-<<<<<<< HEAD
-from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
-
-_ANY: Mapping[str, str] = {}
-=======
 from neve.store.keys import LAST_SEQ
+from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 
 MOST_READS = 8
 """Of the log by one call (*chosen*): what was taken back in one stretch is stepped over without a read."""
->>>>>>> 2c22be86 (Read a log backwards, and without what was taken back)
+_ANY: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,39 +32,32 @@ class EventPage:
     retracted: Spans = ()
 
 
-<<<<<<< HEAD
-def list_events(scope: SessionScope, from_seq: int, limit: int, metadata: Mapping[str, str] = _ANY) -> EventPage:
-    """Events ``from_seq`` and later, at most ``limit``, and of these the ones that have this ``metadata``. Raises
-    session_not_found."""
-=======
 def list_events(
-    scope: SessionScope, from_seq: int | None, limit: int, *, backwards: bool = False, retracted: bool = True
+    scope: SessionScope,
+    from_seq: int | None,
+    limit: int,
+    *,
+    backwards: bool = False,
+    retracted: bool = True,
+    metadata: Mapping[str, str] = _ANY,
 ) -> EventPage:
     """At most ``limit`` events from ``from_seq`` on, that one included; None: from the end that the reading begins at.
-    ``retracted``: with those that were taken back. Two reads; without those that were taken back up to
+    ``retracted``: with those that were taken back. ``metadata``: of these the ones that have all of it, so that a page
+    may be short. Two reads, and one for what was thought in the open turn; without those that were taken back up to
     ``MOST_READS`` of the log, behind which the page ends, however short it is. Raises session_not_found."""
->>>>>>> 2c22be86 (Read a log backwards, and without what was taken back)
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.epoch])
     if rows.hidden(rows.read_head(found.get(keys.head))) or not rows.is_there(found, keys.session_head):
         raise not_found("session", scope.session)
-<<<<<<< HEAD
-    page = scope.ports.table.query(keys.log, between=keys.events(from_seq), limit=limit)
-    events = [rows.read_event(item) for item in page.items]
-    shown = set(shown_thinking(rows.read_session(found[keys.session_head]))) & {event.seq for event in events}
-    events = with_thinking(events, read_thinking(scope.ports.table, keys, shown))
-=======
->>>>>>> 2c22be86 (Read a log backwards, and without what was taken back)
     epoch = rows.read_epoch(found[keys.epoch])
     reading = _Reading(scope, limit, backwards, () if retracted else epoch.retracted)
     reading.run(from_seq or (LAST_SEQ if backwards else 1))
     covers = (epoch.covers_from, epoch.covers_to) if epoch.covers_from and epoch.covers_to else None
     removed = (epoch.covers_from, epoch.removed_to) if epoch.covers_from and epoch.removed_to else None
-<<<<<<< HEAD
-    next_seq = events[-1].seq + 1 if page.cursor and events else None
-    return EventPage([e for e in events if has_all(e.metadata, metadata)], covers, removed, next_seq, epoch.retracted)
-=======
-    return EventPage(reading.events, covers, removed, reading.next_seq, epoch.retracted)
+    shown = set(shown_thinking(rows.read_session(found[keys.session_head]))) & {event.seq for event in reading.events}
+    events = with_thinking(reading.events, read_thinking(scope.ports.table, keys, shown))
+    events = [event for event in events if has_all(event.metadata, metadata)]
+    return EventPage(events, covers, removed, reading.next_seq, epoch.retracted)
 
 
 @dataclass
@@ -110,7 +95,6 @@ class _Reading:
             if first <= at <= last:
                 return first - 1 if self.backwards else last + 1
         return at
->>>>>>> 2c22be86 (Read a log backwards, and without what was taken back)
 
 
 @dataclass
