@@ -212,9 +212,9 @@ def test_random_commands_are_answered_as_by_the_file_tool(
     assert differences(ClaudeMemoryTool(client, f"user-{uuid4().hex}"), theirs, begun + commands + last) == []
 
 
-# --- the scenarios that every language plays ------------------------------------------------------
+# --- the sequences that every language plays ------------------------------------------------------
 
-TABLE = json.loads(SCENARIOS.read_text(encoding="utf-8"))["scenarios"]
+TABLE = json.loads(SCENARIOS.read_text(encoding="utf-8"))["sequences"]
 
 
 @pytest.mark.parametrize("scenario", TABLE, ids=[one["name"] for one in TABLE])

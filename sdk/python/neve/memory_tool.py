@@ -30,7 +30,7 @@ else:
 MEMORY_TOOL = {"type": "memory_20250818", "name": "memory"}
 """The tool as a request names it."""
 ROOT = "/memories"
-KEPT_FOLDER = ".neve-folder"
+KEPT_FOLDER = ".folder"
 """Name of the blank document that keeps an empty folder's place."""
 FOLDER_SIZE = "4K"
 """What a file system says of most folders."""
