@@ -160,7 +160,7 @@ def differences(ours: ClaudeMemoryTool, theirs: Files, commands: list[Command]) 
 
 # --- random commands ------------------------------------------------------------------------------
 
-NAMES = st.sampled_from(["a", "b", "a.txt", "notes.md", ".hidden", "x y", "é", "日本.md", "a+b&c=d#1%"])
+NAMES = st.sampled_from(["a", "b", "a.txt", "notes", ".hidden", "x y", "é", "日本.md", "a+b&c=d#1%"])
 FEW = st.sampled_from(["/memories/a", "/memories/a.txt", "/memories/a/a.txt", "/memories/a/b", "/memories/b/a/a.txt"])
 PLAIN = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/".join(["/memories", *names]))
 ODD = st.sampled_from(
