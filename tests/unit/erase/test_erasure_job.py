@@ -119,9 +119,10 @@ def test_from_the_answer_on_writes_are_refused_and_reads_are_empty(world: Recall
     assert list_recalls(user, 10, None) == ([], None)
     assert user_stats(user).memories == 0
     assert preview_pack(user).text == ""
-    for read in (lambda: read_pack(session), lambda: list_events(session, 1, 10)):
-        with pytest.raises(NeveError, match="session_not_found"):
-            read()
+    pack = read_pack(session)
+    assert (pack.state, pack.degraded) == ("unavailable", ("erasing",))
+    with pytest.raises(NeveError, match="session_not_found"):
+        list_events(session, 1, 10)
 
 
 def test_a_closed_id_stays_refused(world: RecallWorld) -> None:
