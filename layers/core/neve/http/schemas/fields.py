@@ -8,6 +8,7 @@ from typing import Annotated
 from unicodedata import category, normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from typing_extensions import TypeAliasType
 
 from neve.domain import metadata
 from neve.domain.ids import IDENTIFIER, MEMORY_ID, NAME, NAME_RULE, as_name
@@ -154,3 +155,12 @@ MetadataParameters = Annotated[
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
 Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log.")]
+
+Degraded = TypeAliasType(
+    "Degraded",
+    Annotated[
+        list[str],
+        Field(description="What the answer had to do without, such as `vector:error`: docs/rules/degradation.md."),
+    ],
+)
+"""A component of its own, which every answer that may lack something has."""

@@ -22,7 +22,7 @@ from neve.domain.tenants.policy import Profile
 from neve.domain.tenants.static_prefix import lint
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import BreakpointPlace, CacheTtl, ImagesShown, PromptFormat, Queued, Retrieval
-from neve.http.schemas.fields import Filled, Identifier, Name, Seq
+from neve.http.schemas.fields import Degraded, Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
 from neve.usecases.compile.command import CompileCommand, Content
@@ -311,7 +311,7 @@ class ContextOut(View):
     )
     report: ReportOut
     session: SessionNote | None
-    degraded: list[str]
+    degraded: Degraded
     transparency: list[str]
     memory_lag: MemoryLagOut | None
     recall_id: str | None = Field(description="In a round of tool calls that of the turn's first prompt.")

@@ -12,7 +12,7 @@ from neve.domain.records.epochs import Verbosity
 from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
-from neve.http.schemas.fields import Identifier
+from neve.http.schemas.fields import Degraded, Identifier
 from neve.usecases.jobs.read_jobs import MAX_WAIT_S, WAIT_S
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
@@ -33,7 +33,7 @@ class JobOut(View):
     created_at: str
     finished_at: str | None
     result: dict[str, Any] | None = Field(description="What was done, or why nothing was.")
-    degraded: list[str] | None = Field(
+    degraded: Degraded | None = Field(
         default=None,
         description="Of a pass that has not ended: `extract:queued` while the language model gives no answer.",
     )

@@ -12,7 +12,7 @@ from neve.domain.records.packs import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, Text, View
 from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
-from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
+from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, whole_number
 from neve.usecases.pack.read_pack import PackView
 from neve.usecases.pack.versions import PackDiff
 
@@ -106,7 +106,7 @@ class PackOut(View):
     left_out: list[PackEntryOut] | None = None
     also_left_out: int | None = None
     text: str | None = None
-    degraded: list[str] | None = None
+    degraded: Degraded | None = None
 
     @classmethod
     def of(cls, view: PackView) -> PackOut:

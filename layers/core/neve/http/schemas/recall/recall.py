@@ -27,7 +27,7 @@ from neve.http.schemas.enums import (
     Tier,
     Trust,
 )
-from neve.http.schemas.fields import Cursor, Identifier, Label, Limit, Metadata, Time
+from neve.http.schemas.fields import Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -329,7 +329,7 @@ class RecallView(View):
     )
     hits: SkipValidation[list[HitView]]
     legs: LegsView
-    degraded: list[str]
+    degraded: Degraded
     memory_lag: MemoryLagOut | None = Field(description="With `index:behind`: how much cannot be found yet.")
     transparency: list[str]
     injection_text: str = Field(description="Markdown for the prompt, labelled as candidates; empty without hits.")
@@ -384,7 +384,7 @@ class RecallRecordView(View):
     elapsed_ms: float
     legs: dict[str, LegView]
     hits: list[RecordedHitView]
-    degraded: list[str]
+    degraded: Degraded
 
     @classmethod
     def of(cls, record: RecallRecord) -> RecallRecordView:

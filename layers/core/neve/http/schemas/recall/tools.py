@@ -15,7 +15,7 @@ from neve.http.model_mistakes import MistakeView
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
-from neve.http.schemas.fields import Filled, Identifier, Label
+from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
 from neve.usecases.documents.read_document import DocumentPage
 from neve.usecases.recall.answer import Hit, RecallAnswer, degradation_line
@@ -185,7 +185,7 @@ def _lines(found: RecallAnswer | None) -> str:
 class SearchKnowledgeView(ToolAnswer):
     results: list[KnowledgeView] = Field(description="Best first.")
     result_state: ResultState
-    degraded: list[str]
+    degraded: Degraded
     recall_id: str | None
 
     @classmethod
@@ -237,7 +237,7 @@ class ReadDocumentView(ToolAnswer):
     tags: list[str] | None
     session_id: str | None = Field(description="Of an artifact: where the tool was called that said it.")
     seq: int | None
-    degraded: list[str] | None
+    degraded: Degraded | None
 
     @classmethod
     def of(cls, page: DocumentPage) -> ReadDocumentView:

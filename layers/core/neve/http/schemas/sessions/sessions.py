@@ -9,7 +9,7 @@ from pydantic import Field
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.enums import SessionStatus
-from neve.http.schemas.fields import Cursor, Identifier, Limit, Metadata, MetadataParameters, Name
+from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, Metadata, MetadataParameters, Name
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.sessions.user_meta import UserMeta
@@ -109,7 +109,7 @@ class OpenedOut(View):
     session: SessionOut
     pack: PackOut
     transparency: list[str] = Field(description="Lines for the person at the screen.")
-    degraded: list[str] | None = Field(
+    degraded: Degraded | None = Field(
         description="What is missing from the pack, and why; `extract:queued` while what was said waits for a language "
         "model that gives no answer. Absent when nothing is."
     )
