@@ -37,15 +37,15 @@ def taken_back(world: World, *spans: tuple[int, int]) -> None:
     world.table.write([rows.put_epoch(keys, replace(epoch, retracted=joined(spans)), world.clock.now())])
 
 
-def pages(world: World, limit: int, **how: bool) -> list[list[int]]:
+def pages(world: World, limit: int, *, backwards: bool = False, retracted: bool = True) -> list[list[int]]:
     found: list[list[int]] = []
     at: int | None = None
     while True:
-        page = list_events(session(world), at, limit, **how)
+        page = list_events(session(world), at, limit, backwards=backwards, retracted=retracted)
         found.append([event.seq for event in page.events])
         if page.next_from_seq is None:
             return found
-        assert at is None or (page.next_from_seq < at) == how.get("backwards", False)
+        assert at is None or (page.next_from_seq < at) == backwards
         at = page.next_from_seq
 
 
