@@ -248,8 +248,8 @@ KNOWLEDGE = (
     ),
     Request(
         "prompt of a session, its recall included, 5 memories",
-        "what the recall takes; both heads, the session's state in one query, the log, sessions behind once more,"
-        " new memories",
+        "what the recall takes, the prompt's row; both heads, the session's state in one query, the log, sessions"
+        " behind once more, new memories",
         lambda metered, _: ask_for_prompt(metered),
         ("",),
     ),
