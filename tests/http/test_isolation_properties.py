@@ -43,7 +43,7 @@ KINDS = {
     "upl": "upload_id",
     "ses": "session_id",
 }
-PATHS = ("/shared/family", "/shared/family/tree", "/notes/tea")
+PATHS = ("/shared/family/us", "/shared/family/tree", "/notes/tea")
 """Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
@@ -240,7 +240,10 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "deleteDocuments": lambda p: {"query": p.one_of({"path": p.one_of(*PATHS)}, {"prefix": "/shared/"})},
     "listDocuments": lambda p: {"query": p.page()},
     "listDocumentVersions": lambda p: {"query": {"path": p.one_of(*PATHS), **p.page()}},
-    "moveDocument": lambda p: {"body": {"path": p.one_of(*PATHS), "to": p.one_of(*PATHS)}},
+    "moveDocument": lambda p: {
+        "body": {"path": p.one_of(*PATHS), "to": p.one_of(*PATHS), **p.one_of({}, {"prefix": True})}
+    },
+    "restoreDocument": lambda p: {"query": {"path": p.one_of(*PATHS)}, "body": {"rev": 1}},
     "evolveDocument": lambda p: {
         "body": {"path": p.one_of(*PATHS), "to": p.one_of(*PATHS), "text": p.text(), "reason": "It changed."}
     },

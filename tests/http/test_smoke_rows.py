@@ -113,6 +113,7 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("listDocuments")
     call("listDocumentVersions", query=place)
     call("moveDocument", {**place, "to": "/notes/moved"})
+    call("restoreDocument", {"rev": 1}, query={"path": "/notes/moved"})
     call("evolveDocument", {"path": "/notes/moved", "to": "/notes/new", "text": "It rose.", "reason": "It did."})
     call("callSearchKnowledge", {"arguments": {"query": "smoke"}})
     call("callReadDocument", {"arguments": {"path": "/notes/new"}})

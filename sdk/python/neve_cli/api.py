@@ -43,7 +43,7 @@ ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "PUT /users/*/documents": (_DOCUMENT,),
     "DELETE /users/*/documents": (("deleted", "more"),),
     "GET /users/*/documents/list": (("documents",),),
-    "POST /users/*/documents/move": (_DOCUMENT,),
+    "POST /users/*/documents/move": (_DOCUMENT, ("moved", "more")),
     "GET /users/*/documents/versions": (("versions",),),
     "POST /users/*/export": (_JOB,),
     "GET /users/*/inbox": (("items",),),
