@@ -41,7 +41,7 @@ def reachable(nodes: Any) -> set[str]:
 
 ASKED = reachable([operation.get("requestBody", {}) for operation in OPERATIONS])
 ANSWERED = reachable([[operation["responses"] for operation in OPERATIONS], DOCUMENT["components"]["responses"]])
-KEPT_AS_SENT = {"BoundaryData", "ToolCallData", "ToolResultData"}
+KEPT_AS_SENT = {"AnswerData", "BoundaryData", "ThinkingBlock", "ToolCallData", "ToolResultData"}
 """Objects of a request that may have members of the caller's own."""
 
 
