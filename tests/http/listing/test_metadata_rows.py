@@ -70,6 +70,18 @@ def test_e25_events_keep_their_metadata_and_are_listed_by_it(user: Person) -> No
 
 
 @pytest.mark.live
+@pytest.mark.parametrize("call", ["messages", "turn"])
+def test_e25_messages_bring_metadata_of_their_own_and_of_a_new_session(user: Person, call: str) -> None:
+    said: Json = {"role": "user", "content": "I keep bees.", "metadata": BETA}
+    body: Json = {"messages": [said, {"role": "assistant", "content": "Nice."}], "metadata": ALPHA}
+    user.expect(201 if call == "messages" else 200, "POST", f"/sessions/s1/{call}", body)
+    assert sessions(user, **{"metadata.project": "alpha"}) == ["s1"]
+    assert [event.get("metadata") for event in user.events("s1")] == [BETA, None]
+    wrong = user.expect(422, "POST", f"/sessions/s1/{call}", {"messages": [said | {"metadata": {"a b": "x"}}]})
+    assert wrong["errors"][0]["field"].startswith("messages[0].metadata")
+
+
+@pytest.mark.live
 def test_e25_memories_keep_their_metadata_and_are_listed_by_it(user: Person) -> None:
     manual = user.remember("The hive stands in the garden.", metadata=ALPHA)
     fact = user.remember("User keeps bees.", kind="fact", category="PREFERENCE", metadata=BETA)

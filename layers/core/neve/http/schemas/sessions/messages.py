@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -11,7 +12,7 @@ from neve.domain.messages.heard import Heard, Left
 from neve.domain.messages.read import read_messages
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
-from neve.http.schemas.fields import Name, Time
+from neve.http.schemas.fields import Metadata, Name, Time
 from neve.http.schemas.sessions.events import MAX_EVENT_IMAGES, TOO_LARGE, check_event_size
 from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.usecases.sessions.append_messages import AppendedMessage, AppendedMessages
@@ -20,12 +21,17 @@ from neve.usecases.sessions.new_session import OpenSession
 MESSAGES = "/v1/users/{user_id}/sessions/{session_id}/messages"
 MAX_MESSAGES = 200
 
-_TIME: TypeAdapter[str] = TypeAdapter(Time)
+_OWN: tuple[tuple[str, TypeAdapter[Any]], ...] = (
+    ("created_at", TypeAdapter(Time)),
+    ("metadata", TypeAdapter(Metadata)),
+)
+"""What a message may carry beside its provider's fields that has a grammar of ours."""
 Message = Annotated[
     dict[str, Any],
     Field(
         description="Of Anthropic, OpenAI (chat or Responses items) or the AI SDK, as its SDK holds it. Beside the"
-        " provider's fields it may carry `id`, `name` and `created_at`; what memory has no use for is ignored.",
+        " provider's fields it may carry `id`, `name`, `created_at` and `metadata`; what memory has no use for is"
+        " ignored.",
     ),
 ]
 
@@ -41,6 +47,7 @@ class MessagesBody(Body):
     )
     title: Name | None = Field(default=None, max_length=200, description="Of the session, when it is new.")
     user_meta: UserMeta | None = Field(default=None, description="Of the session, when it is new.")
+    metadata: Metadata | None = Field(default=None, description="Of the session, when it is new.")
     created_at: Time | None = Field(default=None, description="When those were said that do not say it themselves.")
 
     @model_validator(mode="after")
@@ -51,25 +58,36 @@ class MessagesBody(Body):
 
     def heard(self) -> list[Heard]:
         """Raises NeveError ``validation_failed`` and ``event_too_large``, which name the place."""
-        found = read_messages([self._dated(message, n) for n, message in enumerate(self.messages)], self.format)
-        for one in found:
+        own = [self._own(message, n) for n, message in enumerate(self.messages)]
+        found = read_messages([message | mine for message, mine in zip(self.messages, own, strict=True)], self.format)
+        labelled = [_labelled(one, own[one.index].get("metadata")) for one in found]
+        for one in labelled:
             _check_sizes(one)
-        return found
+        return labelled
 
-    def _dated(self, message: dict[str, Any], n: int) -> dict[str, Any]:
+    def _own(self, message: dict[str, Any], n: int) -> dict[str, Any]:
         """A time that is no text is none: some servers have numbers of their own there."""
-        given = message.get("created_at")
-        if not isinstance(given, str):
-            return message | {"created_at": self.created_at}
-        try:
-            return message | {"created_at": _TIME.validate_python(given)}
-        except ValidationError as error:
-            why = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise invalid(f"messages[{n}].created_at", why) from None
+        own: dict[str, Any] = {"created_at": self.created_at}
+        for name, grammar in _OWN:
+            given = message.get(name)
+            if given is None or (name == "created_at" and not isinstance(given, str)):
+                continue
+            try:
+                own[name] = grammar.validate_python(given)
+            except ValidationError as error:
+                why = error.errors()[0]["msg"].removeprefix("Value error, ")
+                raise invalid(f"messages[{n}].{name}", why) from None
+        return own
 
     def opening(self) -> OpenSession:
         meta = self.user_meta.model_dump(exclude_none=True) if self.user_meta else {}
-        return OpenSession(None, self.title, meta)
+        return OpenSession(None, self.title, meta, metadata=self.metadata)
+
+
+def _labelled(one: Heard, metadata: dict[str, str] | None) -> Heard:
+    if not metadata:
+        return one
+    return replace(one, events=tuple(replace(event, metadata=metadata) for event in one.events))
 
 
 def _check_sizes(one: Heard) -> None:

@@ -11,14 +11,14 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response,
 from neve.http.problems import Problem
 from neve.http.schemas.compile.context import ContextOut, PromptBody
 from neve.http.schemas.enums import MessageFormat
-from neve.http.schemas.fields import Name, Time
+from neve.http.schemas.fields import Metadata, Name, Time
 from neve.http.schemas.recall.recall import RecallView, SearchBody
 from neve.http.schemas.sessions.events import TOO_LARGE, AppendedOut, Events
 from neve.http.schemas.sessions.messages import MAX_MESSAGES, AppendedMessagesOut, Message, MessagesBody
 from neve.http.schemas.sessions.user_meta import UserMeta
 
 TURN_PATH = "/v1/users/{user_id}/sessions/{session_id}/turn"
-_OF_MESSAGES = ("format", "title", "user_meta", "created_at")
+_OF_MESSAGES = ("format", "title", "user_meta", "metadata", "created_at")
 
 
 class TurnBody(Body):
@@ -31,6 +31,7 @@ class TurnBody(Body):
     format: MessageFormat | None = Field(default=None, description="As in `appendMessages`.")
     title: Name | None = Field(default=None, max_length=200, description="Of the session, when it is new.")
     user_meta: UserMeta | None = Field(default=None, description="Of the session, when it is new.")
+    metadata: Metadata | None = Field(default=None, description="Of the session, when it is new.")
     created_at: Time | None = Field(default=None, description="As in `appendMessages`.")
     compile: PromptBody | None = Field(default=None, description="The body of `compileContext`, of this session.")
     recall: SearchBody | None = Field(default=None, description="The body of `recall`, from this session.")
