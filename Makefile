@@ -5,6 +5,7 @@
 # make eval-cost DATA=folder: what a conversation costs turn by turn, with Neve and without
 # make peers   recalls beside searches of mem0
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
+# make sdk     builds, installs and imports the packages of the SDKs; their sizes and import times
 # make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
@@ -32,7 +33,7 @@ WORKERS ?= 4
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
 NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
-TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp),.venv-sam/stamp servers)
+TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp) $(if $(filter tests/sdk%,$(NAMED)),pyright),.venv-sam/stamp servers pyright)
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data
 SETS ?=
@@ -41,7 +42,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi encoder late tokens servers lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder late tokens servers pyright lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -80,6 +81,8 @@ lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@MYPYPATH=sdk/python $(BIN)/mypy --strict --config-file sdk/python/mypy.ini sdk/python/neve
+	@$(BIN)/python -m infra.sdk --check
 	@$(BIN)/python -m infra.audit
 
 # Offline: nothing is asked of an account, a region only has to be named.
@@ -114,8 +117,20 @@ soak: .venv/run.stamp servers
 eval: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.retrieval --data $(DATA) $(if $(SETS),--sets $(SETS)) $(ARGS)
 
-openapi: .venv/run.stamp
+openapi: .venv/dev.stamp
 	@$(BIN)/python -m local.openapi
+	@$(BIN)/python -m infra.sdk
+
+# What of the Python SDK is made of docs/openapi.json, and its face for threads of that for asyncio.
+sdk-generate: .venv/dev.stamp
+	@$(BIN)/python -m infra.sdk
+
+# The packages of the SDKs: built, installed into an empty environment, imported; their sizes and what an import costs.
+sdk: sdk-python
+
+sdk-python: .venv/dev.stamp
+	@$(BIN)/python -m infra.sdk --check
+	@$(BIN)/python -m infra.sdk.wheel
 
 # The sentence encoder (34 MB): downloaded once, its sums are checked. Without it recall is by keyword only.
 encoder: layers/encoder/model/model.onnx
@@ -140,6 +155,11 @@ tokens: .venv/run.stamp
 servers: .venv/run.stamp
 	@$(BIN)/python -m local.stack || { test -z "$$NEVE_REQUIRE_SERVERS" \
 	&& echo "Going on without them: the tests on real servers will be skipped."; }
+
+# What editors check a user's file with. Without npm the test of it is skipped, which the summary says.
+pyright:
+	@$(MAKE) --no-print-directory .venv-pyright/stamp || { test -z "$$NEVE_REQUIRE_SERVERS" \
+	&& echo "Going on without pyright: the test of a user's file will be skipped."; }
 
 # The Lambda layers, for python3.13 on arm64, without Docker: into build/layers. `layer` builds one, for `sam build`.
 build: .venv/dev.stamp
@@ -207,6 +227,13 @@ lock: .venv/dev.stamp
 	@echo "Installing mem0 into .venv-mem0 (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-mem0
 	@$(BIN)/uv pip install --quiet --python .venv-mem0/bin/python --require-hashes -r requirements/mem0.txt
+	@touch $@
+
+# A package of npm.
+.venv-pyright/stamp: requirements/pyright/package-lock.json
+	@echo "Installing pyright into .venv-pyright (once) ..."
+	@mkdir -p .venv-pyright && cp requirements/pyright/*.json .venv-pyright/
+	@npm ci --prefix .venv-pyright --no-audit --no-fund --silent
 	@touch $@
 
 # What draws plots, which nothing else needs.

@@ -19,6 +19,8 @@ SKIPPED = {
     ".venv-audit",
     ".venv-plot",
     ".venv-mem0",
+    ".venv-pyright",
+    "node_modules",
     ".aws-sam",
     ".neve",
     ".cache",

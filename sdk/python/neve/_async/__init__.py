@@ -1,0 +1,1 @@
+"""The face for asyncio; ``_sync`` is made of it by ``make sdk-generate``."""

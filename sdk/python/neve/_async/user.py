@@ -1,0 +1,88 @@
+"""One person's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .session import AsyncSession
+
+if TYPE_CHECKING:
+    from ..types import DeletedView, DocumentHeadView, JobOut, KeptView, MemoryView
+    from .client import AsyncNeve
+
+PAGE = 200
+
+
+class AsyncUser:
+    """``id``: as the caller knows the person. Calls of a user raise what fails: only those of a session never do."""
+
+    def __init__(self, neve: AsyncNeve, user_id: str) -> None:
+        self._neve = neve
+        self.id = user_id
+
+    def session(
+        self,
+        session_id: str,
+        *,
+        title: str | None = None,
+        user_meta: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> AsyncSession:
+        """One conversation. Nothing is called; ``title``, ``user_meta`` and ``metadata`` are used when it is new."""
+        session = self._neve.kept_session(AsyncSession(self._neve, self.id, session_id))
+        opened = {"title": title, "user_meta": user_meta, "metadata": metadata}
+        session.opened_with.update({name: value for name, value in opened.items() if value is not None})
+        return session
+
+    async def remember(self, text: str, **more: Any) -> KeptView:
+        """Keep a memory that nobody has to say in a chat. ``more``: ``kind``, ``category``, ``tags`` … as the service
+        takes them."""
+        body: Any = {"text": text, **more}
+        return await self._neve.raw.create_memory(self.id, body)
+
+    async def forget(
+        self, which: str | Mapping[str, Any], *, cascade: bool = False, purge_packs: bool = False
+    ) -> DeletedView:
+        """Delete a memory for good. ``which``: its id, or the memory, or a hit. ``cascade``: with the reflections on
+        it; ``purge_packs``: out of frozen packs. The answer names other places where it may stand, in ``also_in``."""
+        found = which if isinstance(which, str) else str(which["id"])
+        return await self._neve.raw.delete_memory(
+            self.id, found, cascade=cascade or None, purge_packs=purge_packs or None
+        )
+
+    async def memories(self, **filters: Any) -> list[MemoryView]:
+        """All memories, oldest first. ``filters``: ``kind``, ``tag`` … as the service takes them; with ``limit`` at
+        most so many."""
+        most = filters.pop("limit", None)
+        found: list[MemoryView] = []
+        cursor: str | None = None
+        while most is None or len(found) < most:
+            page = await self._neve.raw.list_memories(self.id, limit=PAGE, cursor=cursor, **filters)
+            found += page["memories"]
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                break
+        return found[:most]
+
+    async def documents(self, prefix: str | None = None, *, limit: int | None = None) -> list[DocumentHeadView]:
+        """All documents by path, without their texts."""
+        found: list[DocumentHeadView] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            page = await self._neve.raw.list_documents(self.id, prefix=prefix, limit=PAGE, cursor=cursor)
+            found += page["documents"]
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                break
+        return found[:limit]
+
+    async def export(self) -> JobOut:
+        """Have everything that is kept of the person written as JSON lines. The job, read again by
+        ``raw.read_admin_job``, says where."""
+        return await self._neve.raw.export_user(self.id)
+
+    async def erase(self, *, close: bool = False) -> JobOut:
+        """Erase the person and everything that is kept. ``close``: the id is refused for good. The job ends with a
+        receipt."""
+        return await self._neve.raw.erase_user(self.id, close=close or None)

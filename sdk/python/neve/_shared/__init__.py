@@ -1,0 +1,1 @@
+"""What both faces share: nothing in here waits for anything."""
