@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from local.api_client import ApiClient, ApiError
 from local.bootstrap import KEY_FILE
 from local.datafolder import FOLDERS
 from local.demo import showing
@@ -21,11 +21,11 @@ from local.demo.conversation import Sample, load
 from local.demo.playing import TookTooLong, observations, play, wait_until_remembered
 from local.demo.prompting import show_prompt
 from local.demo.terminal import heading, styled
+from sdk.python.neve import Neve, NeveAuth, NeveConnection, NeveError, Pack
 
 BASE_URL = "http://127.0.0.1:8787"
 KEY_VARIABLE = "NEVE_KEY"
 HITS = 3
-UNAUTHORIZED = 401
 PATIENT_MS = 10_000
 """To show the pack also on a busy machine: a chat would go on without it after 500 ms."""
 
@@ -42,9 +42,9 @@ def main() -> int:
     try:
         with closing(_client(given.base_url, keys)) as client:
             _demonstrate(client, given.base_url)
-    except ConnectionRefusedError:
+    except NeveConnection:
         return _stopped(f"Nobody answers at {given.base_url}. Start the service first, in another terminal: make run")
-    except (ApiError, TookTooLong) as error:
+    except (NeveError, TookTooLong) as error:
         return _stopped(str(error))
     return 0
 
@@ -67,48 +67,50 @@ def _keys(folder: Path | None) -> list[str]:
     return [file.read_text(encoding="ascii").strip() for file in files if file.exists()]
 
 
-def _client(base_url: str, keys: Sequence[str]) -> ApiClient:
-    """With the key that the service knows; the first one if it knows none. Raises ConnectionRefusedError."""
+def _client(base_url: str, keys: Sequence[str]) -> Neve:
+    """With the key that the service knows; the first one if it knows none. Raises NeveConnection."""
     for key in keys:
-        client = ApiClient(base_url, key)
-        if client.call("GET", "/v1/policy").status != UNAUTHORIZED:
-            return client
-        client.close()
-    return ApiClient(base_url, keys[0])
+        neve = Neve(key, base_url)
+        try:
+            neve.raw.read_policy()
+        except NeveAuth:
+            neve.close()
+        else:
+            return neve
+    return Neve(keys[0], base_url)
 
 
-def _demonstrate(client: ApiClient, base_url: str) -> None:
+def _demonstrate(neve: Neve, base_url: str) -> None:
     now = datetime.now(UTC)
     user, sample = f"demo-{now:%Y%m%d-%H%M%S}", load(now)
-    health = client.expect(200, "GET", "/v1/health")
+    health = neve.raw.health()
     events = sum(len(talk.events) for talk in sample.talks)
     days = max(talk.days_ago for talk in sample.talks)
     print(heading(f"{sample.user_meta['name']}: {len(sample.talks)} sessions over {days} days, {events} events"))
     print(f"user {user}, observer {health['observer']}, embedder {health['embedder']['model']}")
-    play(client, user, sample)
-    wait_until_remembered(client, user, _progress)
+    play(neve, user, sample)
+    wait_until_remembered(neve, user, _progress)
     _clear_progress()
     print(heading("What was remembered"))
-    print("\n\n".join(showing.remembered(talk, observations(client, user, talk)) for talk in sample.talks))
-    _show_pack(client, user, sample)
-    _show_recalls(client, user, sample)
-    show_prompt(client, user, sample)
+    print("\n\n".join(showing.remembered(talk, observations(neve, user, talk)) for talk in sample.talks))
+    _show_pack(neve, user, sample)
+    _show_recalls(neve, user, sample)
+    show_prompt(neve, user, sample)
     print(heading("Go on"))
     print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' \\")
     print('  -d \'{"query": "Where does Ana live?"}\'')
 
 
-def _show_pack(client: ApiClient, user: str, sample: Sample) -> None:
-    opened = {"session_id": sample.today, "user_meta": sample.user_meta, "budget_ms": PATIENT_MS}
-    manifest = client.expect(200, "POST", f"/v1/users/{user}/sessions", opened)["pack"]
-    query = {"session_id": sample.today, "format": "text"}
-    text = client.call("GET", f"/v1/users/{user}/pack", query=query)
+def _show_pack(neve: Neve, user: str, sample: Sample) -> None:
+    meta: Any = sample.user_meta
+    opened = neve.raw.open_session(user, {"session_id": sample.today, "user_meta": meta, "budget_ms": PATIENT_MS})
+    now = neve.raw.read_pack_text(user, session_id=sample.today) or Pack("")
     began = time.perf_counter()
-    again = client.call("GET", f"/v1/users/{user}/pack", query=query, headers={"If-None-Match": text.headers["etag"]})
-    print(showing.pack(manifest, text, again, (time.perf_counter() - began) * 1000))
+    again = neve.raw.read_pack_text(user, session_id=sample.today, if_none_match=now.etag)
+    print(showing.pack(opened["pack"], now, again, (time.perf_counter() - began) * 1000))
 
 
-def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
+def _show_recalls(neve: Neve, user: str, sample: Sample) -> None:
     print(heading("Five recalls"))
     print(
         "sim: calibrated similarity, gate 0.7. bm25: contextual BM25. vec, lex: rank in each leg. rrf: both\n"
@@ -116,8 +118,8 @@ def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
         "of the rerank stage, which orders the hits when messages are among them."
     )
     for question in sample.questions:
-        body = {"query": question.query, "limit": HITS, "mode": "tool"}
-        print(showing.recall(question, client.expect(200, "POST", f"/v1/users/{user}/recall", body)))
+        answer = neve.raw.recall(user, {"query": question.query, "limit": HITS, "mode": "tool"})
+        print(showing.recall(question, answer))
 
 
 def _progress(what: str, done: int, total: int) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
-from local.api_client import ApiClient
 from local.demo.conversation import Sample, Talk
+from sdk.python.neve import Neve
+from sdk.python.neve.types import MemoryView
 
 PATIENCE_S = 120.0
 LOOK_S = 0.1
@@ -20,23 +21,30 @@ class TookTooLong(Exception):
     """The service did not finish in ``PATIENCE_S``."""
 
 
-def play(client: ApiClient, user: str, sample: Sample) -> None:
-    """Every session with its events; the passes over them are asked for, not waited for. Raises ApiError."""
+def play(neve: Neve, user: str, sample: Sample) -> None:
+    """Every session with its events, whose times lie back; the passes over them are asked for, not waited for. Raises
+    NeveError."""
+    meta: Any = sample.user_meta
     for talk in sample.talks:
-        opened = {"session_id": talk.id, "title": talk.title, "user_meta": sample.user_meta}
-        client.expect(200, "POST", f"/v1/users/{user}/sessions", opened)
-        client.expect(201, "POST", f"{_path(user, talk)}/events", {"events": talk.events})
-        client.call("POST", f"{_path(user, talk)}/observe", {"wait": False})
+        events: Any = talk.events
+        neve.raw.open_session(user, {"session_id": talk.id, "title": talk.title, "user_meta": meta})
+        neve.raw.append_events(user, talk.id, {"events": events})
+        neve.raw.observe_session(user, talk.id, {"wait": False})
 
 
-def wait_until_remembered(client: ApiClient, user: str, progress: Progress) -> None:
+def wait_until_remembered(neve: Neve, user: str, progress: Progress) -> None:
     """Until everything that was said is in the index, observed, and has its vectors (``memory_lag``). Raises
     TookTooLong."""
     end = time.monotonic() + PATIENCE_S
-    for title, what in (("indexing", "unindexed"), ("observing", "unobserved"), ("embedding", "unembedded")):
+    lags: tuple[tuple[str, Literal["unindexed", "unobserved", "unembedded"]], ...] = (
+        ("indexing", "unindexed"),
+        ("observing", "unobserved"),
+        ("embedding", "unembedded"),
+    )
+    for title, what in lags:
         most = 0
         while True:
-            left = client.expect(200, "GET", f"/v1/users/{user}/stats")["memory_lag"][what]
+            left = neve.raw.user_stats(user)["memory_lag"][what]
             most = max(most, left)
             progress(title, most - left, most)
             if not left:
@@ -44,14 +52,8 @@ def wait_until_remembered(client: ApiClient, user: str, progress: Progress) -> N
             _pause(end, f"{left} of {most} are still {what}")
 
 
-def observations(client: ApiClient, user: str, talk: Talk) -> list[dict[str, Any]]:
-    query = {"kind": "observation", "session_id": talk.id, "limit": 50}
-    found: list[dict[str, Any]] = client.expect(200, "GET", f"/v1/users/{user}/memories", query=query)["memories"]
-    return found
-
-
-def _path(user: str, talk: Talk) -> str:
-    return f"/v1/users/{user}/sessions/{talk.id}"
+def observations(neve: Neve, user: str, talk: Talk) -> list[MemoryView]:
+    return neve.user(user).memories(kind="observation", session_id=talk.id)
 
 
 def _pause(end: float, what: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.api_client import ApiClient
 from local.demo.conversation import Sample
 from local.demo.terminal import WIDTH, fitted, heading, styled
+from sdk.python.neve import Neve
 
 MARK = 10
 TURNS = (
@@ -18,17 +18,14 @@ LINES = 3
 """Of a part that are shown."""
 
 
-def show_prompt(client: ApiClient, user: str, sample: Sample) -> None:
-    """Plays the first turns of today's conversation. Raises ApiError."""
-    session = sample.today
+def show_prompt(neve: Neve, user: str, sample: Sample) -> None:
+    """Plays the first turns of today's conversation."""
     compiled = []
-    for message, answer in TURNS:
-        body = {"session_id": session, "message": message, "instructions": ["Answer in one sentence."]}
-        compiled.append(client.expect(200, "POST", f"/v1/users/{user}/context", body))
-        if answer:
-            body_event = {"event_type": "user_message", "content": message}
-            events = [body_event, {"event_type": "assistant_response", "content": answer}]
-            client.expect(201, "POST", f"/v1/users/{user}/sessions/{session}/events", {"events": events})
+    with neve.user(user).session(sample.today) as session:
+        for message, answer in TURNS:
+            compiled.append(dict(session.context(message, instructions=["Answer in one sentence."]).raw))
+            if answer:
+                session.append([message, {"role": "assistant", "content": answer}])
     print(prompt(*compiled[-2:]))
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.api_client import Reply
 from local.demo.conversation import Question, Talk
 from local.demo.terminal import WIDTH, fitted, heading, styled, wrapped
+from sdk.python.neve import Pack
+from sdk.python.neve.types import MemoryView
 
 COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 4), ("lex", 4), ("rrf", 7), ("prior", 6), ("final", 7), ("rerank", 7))
 """Of a recall's table, with their widths; the text of a hit stands below its numbers."""
 SOURCE = 12
 
 
-def remembered(talk: Talk, rows: Sequence[dict[str, Any]]) -> str:
+def remembered(talk: Talk, rows: Sequence[MemoryView]) -> str:
     """The observations of one session, each line with its priority."""
     days = f"{talk.days_ago} days ago"
     lines = [f"{styled(talk.title, 'cyan')}  {styled(f'{days}, {len(talk.events)} events', 'dim')}"]
@@ -27,23 +28,24 @@ def remembered(talk: Talk, rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def pack(manifest: dict[str, Any], text: Reply, again: Reply, again_ms: float) -> str:
-    """``text``: the pack as it goes into a prompt; ``again``: the answer to the same call with its ETag."""
+def pack(manifest: Mapping[str, Any], now: Pack, again: Pack | None, again_ms: float) -> str:
+    """``now``: the pack as it goes into a prompt; ``again``: what the same call with its ETag brought: None for nothing
+    new."""
     layers = ", ".join(f"{name} {len(items)}" for name, items in manifest["layers"].items())
     lines = [
         heading("The frozen pack of today's session"),
         f"version {manifest['pack_version']}, trigger {manifest['trigger']}, {manifest['tokens']} tokens; {layers}",
-        f"ETag {text.headers['etag']}",
+        f"ETag {now.etag}",
         "",
     ]
-    for line in text.text.splitlines():
+    for line in now.text.splitlines():
         lines += [f"  {part}" for part in textwrap.wrap(line, WIDTH - 6, subsequent_indent="    ")]
-    size = f"{len(again.body)} bytes"
-    lines += ["", f"The same call with If-None-Match: {styled(str(again.status), 'green')}, {size}, {again_ms:.1f} ms"]
+    status, size = ("304", 0) if again is None else ("200", len(again.text.encode()))
+    lines += ["", f"The same call with If-None-Match: {styled(status, 'green')}, {size} bytes, {again_ms:.1f} ms"]
     return "\n".join(lines)
 
 
-def recall(question: Question, answer: dict[str, Any]) -> str:
+def recall(question: Question, answer: Mapping[str, Any]) -> str:
     """The best hits of one recall as a table."""
     took = f"{answer['result_state']} in {answer['elapsed_ms']:.1f} ms"
     lines = [f"\n{styled(question.query, 'cyan')}  {styled(f'{question.shows}; {took}', 'dim')}"]
@@ -55,7 +57,7 @@ def recall(question: Question, answer: dict[str, Any]) -> str:
     return "\n".join([*lines, *(_hit(hit) for hit in answer["hits"])])
 
 
-def _hit(hit: dict[str, Any]) -> str:
+def _hit(hit: Mapping[str, Any]) -> str:
     parts = hit["components"]
     shown = {
         "sim": _number(parts.get("sim_cal"), 2),
