@@ -1,0 +1,35 @@
+"""Blocks of Python of a page, and running one as its reader would."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from local.template import ROOT
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: str) -> list[str]:
+    """Of a page below ``docs/``."""
+    return BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
+
+
+def lines_of_code(block: str) -> int:
+    """Lines that a reader would count."""
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in block.splitlines())
+
+
+def run(block: str, folder: Path, typed: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A block in a process of its own that has the SDK and nothing else of the repository."""
+    script = folder / "script.py"
+    script.write_text(block, encoding="utf-8")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NEVE_", "PYTHON"))}
+    own = {"PYTHONPATH": str(ROOT / "sdk" / "python"), "PYTHONWARNINGS": "error", **environment}
+    command = [sys.executable, str(script)]
+    return subprocess.run(
+        command, input=typed, capture_output=True, text=True, env=kept | own, timeout=120, check=False
+    )
