@@ -118,7 +118,7 @@ def test_items_of_responses_are_calls_outputs_and_reasoning() -> None:
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "xyz"}
     items: list[Json] = [
         {"role": "user", "content": "Weather?"},
-        reasoning,
+        {**reasoning, "created_at": "2026-03-01T10:00:00Z", "metadata": {"step": "1"}},
         {"type": "function_call", "call_id": "c", "name": "w", "arguments": '{"a":1}', "status": "completed"},
         {"type": "function_call_output", "call_id": "c", "output": "sun"},
         {

@@ -12,6 +12,8 @@ from neve.domain.messages.parts import filled, image_of, listed, text_of
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 OF_ASSISTANT = (*CALLS, "reasoning")
+BESIDE = ("created_at", "metadata")
+"""Said of an item by its sender: the provider, whom it goes back to as it was, refuses them."""
 _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
 
 
@@ -25,7 +27,7 @@ def read_openai_item(item: Mapping[str, Any], builder: Builder) -> None:
     elif kind in OUTPUTS:
         builder.result(filled(item, "call_id", at), _output(item, builder), NO_NAME, is_error=False)
     elif kind == "reasoning":
-        builder.think(item)
+        builder.think({name: value for name, value in item.items() if name not in BESIDE})
     else:
         builder.leave("type", f"{kind} {NOT_TAKEN}", dict(item))
 
