@@ -1287,6 +1287,8 @@ class MessagesBody(TypedDict):
     """Of the session, when it is new."""
     user_meta: NotRequired[UserMeta]
     """Of the session, when it is new."""
+    metadata: NotRequired[dict[str, Any]]
+    """Of the session, when it is new."""
     created_at: NotRequired[str]
     """When those were said that do not say it themselves."""
 
@@ -2500,6 +2502,8 @@ class TurnBody(TypedDict):
     title: NotRequired[str]
     """Of the session, when it is new."""
     user_meta: NotRequired[UserMeta]
+    """Of the session, when it is new."""
+    metadata: NotRequired[dict[str, Any]]
     """Of the session, when it is new."""
     created_at: NotRequired[str]
     """As in `appendMessages`."""
