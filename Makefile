@@ -84,6 +84,8 @@ lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp
 	@MYPYPATH=sdk/python $(BIN)/mypy --strict --config-file sdk/python/mypy.ini sdk/python/neve
 	@$(BIN)/python -m infra.sdk --check
 	@$(BIN)/python -m infra.audit
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory sdk/typescript/node_modules/.stamp && cd sdk/typescript && npm run --silent check; \
+	else echo "The TypeScript SDK is NOT checked: there is no Node."; test -z "$$NEVE_REQUIRE_SERVERS"; fi
 
 # Offline: nothing is asked of an account, a region only has to be named.
 validate: .venv-sam/stamp
@@ -241,4 +243,20 @@ lock: .venv/dev.stamp
 	@echo "Installing matplotlib into .venv-plot (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-plot
 	@$(BIN)/uv pip install --quiet --python .venv-plot/bin/python --require-hashes -r requirements/plot.txt
+	@touch $@
+
+# --- the TypeScript SDK: Node 20 or newer -----------------------------------------------------------------------
+
+.PHONY: sdk sdk-typescript
+
+sdk: sdk-typescript
+
+# The package of the TypeScript SDK: checked, built, weighed, packed, and imported in an empty folder.
+sdk-typescript: sdk/typescript/node_modules/.stamp
+	@cd sdk/typescript && npm run --silent check && node build.mjs && node package.mjs
+
+sdk/typescript/node_modules/.stamp: sdk/typescript/package-lock.json
+	@command -v npm > /dev/null || { echo "The TypeScript SDK needs Node 20 or newer, with npm."; exit 1; }
+	@echo "Installing what builds and tests the TypeScript SDK (once) ..."
+	@cd sdk/typescript && npm ci --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

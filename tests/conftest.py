@@ -17,6 +17,7 @@ from tests.encoder import NO_ENCODER, need_encoder, need_late_encoder
 from tests.no_network import forbid_the_network
 from tests.own_beginning import import_from_own_place
 from tests.patience import PATIENCE_S
+from tests.sdk.node import NO_NODE
 from tests.servers import NO_SERVERS
 
 KEEPER = "server_keeper"
@@ -25,6 +26,7 @@ LOOK_FOR_CYCLES_AFTER = (20_000, 20, 100)
 LOUD = {
     NO_SERVERS: "tests on real servers that were NOT run",
     NO_ENCODER: "tests of the real encoder that were NOT run",
+    NO_NODE: "tests of the TypeScript SDK that were NOT run",
 }
 
 

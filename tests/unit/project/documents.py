@@ -29,6 +29,8 @@ SKIPPED = {
     "__pycache__",
     "model",
     "bpe",
+    "dist",
+    ".pages",
 }
 SOURCES = {".py", ".yaml", ".toml", ".conf", ".java", ".xml", ".in"}
 MADE = ("build/", ".venv", ".neve/", ".aws-sam/")
