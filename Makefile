@@ -122,6 +122,8 @@ eval: .venv/run.stamp encoder
 openapi: .venv/dev.stamp
 	@$(BIN)/python -m local.openapi
 	@$(BIN)/python -m infra.sdk
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory sdk/typescript/node_modules/.stamp && cd sdk/typescript && npm run --silent generate; \
+	else echo "The types of the TypeScript SDK are NOT written: there is no Node."; fi
 
 # What of the Python SDK is made of docs/openapi.json, and its face for threads of that for asyncio.
 sdk-generate: .venv/dev.stamp
