@@ -24,8 +24,8 @@ LAGS = ("unindexed", "unembedded", "unobserved")
 LOOK_S = 0.5
 BASH = shutil.which("bash") or "bash"
 END = "--- the command has ended ---"
-NEVE = f'neve() {{ "{sys.executable}" -m neve_cli "$@"; }}'
-"""What ``pip install ./sdk/python`` brings."""
+INSTALLED = f'neve() {{ "{sys.executable}" -m neve_cli "$@"; }}; python3() {{ "{sys.executable}" "$@"; }}'
+"""What ``pip install './sdk/python[cli]'`` brings."""
 
 
 class Shell:
@@ -33,17 +33,16 @@ class Shell:
 
     def __init__(self, server: RunningServer) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("NEVE_")}
-        paths = os.pathsep.join(map(str, (ROOT / "sdk" / "python", ROOT / "layers" / "core", ROOT)))
         self._url = server.base_url
         self._process = subprocess.Popen(
             [BASH, "--noprofile", "--norc"],
-            env=environment | {"NEVE_KEY": server.key, "PYTHONPATH": paths, "COLUMNS": "140"},
+            env=environment | {"NEVE_KEY": server.key, "PYTHONPATH": str(ROOT / "sdk" / "python"), "COLUMNS": "140"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self.type(NEVE)
+        self.type(INSTALLED)
 
     def type(self, command: str) -> str:
         """What it prints, on either stream."""
@@ -95,7 +94,7 @@ def test_the_readme_says_what_is_printed(command: Command, printed: dict[Command
 
 
 def test_every_block_is_typed() -> None:
-    assert {command.block for command in COMMANDS} == set(range(1, 5))
+    assert {command.block for command in COMMANDS} == set(range(1, 6))
     assert len(COMMANDS) >= 10
 
 
