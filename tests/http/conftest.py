@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _on_full_stack(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and item.callspec.params["stack"] == "full"
+    return isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.callspec.params.get("stack") == "full"
 
 
 def _no_store_changes(item: pytest.Item) -> bool:
