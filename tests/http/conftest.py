@@ -71,7 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _on_full_stack(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.callspec.params.get("stack") == "full"
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get("stack") == "full"
 
 
 def _no_store_changes(item: pytest.Item) -> bool:
