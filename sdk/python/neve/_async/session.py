@@ -137,6 +137,8 @@ class AsyncSession:
         message, its id, or a seq of the log."""
         messages = messages_of(said)
         failed = await self._take_back(which, behind=False, reason="edited")
+        if failed is not None:
+            self._degraded(failed)
         return self._also(await self.append(messages), failed)
 
     async def regenerate(self) -> Appended:
@@ -399,6 +401,8 @@ class AsyncSession:
         while True:
             call = Call("GET", self._path("events"), query=query)
             page = (await self._neve.transport.send(call, self._seconds("flush"))).body
+            newest = max((event["seq"] for event in page["events"]), default=0)
+            self.conversation.last_seq = max(self.conversation.last_seq, newest)
             if seqs := [event["seq"] for event in page["events"] if is_event_of(event, wanted)]:
                 return in_the_log(*(seqs if isinstance(wanted, str) else seqs[:1]))
             if page.get("next_from_seq") is None:

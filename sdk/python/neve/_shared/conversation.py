@@ -155,7 +155,8 @@ class Conversation:
         """Forget what was said from a message on; what may have arrived is taken back there, in its turn."""
         with self._lock:
             if which not in self.said:  # found in the log
-                self.waiting.append(Retraction(which, behind, reason))
+                if not behind or max(which.seqs) < self.last_seq:
+                    self.waiting.append(Retraction(which, behind, reason))
                 return
             at = self.said.index(which) + behind
             gone, self.said = self.said[at:], self.said[:at]

@@ -134,6 +134,8 @@ class Session:
         message, its id, or a seq of the log."""
         messages = messages_of(said)
         failed = self._take_back(which, behind=False, reason="edited")
+        if failed is not None:
+            self._degraded(failed)
         return self._also(self.append(messages), failed)
 
     def regenerate(self) -> Appended:
@@ -396,6 +398,8 @@ class Session:
         while True:
             call = Call("GET", self._path("events"), query=query)
             page = (self._neve.transport.send(call, self._seconds("flush"))).body
+            newest = max((event["seq"] for event in page["events"]), default=0)
+            self.conversation.last_seq = max(self.conversation.last_seq, newest)
             if seqs := [event["seq"] for event in page["events"] if is_event_of(event, wanted)]:
                 return in_the_log(*(seqs if isinstance(wanted, str) else seqs[:1]))
             if page.get("next_from_seq") is None:
