@@ -47,7 +47,7 @@ PATHS = ("/shared/family/us", "/shared/family/tree", "/notes/tea")
 """Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
-ID_KEEPING = {"openSession", "importMemories", "drainEmbeddings"}
+ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
 TRIES = 60
 """Of a call that the drawing left without what it needs."""
@@ -188,6 +188,10 @@ def _event(pick: Choice) -> Json:
     return user_message(content, **pick.one_of({}, {"client_id": "c-1"}, {"client_id": f"c-{pick.one_of(*range(9))}"}))
 
 
+def _messages(pick: Choice) -> list[Json]:
+    return [{"role": "user", "content": pick.text()}, {"role": "assistant", "content": pick.text()}]
+
+
 def _tool_call(pick: Choice) -> Json:
     arguments = {"query": pick.search(), "limit": 50, "scope": pick.one_of("all", "global")}
     return {"arguments": arguments, **pick.one_of({}, {"session_id": pick.id("session_id")})}
@@ -196,6 +200,16 @@ def _tool_call(pick: Choice) -> Json:
 REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "openSession": lambda p: {"body": {"session_id": p.id("session_id"), "title": p.text(), "budget_ms": 2000}},
     "appendEvents": lambda p: {"body": {"events": [_event(p), answered(p.text())]}},
+    "appendMessages": lambda p: {"body": {"messages": _messages(p)}},
+    "turn": lambda p: {
+        "body": {
+            **p.one_of({}, {"messages": _messages(p)}),
+            **p.one_of(
+                {"compile": {"message": p.text()}},
+                {"recall": {"query": p.search(), "limit": 50, "threshold": 0}},
+            ),
+        }
+    },
     "observeSession": lambda _: {"body": {}},
     "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
     "endSession": lambda p: {"body": p.one_of({}, {"outcome": "SUCCESS"})},
@@ -289,6 +303,9 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
     "drainEmbeddings": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")})},
     "writePolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant}},
+    "patchPolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant}},
+    "listUsers": lambda p: {"query": p.page()},
+    "listKeys": lambda p: {"query": p.page()},
 }
 """What an operation is asked with beside the ids in its path; nothing for those that are not here."""
 
@@ -300,6 +317,9 @@ def request_of(operation: str, who: Who, pick: Choice) -> Request:
         more["headers"] = {**more.get("headers", {}), "Idempotency-Key": SAME_KEY}
     # whoever is being erased has nothing to say any more
     path = path.replace("{user_id}", new_user() if operation == "eraseUser" else who.user)
+    if operation == "deleteSession":  # one's own is looked at to the end
+        others = [one for one in pick.known.kinds["session_id"] if one != f"session-of-{who.user}"]
+        path = path.replace("{session_id}", pick.one_of(*others))
     return Request(method, re.sub(r"\{(\w+)\}", lambda name: pick.id(name[1]), path), **more)
 
 

@@ -72,6 +72,8 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
         {"event_type": "assistant_response", "content": "Noted."},
     ]
     call("appendEvents", {"events": turn})
+    call("appendMessages", {"messages": [{"role": "user", "content": "Where can I eat?"}]})
+    call("turn", {"messages": [{"role": "assistant", "content": "At Ana's."}], "compile": {"message": "Thanks!"}})
     call("readSession")
     call("listSessions")
     call("listEvents")
@@ -125,11 +127,15 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("tenantUsage")
     found = call("readPolicy")
     call("writePolicy", found["policy"], headers={"If-Match": f'"{found["rev"]}"'})
+    call("patchPolicy", {"recall_limit": 5})
+    call("listUsers")
+    call("listKeys")
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]
     call("revokeKey")
     call("reflect", {"user_id": user.id, "dry_run": True})
     call.ids["job_id"] = call("drainEmbeddings", {"user_id": user.id})["id"]
     call("readAdminJob")
+    call("deleteSession")
     call("exportUser")
     call("eraseUser")
     assert call.left == set(), "routes of the description that nobody called"

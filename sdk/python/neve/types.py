@@ -303,14 +303,14 @@ class CompileOptions(TypedDict):
 
 
 class ComponentsView(TypedDict):
-    sim_raw: float
+    sim_raw: NotRequired[float]
     """Cosine, -1 to 1."""
-    sim_cal: float
+    sim_cal: NotRequired[float]
     """The same for every model: 0.3 random, 0.9 paraphrase."""
-    bm25: float
+    bm25: NotRequired[float]
     """Absent for rows that are too new for the index."""
-    rank_vec: int
-    rank_lex: int
+    rank_vec: NotRequired[int]
+    rank_lex: NotRequired[int]
     rrf: float
     recency: float
     importance: float
@@ -319,19 +319,19 @@ class ComponentsView(TypedDict):
     """Product of the three, at most 1.35."""
     final: float
     """RRF, with what memories lend, times prior."""
-    lent: float
+    lent: NotRequired[float]
     """Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a hundredth of the
     memory's own."""
-    rerank: float
+    rerank: NotRequired[float]
     """Log odds by the rerank stage, which orders hits when utterances are among them."""
-    shown_rrf: float
+    shown_rrf: NotRequired[float]
     """Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg
     found another one."""
-    late: float
+    late: NotRequired[float]
     """MaxSim of the query's and the item's token vectors, where it was weighed."""
-    quoted: float
+    quoted: NotRequired[float]
     """For having the words that a message quotes, in their order."""
-    corrects: float
+    corrects: NotRequired[float]
     """What it got to stand before an older statement that it takes back."""
     weighted_70_30: float
     """For comparison; never used to order."""
@@ -838,8 +838,8 @@ class FurtherStatementView(TypedDict):
 
     n: int
     text: str
-    seq_from: NotRequired[int]
-    seq_to: NotRequired[int]
+    seq_from: int
+    seq_to: int
     trust: Trust
     """Whose word it is."""
 
@@ -882,16 +882,16 @@ class HitPassageView(TypedDict):
     """The matched part of the item, with its range of the session's log."""
 
     n: int
-    seq_from: NotRequired[int]
-    seq_to: NotRequired[int]
+    seq_from: int
+    seq_to: int
 
 
 class HitProvenanceView(TypedDict):
     by: str
-    session_id: NotRequired[str]
-    seq_from: NotRequired[int]
-    seq_to: NotRequired[int]
-    model: NotRequired[str]
+    session_id: str
+    seq_from: int
+    seq_to: int
+    model: str
     trust: Trust
     """Whose word the passage is."""
 
@@ -899,30 +899,30 @@ class HitProvenanceView(TypedDict):
 class HitView(TypedDict):
     id: str
     source: Source
-    path: NotRequired[str]
+    path: str
     kind: str
     tier: str
     text: str
     """The matched passage, and behind it the beginning of its item."""
-    session_id: NotRequired[str]
-    speaker: NotRequired[str]
-    seq: NotRequired[int]
+    session_id: str
+    speaker: str
+    seq: int
     passage: HitPassageView
     rank: int
     score: float
     """What the hits are ordered by: `rerank` where it ran, else `final`."""
     components: ComponentsView
     provenance: HitProvenanceView
-    group: NotRequired[str]
-    tags: NotRequired[list[str]]
-    metadata: NotRequired[dict[str, str]]
-    category: NotRequired[str]
+    group: str
+    tags: list[str]
+    metadata: dict[str, str]
+    category: str
     created_at: str
     observed_at: str
     status: str
-    also: NotRequired[list[FurtherStatementView]]
+    also: list[FurtherStatementView]
     """Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query."""
-    said_again: NotRequired[list[str]]
+    said_again: list[str]
     """When else the same text was said or noted, newest first: of the items that were found, up to 20."""
 
 

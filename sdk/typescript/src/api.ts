@@ -1334,33 +1334,33 @@ export interface components {
         };
         ComponentsView: {
             /** @description Absent for rows that are too new for the index. */
-            bm25: number;
+            bm25?: number;
             /** @description What it got to stand before an older statement that it takes back. */
-            corrects: number;
+            corrects?: number;
             /** @description RRF, with what memories lend, times prior. */
             final: number;
             importance: number;
             kind: number;
             /** @description MaxSim of the query's and the item's token vectors, where it was weighed. */
-            late: number;
+            late?: number;
             /** @description Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a hundredth of the memory's own. */
-            lent: number;
+            lent?: number;
             /** @description Product of the three, at most 1.35. */
             prior: number;
             /** @description For having the words that a message quotes, in their order. */
-            quoted: number;
-            rank_lex: number;
-            rank_vec: number;
+            quoted?: number;
+            rank_lex?: number;
+            rank_vec?: number;
             recency: number;
             /** @description Log odds by the rerank stage, which orders hits when utterances are among them. */
-            rerank: number;
+            rerank?: number;
             rrf: number;
             /** @description Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg found another one. */
-            shown_rrf: number;
+            shown_rrf?: number;
             /** @description The same for every model: 0.3 random, 0.9 paraphrase. */
-            sim_cal: number;
+            sim_cal?: number;
             /** @description Cosine, -1 to 1. */
-            sim_raw: number;
+            sim_raw?: number;
             /** @description For comparison; never used to order. */
             weighted_70_30: number;
         };
@@ -1866,8 +1866,8 @@ export interface components {
         /** @description Another statement of the memory that a hit is. */
         FurtherStatementView: {
             n: number;
-            seq_from?: number;
-            seq_to?: number;
+            seq_from: number;
+            seq_to: number;
             text: string;
             /** @description Whose word it is. */
             trust: components["schemas"]["Trust"];
@@ -1905,45 +1905,45 @@ export interface components {
         /** @description The matched part of the item, with its range of the session's log. */
         HitPassageView: {
             n: number;
-            seq_from?: number;
-            seq_to?: number;
+            seq_from: number;
+            seq_to: number;
         };
         HitProvenanceView: {
             by: string;
-            model?: string;
-            seq_from?: number;
-            seq_to?: number;
-            session_id?: string;
+            model: string;
+            seq_from: number;
+            seq_to: number;
+            session_id: string;
             /** @description Whose word the passage is. */
             trust: components["schemas"]["Trust"];
         };
         HitView: {
             /** @description Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query. */
-            also?: components["schemas"]["FurtherStatementView"][];
-            category?: string;
+            also: components["schemas"]["FurtherStatementView"][];
+            category: string;
             components: components["schemas"]["ComponentsView"];
             created_at: string;
-            group?: string;
+            group: string;
             id: string;
             kind: string;
-            metadata?: {
+            metadata: {
                 [key: string]: string;
             };
             observed_at: string;
             passage: components["schemas"]["HitPassageView"];
-            path?: string;
+            path: string;
             provenance: components["schemas"]["HitProvenanceView"];
             rank: number;
             /** @description When else the same text was said or noted, newest first: of the items that were found, up to 20. */
-            said_again?: string[];
+            said_again: string[];
             /** @description What the hits are ordered by: `rerank` where it ran, else `final`. */
             score: number;
-            seq?: number;
-            session_id?: string;
+            seq: number;
+            session_id: string;
             source: components["schemas"]["Source"];
-            speaker?: string;
+            speaker: string;
             status: string;
-            tags?: string[];
+            tags: string[];
             /** @description The matched passage, and behind it the beginning of its item. */
             text: string;
             tier: string;

@@ -90,7 +90,7 @@ def test_a23_a_line_that_no_row_can_hold_is_named_and_the_others_go_in(user: Per
     answer = dict(user.expect(200, "POST", "/memories/import", raw="\n".join(lines).encode()))
     assert answer["imported"] == ["whole"]
     found = {one["line"]: one["errors"] for one in answer["rejected"]}
-    too_large = "make the line 512064 bytes long as it is kept, with its text; 280000 are accepted"
+    too_large = "make the line 512064 bytes long as it is kept, with its text; 262000 are accepted"
     beyond = "must be less than or equal to 1000000000"
     assert found == {
         2: [{"field": "lines[2].passages", "message": too_large}],

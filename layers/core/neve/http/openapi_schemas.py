@@ -34,6 +34,8 @@ class _Schemas(GenerateJsonSchema):
         return described
 
     def field_is_required(self, field: Any, total: bool) -> bool:
+        if field["type"] == "typed-dict-field":
+            return bool(field.get("required", total))
         return super().field_is_required(field, total) and not (
             self.mode == "serialization" and _may_be_none(field["schema"])
         )

@@ -30,8 +30,7 @@ from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.privacy.admit import admitted_values
 
-REVISED_BY = ("text", "status", "category", "group", "tags", "metadata")
-REVISED_BY = ("text", "status", "category", "group", "tags", "never_recall")
+REVISED_BY = ("text", "status", "category", "group", "tags", "metadata", "never_recall")
 """Fields whose change moves ``rev``."""
 ONLY_OF = {
     "category": Kind.FACT,
