@@ -400,7 +400,7 @@ def test_a_member_of_another_type_ends_in_no_traceback(
         assert "no answer of Neve" in err or "does not answer as Neve does" in err or "failed" in err, err
 
 
-@pytest.mark.parametrize("member", ["", "..", "a/b", "job 1"])
+@pytest.mark.parametrize("member", ["", "..", "a/b", "job?1"])
 def test_what_is_no_id_of_a_job_is_not_asked_for(
     member: str, answered: Answered, capsys: pytest.CaptureFixture[str]
 ) -> None:

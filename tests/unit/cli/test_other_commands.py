@@ -180,14 +180,15 @@ def test_keys_need_no_user(
         return read_tenant(item)
 
     command = ["--url", BASE_URL, "--key", "nv_x", "--json", "key"]
-    for scopes in (["--scope", "admin"], ["--scope", "chat", "--scope", "records", "--label", "backend"]):
+    backend = ["--scope", "chat", "--scope", "records", "--label", "backend"]
+    for scopes in (["--scope", "admin"], *[["--scope", "documents"]] * 8, backend):
         assert run([*command, "create", *scopes], InProcess.of_all()) == 0
         made = json.loads(capsys.readouterr().out)
     assert made["key"].startswith(f"nv_{made['key_id']}_")
     assert made["scopes"] == ["chat", "records"]
     assert run([*command, "create", "--scope", "chat"], InProcess.of_all()) == 1
     assert run([*command, "revoke", made["key_id"]], InProcess.of_all()) == 0
-    assert [key.scopes for key in live().live_keys] == [("admin",)]
+    assert [key.scopes for key in live().live_keys] == [("admin",), *[("documents",)] * 8]
 
 
 def test_a_key_whose_text_got_lost_is_said_to_be(

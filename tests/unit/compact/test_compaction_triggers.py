@@ -61,7 +61,7 @@ def tell(world: World, *items: dict[str, Any]) -> list[tuple[QueueName, dict[str
 
 
 def test_the_append_that_reaches_the_trigger_writes_a_job(world: World) -> None:
-    assert append(world, 999) == Appended([1], "none", "none")
+    assert append(world, 999) == Appended([1], "none", "none", last_seq=1)
     assert jobs(world) == []
 
     appended = append(world, 1)
@@ -104,7 +104,7 @@ def test_a_repeat_tells_what_was_told(world: World) -> None:
     first = append_events(scope_of(world), events, key)
 
     assert append_events(scope_of(world), events, key) == first
-    assert append_events(scope_of(world), events) == Appended([1], "none", "none")
+    assert append_events(scope_of(world), events) == Appended([1], "none", "none", last_seq=1)
     assert len(jobs(world)) == 1
 
 
