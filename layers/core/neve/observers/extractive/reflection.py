@@ -86,7 +86,7 @@ def _merged(groups: Sequence[Group]) -> list[_Note]:
             note = _Note(text, stays_by, (group.id,))
             said, solved = notes.pop(_key(line), note), what_it_solves(_unmarked(line))
             closed = notes.pop(_key(solved), note) if solved else note  # it is no open blocker any more
-            kept = max(note, said, key=lambda one: one.stays_by)
+            kept = max(note, said, key=lambda one: (one.stays_by, bool(_MARKS.search(one.text))))
             groups_of = dict.fromkeys((*said.groups, *closed.groups, *note.groups))
             notes[_key(line)] = replace(kept, groups=tuple(groups_of))
     return list(notes.values())

@@ -325,8 +325,8 @@ def _open_calls(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> dict[
     for _, event in new:
         identifier = str(event.event_data.get("tool_use_id", ""))
         calls.pop(identifier, None)
-        if event.event_type is EventType.TOOL_CALL:
-            calls[identifier] = str(event.event_data["name"])
+        if event.event_type is EventType.TOOL_CALL and identifier:
+            calls[identifier] = str(event.event_data.get("name", ""))
     return dict(list(calls.items())[-MAX_OPEN_CALLS:])
 
 
