@@ -40,7 +40,7 @@ def _path(text: str) -> str | None:
 PATHS = st.text(SIGNS, min_size=1, max_size=12).map(_path).filter(bool)
 SETS = st.lists(PATHS, min_size=1, max_size=6, unique=True)
 ANY_SIGNS = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 TRICKY = ["/a", "/a!", "/a b", "/a*", "/a%", "/a\\", "/a/b", "/a/\U0010fffd", "/a0", '/"' + '"' * (MAX_BYTES - 2)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.http.driving.at_once import at_once
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, user_message
+from tests.pictures import TINY_PNG
 
 HI: Json = {"role": "user", "content": "Hi, I am Ada and I keep bees."}
 HELLO: Json = {"role": "assistant", "content": "Hello Ada!"}
@@ -133,3 +135,19 @@ def test_e24_a_log_that_cannot_be_read_behind_the_append_costs_the_prompt_and_no
     assert [one["state"] for one in answer["appended"]["messages"]] == ["appended", "appended"]
     assert NEXT["content"] in last_message(turn(user, key="turn-2", **body))
     assert texts(user) == [HI["content"], "Hello Ada!", NEXT["content"]]
+
+
+@pytest.mark.live
+def test_e24_thinking_and_pictures_of_a_turn_are_kept_as_an_append_keeps_them(user: Person) -> None:
+    thought = {"type": "thinking", "thinking": "Which hive?", "signature": "EqQBCgIYAhIM"}
+    source = {"type": "base64", "media_type": "image/png", "data": b64encode(TINY_PNG).decode()}
+    shows: Json = {"role": "user", "content": [{"type": "image", "source": source}, {"type": "text", "text": "This?"}]}
+    called = {"role": "assistant", "content": [thought, {"type": "tool_use", "id": "t1", "name": "look", "input": {}}]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "the white one"}]}
+    first = turn(user, messages=[shows], compile={"retrieval": "none"})
+    assert "'type': 'image'" in last_message(first)
+    loop = turn(user, messages=[called, result], compile={"retrieval": "none"})
+    assert loop["prompt"]["request"]["messages"][-2]["content"][0] == thought
+    after = turn(user, messages=[{"role": "assistant", "content": "The white one."}, NEXT], compile={})
+    assert "Which hive?" not in str(after["prompt"]["request"])
+    assert not any("thinking" in event.get("event_data", {}) for event in user.events("s1"))
