@@ -213,7 +213,8 @@ export class Session {
   async edit(which: Which, said: Said): Promise<Appended> {
     messagesOf(said); // what is no message takes nothing back
     return this.#settled(async () => {
-      const failed = await this.#takeBack(which, "edited", false).then(() => undefined, (error) => error);
+      let failed: unknown;
+      await this.#takeBack(which, "edited", false).catch((error) => this.#core.caught((failed = error)));
       const lines = await this.#enter(said);
       await this.#sent();
       if (failed) throw failed;
