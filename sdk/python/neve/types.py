@@ -838,8 +838,8 @@ class FurtherStatementView(TypedDict):
 
     n: int
     text: str
-    seq_from: int
-    seq_to: int
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
     trust: Trust
     """Whose word it is."""
 
@@ -882,16 +882,16 @@ class HitPassageView(TypedDict):
     """The matched part of the item, with its range of the session's log."""
 
     n: int
-    seq_from: int
-    seq_to: int
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
 
 
 class HitProvenanceView(TypedDict):
     by: str
-    session_id: str
-    seq_from: int
-    seq_to: int
-    model: str
+    session_id: NotRequired[str]
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
+    model: NotRequired[str]
     trust: Trust
     """Whose word the passage is."""
 
@@ -899,30 +899,30 @@ class HitProvenanceView(TypedDict):
 class HitView(TypedDict):
     id: str
     source: Source
-    path: str
+    path: NotRequired[str]
     kind: str
     tier: str
     text: str
     """The matched passage, and behind it the beginning of its item."""
-    session_id: str
-    speaker: str
-    seq: int
+    session_id: NotRequired[str]
+    speaker: NotRequired[str]
+    seq: NotRequired[int]
     passage: HitPassageView
     rank: int
     score: float
     """What the hits are ordered by: `rerank` where it ran, else `final`."""
     components: ComponentsView
     provenance: HitProvenanceView
-    group: str
-    tags: list[str]
-    metadata: dict[str, str]
-    category: str
+    group: NotRequired[str]
+    tags: NotRequired[list[str]]
+    metadata: NotRequired[dict[str, str]]
+    category: NotRequired[str]
     created_at: str
     observed_at: str
     status: str
-    also: list[FurtherStatementView]
+    also: NotRequired[list[FurtherStatementView]]
     """Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query."""
-    said_again: list[str]
+    said_again: NotRequired[list[str]]
     """When else the same text was said or noted, newest first: of the items that were found, up to 20."""
 
 
@@ -1967,6 +1967,8 @@ class ReflectPlanOut(TypedDict):
     complete: bool
     """False: there are more users than one call can look at."""
 
+
+ReflectedOut: TypeAlias = "ReflectPlanOut | JobOut"
 
 RejectBody: TypeAlias = "dict[str, Any]"
 

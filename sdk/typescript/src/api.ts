@@ -1866,8 +1866,8 @@ export interface components {
         /** @description Another statement of the memory that a hit is. */
         FurtherStatementView: {
             n: number;
-            seq_from: number;
-            seq_to: number;
+            seq_from?: number;
+            seq_to?: number;
             text: string;
             /** @description Whose word it is. */
             trust: components["schemas"]["Trust"];
@@ -1905,45 +1905,45 @@ export interface components {
         /** @description The matched part of the item, with its range of the session's log. */
         HitPassageView: {
             n: number;
-            seq_from: number;
-            seq_to: number;
+            seq_from?: number;
+            seq_to?: number;
         };
         HitProvenanceView: {
             by: string;
-            model: string;
-            seq_from: number;
-            seq_to: number;
-            session_id: string;
+            model?: string;
+            seq_from?: number;
+            seq_to?: number;
+            session_id?: string;
             /** @description Whose word the passage is. */
             trust: components["schemas"]["Trust"];
         };
         HitView: {
             /** @description Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query. */
-            also: components["schemas"]["FurtherStatementView"][];
-            category: string;
+            also?: components["schemas"]["FurtherStatementView"][];
+            category?: string;
             components: components["schemas"]["ComponentsView"];
             created_at: string;
-            group: string;
+            group?: string;
             id: string;
             kind: string;
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
             observed_at: string;
             passage: components["schemas"]["HitPassageView"];
-            path: string;
+            path?: string;
             provenance: components["schemas"]["HitProvenanceView"];
             rank: number;
             /** @description When else the same text was said or noted, newest first: of the items that were found, up to 20. */
-            said_again: string[];
+            said_again?: string[];
             /** @description What the hits are ordered by: `rerank` where it ran, else `final`. */
             score: number;
-            seq: number;
-            session_id: string;
+            seq?: number;
+            session_id?: string;
             source: components["schemas"]["Source"];
-            speaker: string;
+            speaker?: string;
             status: string;
-            tags: string[];
+            tags?: string[];
             /** @description The matched passage, and behind it the beginning of its item. */
             text: string;
             tier: string;
@@ -3005,6 +3005,8 @@ export interface components {
             /** @description Only this user; all users of the tenant when absent. */
             user_id?: string;
         };
+        /** @description `dry_run` says which one. */
+        ReflectedOut: components["schemas"]["ReflectPlanOut"] | components["schemas"]["JobOut"];
         ReflectPlanOut: {
             /** @description What the model would be asked about together. */
             batches: components["schemas"]["PlannedBatchOut"][];
@@ -4252,6 +4254,7 @@ export type RecallScope = components['schemas']['RecallScope'];
 export type RecallView = components['schemas']['RecallView'];
 export type RecordedHitView = components['schemas']['RecordedHitView'];
 export type ReflectBody = components['schemas']['ReflectBody'];
+export type ReflectedOut = components['schemas']['ReflectedOut'];
 export type ReflectPlanOut = components['schemas']['ReflectPlanOut'];
 export type RejectBody = components['schemas']['RejectBody'];
 export type RejectedFactView = components['schemas']['RejectedFactView'];
@@ -4470,7 +4473,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What would be condensed. */
+            /** @description What would be condensed, or a job that has ended already. */
             200: {
                 headers: {
                     "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
@@ -4478,7 +4481,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReflectPlanOut"];
+                    "application/json": components["schemas"]["ReflectedOut"];
                 };
             };
             /** @description The job is queued. */

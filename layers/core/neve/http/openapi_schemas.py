@@ -34,11 +34,9 @@ class _Schemas(GenerateJsonSchema):
         return described
 
     def field_is_required(self, field: Any, total: bool) -> bool:
-        if field["type"] == "typed-dict-field":
-            return bool(field.get("required", total))
-        return super().field_is_required(field, total) and not (
-            self.mode == "serialization" and _may_be_none(field["schema"])
-        )
+        in_a_dict = field["type"] == "typed-dict-field"
+        required = field.get("required", total) if in_a_dict else super().field_is_required(field, total)
+        return bool(required) and not (self.mode == "serialization" and _may_be_none(field["schema"]))
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         return self._opened(super().model_schema(schema))

@@ -37,9 +37,9 @@ class AsyncRaw(AsyncOperations):
 
     async def reflect(
         self, body: types.ReflectBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ReflectPlanOut | types.JobOut:
+    ) -> types.ReflectedOut | types.JobOut:
         """Condense older observations now."""
-        answer: types.ReflectPlanOut | types.JobOut = await self._answer(
+        answer: types.ReflectedOut | types.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("admin", "reflect"),

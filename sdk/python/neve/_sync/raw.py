@@ -38,9 +38,9 @@ class Raw(Operations):
 
     def reflect(
         self, body: types.ReflectBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ReflectPlanOut | types.JobOut:
+    ) -> types.ReflectedOut | types.JobOut:
         """Condense older observations now."""
-        answer: types.ReflectPlanOut | types.JobOut = self._answer(
+        answer: types.ReflectedOut | types.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("admin", "reflect"),

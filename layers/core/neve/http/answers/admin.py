@@ -11,7 +11,7 @@ from neve.http.answers.job import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.schemas.erase.users import EraseQuery
-from neve.http.schemas.jobs.jobs import DrainBody, JobOut
+from neve.http.schemas.jobs.jobs import DrainBody
 from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
 from neve.http.schemas.tenants.admin import PolicyChange, PolicyOut, StatsOut, TenantUsageOut
 from neve.http.schemas.tenants.usage import DaysQuery
@@ -44,11 +44,11 @@ def export_answer(call: Call[Nothing, Nothing]) -> Answer:
 
 
 def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:
-    """A job, even where it has ended already, or what it would do: each has a status of its own."""
+    """A job, or what it would do."""
     asked = (call.tenant, call.body.user_id, call.body.min_age_days)
     if call.body.dry_run:
         return Answer(body=ReflectPlanOut.of(plan_reflection(*asked)))
-    return once(call, lambda: Answer(202, JobOut.of(request_reflection(*asked))))
+    return once(call, lambda: job_answer(request_reflection(*asked)))
 
 
 def policy_answer(call: Call[Nothing, Nothing]) -> Answer:

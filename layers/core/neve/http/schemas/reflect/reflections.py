@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from neve.domain.tenants.policy import MAX_DAYS
 from neve.http.operations import Body, Nothing, Operation, Response, View
@@ -46,6 +46,10 @@ class ReflectPlanOut(View):
         )
 
 
+class ReflectedOut(RootModel[ReflectPlanOut | JobOut]):
+    """`dry_run` says which one."""
+
+
 REFLECT = Operation(
     method="POST",
     path="/v1/admin/reflect",
@@ -57,7 +61,7 @@ REFLECT = Operation(
     query=Nothing,
     body=ReflectBody,
     responses={
-        200: Response("What would be condensed.", ReflectPlanOut),
+        200: Response("What would be condensed, or a job that has ended already.", ReflectedOut),
         202: Response("The job is queued.", JobOut),
     },
     codes=("erasing", "user_closed", "conflict"),
