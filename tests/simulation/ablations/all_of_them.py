@@ -213,7 +213,7 @@ ABLATIONS = _by_name(
             "recreated",
             "another first version for each head of a document that is recreated",
             "moves",
-            600,
+            3000,
             lambda: [(document_rows, "first_version", lambda _: 1)],
         ),
         Ablation(
