@@ -71,6 +71,8 @@ def printed(encoder_files: None, tmp_path_factory: pytest.TempPathFactory) -> It
     try:
         with closing(ApiClient(server.base_url, server.key)) as client:
             typed = {}
+            # The first recall loads the encoder, which takes as long as the SDK waits.
+            client.expect(200, "POST", "/v1/users/nobody/recall", {"query": "Is the encoder there?"})
             for command in COMMANDS:
                 wait_until_found(client)
                 typed[command] = shell.type(command.typed)

@@ -39,9 +39,12 @@ _rejected: Any
 
 def refused(ctx: Any, response: Any, case: Case[Any]) -> Any:
     """What the description calls wrong is refused, or, where a model wrote it, answered to the model."""
+    sent = case.body if isinstance(case.body, dict) else {}
+    if "to_seq" in sent and sent["to_seq"] is None and response.status_code == 200:  # no end is none
+        return None
     of_a_tool = case.path.rpartition("/")[0].endswith("/tools")
     if of_a_tool and response.status_code == 200:
-        arguments = case.body.get("arguments") if isinstance(case.body, dict) else None
+        arguments = sent.get("arguments")
         left_out = isinstance(arguments, dict) and None in arguments.values()  # a null of a model is no argument
         if left_out or response.json().get("is_error") is True:
             return None

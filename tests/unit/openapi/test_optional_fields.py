@@ -51,6 +51,8 @@ def optional_fields(model: type[BaseModel], at: str = "") -> Iterator[str]:
 @pytest.mark.parametrize("operation", BODIES, ids=lambda operation: operation.id)
 def test_a_null_is_refused_by_name_and_told_to_be_left_out(operation: Operation[Any, Any]) -> None:
     for path in optional_fields(operation.body):
+        if (operation.id, path) == ("retractEvents", "to_seq"):
+            continue  # no end is none: tests/http/retraction/test_retract_rows.py
         sent: Any = None
         for name in reversed(path.split(".")):
             sent = {name: sent}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
+
+from pydantic import Field, model_validator
 
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import RetractReason
@@ -21,6 +23,12 @@ class RetractBody(Body):
         description="`edited` (regenerated answers, too) and `branched` keep the words in the log, marked; `deleted`"
         " erases them, and what was made of them, for good."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_end(cls, sent: Any) -> Any:
+        """No end is none: taken as left out, since what is deleted must not wait for a client to be mended."""
+        return {k: v for k, v in sent.items() if (k, v) != ("to_seq", None)} if isinstance(sent, dict) else sent
 
     def command(self) -> Retract:
         return Retract(self.from_seq, self.to_seq, self.reason)
