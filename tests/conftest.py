@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from local.api_client import ApiClient
 from tests import in_memory, server_keeper
@@ -34,7 +34,7 @@ LOUD = {
 def pytest_configure(config: pytest.Config) -> None:
     """The black-box tests may reach the stage that they are pointed at. No property is held to a time: the machine may
     be busy."""
-    settings.register_profile("untimed", deadline=None)
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("untimed")
     if "NEVE_STAGE_URL" not in os.environ:
         forbid_the_network()
