@@ -19,7 +19,7 @@ def appended_answer(appended: Appended) -> Answer:
 
 
 def messages_answer(call: Call[Any, Any], body: MessagesBody) -> Answer:
-    heard = body.heard()
+    heard = body.heard
     appended = append_messages(call.session, heard, body.opening(), call.idempotency)
     observability.emit_metrics("observe", metrics("Redacted", appended.events.redacted))
     return Answer(201 if appended.any_new else 200, AppendedMessagesOut.of(call.ids["session_id"], heard, appended))

@@ -43,7 +43,7 @@ def turn_answer(call: Call[Nothing, TurnBody], ready: Ready) -> Answer:
 
 def _appended(call: Call[Nothing, TurnBody]) -> Answer | None:
     body = call.body
-    if (of_messages := body.of_messages()) is not None:
+    if (of_messages := body.of_messages) is not None:
         return messages_answer(call, of_messages)
     if body.events is not None:
         return appended_answer(append_events(call.session, commands_of(body.events), call.idempotency))

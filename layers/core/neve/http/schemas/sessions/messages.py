@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -53,11 +54,13 @@ class MessagesBody(Body):
     @model_validator(mode="after")
     def _understood(self) -> MessagesBody:
         """Raises NeveError: what cannot be understood is known before anything is done."""
-        self.heard()
+        _ = self.heard
         return self
 
+    @cached_property
     def heard(self) -> list[Heard]:
-        """Raises NeveError ``validation_failed`` and ``event_too_large``, which name the place."""
+        """Reads the messages as events, once. Raises NeveError ``validation_failed`` and ``event_too_large``, which
+        name the place."""
         own = [self._own(message, n) for n, message in enumerate(self.messages)]
         found = read_messages([message | mine for message, mine in zip(self.messages, own, strict=True)], self.format)
         labelled = [_labelled(one, own[one.index].get("metadata")) for one in found]

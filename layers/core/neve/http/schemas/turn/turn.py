@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -47,10 +48,11 @@ class TurnBody(Body):
             raise invalid("messages", "is required where there are no events, no compile and no recall")
         if self.messages is None and (given := [name for name in _OF_MESSAGES if getattr(self, name) is not None]):
             raise invalid(given[0], "is of messages: send it with them")
-        if (body := self.of_messages()) is not None:
-            body.heard()
+        if self.of_messages is not None:
+            _ = self.of_messages.heard
         return self
 
+    @cached_property
     def of_messages(self) -> MessagesBody | None:
         if self.messages is None:
             return None
