@@ -649,7 +649,7 @@ class EventOut(TypedDict):
     event_type: str
     name: NotRequired[str]
     content: str | list[dict[str, Any]]
-    """Text, or blocks. Images that Neve holds are named by `upload_id`, which a new event may use again."""
+    """Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may use again."""
     event_data: NotRequired[dict[str, Any]]
     metadata: NotRequired[dict[str, str]]
     original_tokens: int
@@ -664,6 +664,16 @@ class EventOut(TypedDict):
     unobservable: NotRequired[Unobservable]
     """The observer would not read it, or gave no usable answer; the passes went on without."""
     created_at: str
+
+
+class EventTextBlock(TypedDict):
+    """A text by exactly one of `text`, `upload_id`. What was uploaded is read below `/artifacts/`, and the log,
+    prompts and the observer hold a line that says where."""
+
+    type: Literal["text"]
+    text: NotRequired[str]
+    upload_id: NotRequired[str]
+    """From `createUpload`, of `text/plain`."""
 
 
 class EventsPage(TypedDict):
@@ -937,9 +947,6 @@ class ImageBlock(TypedDict):
     url: NotRequired[str]
     upload_id: NotRequired[str]
     """From `createUpload`."""
-
-
-ImageType: TypeAlias = "Literal['image/png', 'image/jpeg', 'image/gif', 'image/webp']"
 
 
 class ImagesOut(TypedDict):
@@ -1258,7 +1265,7 @@ class MessageEvent(TypedDict):
     created_at: NotRequired[str]
     """When it was said; now when absent or more than a day ahead. RFC 3339 with an offset."""
     event_type: Literal["user_message"]
-    content: str | list[TextBlock | ImageBlock]
+    content: str | list[EventTextBlock | ImageBlock]
     event_data: NotRequired[dict[str, Any]]
 
 
@@ -2433,7 +2440,7 @@ class ToolResultEvent(TypedDict):
     created_at: NotRequired[str]
     """When it was said; now when absent or more than a day ahead. RFC 3339 with an offset."""
     event_type: Literal["tool_result"]
-    content: str | list[TextBlock | ImageBlock]
+    content: str | list[EventTextBlock | ImageBlock]
     event_data: ToolResultData
 
 
@@ -2558,9 +2565,9 @@ class UpdateBody(TypedDict):
 
 
 class UploadBody(TypedDict):
-    media_type: ImageType
+    media_type: UploadType
     size: NotRequired[int]
-    """Exactly how many bytes will be sent, at most 3932160; then signed."""
+    """Exactly how many bytes will be sent, at most 3932160, 4194304 of a text; then signed."""
 
 
 class UploadOut(TypedDict):
@@ -2571,6 +2578,9 @@ class UploadOut(TypedDict):
     headers: dict[str, str]
     """Send exactly these headers."""
     expires_at: str
+
+
+UploadType: TypeAlias = "Literal['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']"
 
 
 class UsageOut(TypedDict):

@@ -989,7 +989,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A pre-signed target for one image. */
+        /** A pre-signed target for one image or one long text. */
         post: operations["createUpload"];
         delete?: never;
         options?: never;
@@ -1673,7 +1673,7 @@ export interface components {
             archived: boolean;
             artifact_path?: string;
             client_id?: string;
-            /** @description Text, or blocks. Images that Neve holds are named by `upload_id`, which a new event may use again. */
+            /** @description Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may use again. */
             content: string | {
                 [key: string]: unknown;
             }[];
@@ -1705,6 +1705,20 @@ export interface components {
             next_from_seq?: number;
             /** @description Archived events that are gone for good, because the policy's `retention_days` are over. */
             removed?: components["schemas"]["RemovedOut"];
+        };
+        /**
+         * @description A text by exactly one of `text`, `upload_id`. What was uploaded is read below `/artifacts/`, and the log, prompts
+         *     and the observer hold a line that says where.
+         */
+        EventTextBlock: {
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description From `createUpload`, of `text/plain`. */
+            upload_id?: string;
         };
         /** @description What is not named is as in the old document. */
         EvolveDocumentBody: {
@@ -1971,8 +1985,6 @@ export interface components {
         };
         /** @enum {string} */
         ImagesShown: "all" | "recent" | "none";
-        /** @enum {string} */
-        ImageType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
         ImportLine: {
             category?: components["schemas"]["Category"];
             /**
@@ -2278,7 +2290,7 @@ export interface components {
         MessageEvent: {
             /** @description The same id again returns the first seq; with other content it is a 409. */
             client_id?: string;
-            content: string | (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
+            content: string | (components["schemas"]["EventTextBlock"] | components["schemas"]["ImageBlock"])[];
             /**
              * Format: date-time
              * @description When it was said; now when absent or more than a day ahead. RFC 3339 with an offset.
@@ -3501,7 +3513,7 @@ export interface components {
         ToolResultEvent: {
             /** @description The same id again returns the first seq; with other content it is a 409. */
             client_id?: string;
-            content: string | (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
+            content: string | (components["schemas"]["EventTextBlock"] | components["schemas"]["ImageBlock"])[];
             /**
              * Format: date-time
              * @description When it was said; now when absent or more than a day ahead. RFC 3339 with an offset.
@@ -3641,8 +3653,8 @@ export interface components {
             text?: string;
         };
         UploadBody: {
-            media_type: components["schemas"]["ImageType"];
-            /** @description Exactly how many bytes will be sent, at most 3932160; then signed. */
+            media_type: components["schemas"]["UploadType"];
+            /** @description Exactly how many bytes will be sent, at most 3932160, 4194304 of a text; then signed. */
             size?: number;
         };
         UploadOut: {
@@ -3660,6 +3672,8 @@ export interface components {
             /** @description Send the bytes there once, without the API key. */
             url: string;
         };
+        /** @enum {string} */
+        UploadType: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "text/plain";
         /** @description Totals since the beginning. */
         UsageOut: {
             /** @description Texts that were sent to the embedder. */
@@ -3862,18 +3876,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payload_too_large`: The body is larger than 1 MiB; `event_too_large`: An event is larger than 256 KiB; `image_too_large`: An image is larger than 3.75 MiB. */
+        /** @description `payload_too_large`: The body is larger than 1 MiB; `event_too_large`: An event is larger than 256 KiB, or its uploaded text than 4 MiB; `image_too_large`: An image is larger than 3.75 MiB. */
         "payload_too_large.event_too_large.image_too_large": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `payload_too_large`: The body is larger than 1 MiB; `image_too_large`: An image is larger than 3.75 MiB. */
-        "payload_too_large.image_too_large": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4132,6 +4136,7 @@ export type EventImageType = components['schemas']['EventImageType'];
 export type EventOrder = components['schemas']['EventOrder'];
 export type EventOut = components['schemas']['EventOut'];
 export type EventsPage = components['schemas']['EventsPage'];
+export type EventTextBlock = components['schemas']['EventTextBlock'];
 export type EvolveDocumentBody = components['schemas']['EvolveDocumentBody'];
 export type EvolveMemoryBody = components['schemas']['EvolveMemoryBody'];
 export type FactDecision = components['schemas']['FactDecision'];
@@ -4154,7 +4159,6 @@ export type HitView = components['schemas']['HitView'];
 export type ImageBlock = components['schemas']['ImageBlock'];
 export type ImagesOut = components['schemas']['ImagesOut'];
 export type ImagesShown = components['schemas']['ImagesShown'];
-export type ImageType = components['schemas']['ImageType'];
 export type ImportLine = components['schemas']['ImportLine'];
 export type ImportView = components['schemas']['ImportView'];
 export type InboxItem = components['schemas']['InboxItem'];
@@ -4324,6 +4328,7 @@ export type Unobservable = components['schemas']['Unobservable'];
 export type UpdateBody = components['schemas']['UpdateBody'];
 export type UploadBody = components['schemas']['UploadBody'];
 export type UploadOut = components['schemas']['UploadOut'];
+export type UploadType = components['schemas']['UploadType'];
 export type UsageOut = components['schemas']['UsageOut'];
 export type UsedBody = components['schemas']['UsedBody'];
 export type UsedView = components['schemas']['UsedView'];
@@ -4349,7 +4354,6 @@ export type ResponseMemoryNotFound = components['responses']['memory_not_found']
 export type ResponseMemoryNotFoundInboxItemNotFound = components['responses']['memory_not_found.inbox_item_not_found'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponsePayloadTooLargeEventTooLargeImageTooLarge = components['responses']['payload_too_large.event_too_large.image_too_large'];
-export type ResponsePayloadTooLargeImageTooLarge = components['responses']['payload_too_large.image_too_large'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
 export type ResponseRecallNotFound = components['responses']['recall_not_found'];
 export type ResponseSessionNotFound = components['responses']['session_not_found'];
@@ -7037,7 +7041,7 @@ export interface operations {
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
-            413: components["responses"]["payload_too_large.image_too_large"];
+            413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];

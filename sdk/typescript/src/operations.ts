@@ -91,7 +91,7 @@ export interface Raw {
   createKey(body: Body<"createKey">, options?: RawOptions): Promise<Result<"createKey">>;
   /** Keep one memory. */
   createMemory(userId: string, body: Body<"createMemory">, options?: RawOptions & { query?: Query<"createMemory"> }): Promise<Result<"createMemory">>;
-  /** A pre-signed target for one image. */
+  /** A pre-signed target for one image or one long text. */
   createUpload(userId: string, body: Body<"createUpload">, options?: RawOptions): Promise<Result<"createUpload">>;
   /** Delete one document, or those below a prefix, with all revisions. */
   deleteDocuments(userId: string, query?: Query<"deleteDocuments">, options?: RawOptions): Promise<Result<"deleteDocuments">>;

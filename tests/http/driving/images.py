@@ -18,7 +18,7 @@ IMAGE: Final[Json] = {"type": "image", "media_type": "image/png", "data": PNG}
 
 def upload(user: Person, body: bytes, **more: Any) -> tuple[str, Callable[[bytes], int]]:
     """An upload's id, and what sends bytes to its address: the status. ``body`` has been sent."""
-    target = user.expect(201, "POST", "/uploads", {"media_type": "image/png", **more})
+    target = user.expect(201, "POST", "/uploads", {"media_type": "image/png"} | more)
     path = "/" + target["url"].split("://", 1)[1].partition("/")[2]
 
     def send(data: bytes) -> int:

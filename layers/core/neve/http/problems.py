@@ -53,7 +53,7 @@ PROBLEMS: dict[str, Kind] = {
     "static_prefix_version": Kind(409, "The static prefix changed without a higher version"),
     "precondition_failed": Kind(412, "The If-Match precondition does not hold"),
     "payload_too_large": Kind(413, "The body is larger than 1 MiB"),
-    "event_too_large": Kind(413, "An event is larger than 256 KiB"),
+    "event_too_large": Kind(413, "An event is larger than 256 KiB, or its uploaded text than 4 MiB"),
     "image_too_large": Kind(413, "An image is larger than 3.75 MiB"),
     "validation_failed": Kind(422, "The request cannot be accepted"),
     "invalid_policy": Kind(422, "The policy cannot be accepted"),

@@ -1023,7 +1023,7 @@ class AsyncRaw(AsyncOperations):
     async def create_upload(
         self, user_id: str, body: types.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> types.UploadOut:
-        """A pre-signed target for one image."""
+        """A pre-signed target for one image or one long text."""
         answer: types.UploadOut = await self._answer(
             Call(
                 "POST",

@@ -82,7 +82,7 @@ def size_of(message: Message) -> int:
 
 def too_large(at: int) -> NeveTooLarge:
     """Says of a message that it is larger than an event may be."""
-    why = "is larger than 256 KiB as JSON: part it, or send an image of it as an upload"
+    why = "is larger than 256 KiB as JSON: part it, or upload it (createUpload)"
     return NeveTooLarge(
         "event_too_large", f"messages.{at} {why}.", errors=[{"field": f"messages.{at}", "message": why}]
     )

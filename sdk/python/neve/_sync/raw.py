@@ -1014,7 +1014,7 @@ class Raw(Operations):
     def create_upload(
         self, user_id: str, body: types.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> types.UploadOut:
-        """A pre-signed target for one image."""
+        """A pre-signed target for one image or one long text."""
         answer: types.UploadOut = self._answer(
             Call(
                 "POST",

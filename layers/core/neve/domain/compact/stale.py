@@ -45,6 +45,6 @@ def placeholder(path: str) -> str:
 
 def _is_large_result(event: Event) -> bool:
     """Images stay where they are, so only the text counts."""
-    if event.event_type is not EventType.TOOL_RESULT or event.pruned:
+    if event.event_type is not EventType.TOOL_RESULT or event.pruned or event.artifact_path:
         return False
     return is_large(event.original_tokens - IMAGE_TOKENS * len(images_of(event)), len(event_text(event)))

@@ -44,7 +44,7 @@ SessionStatus = TypeAliasType("SessionStatus", Literal["open", "closed", "extrac
 UserStage = TypeAliasType("UserStage", Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"])
 Outcome = TypeAliasType("Outcome", sessions.Outcome)
 BoundaryKind = TypeAliasType("BoundaryKind", Literal["task", "topic"])
-ImageType = TypeAliasType("ImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp"])
+UploadType = TypeAliasType("UploadType", Literal["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"])
 EventImageType = TypeAliasType(
     "EventImageType", Literal["image/png", "image/jpeg", "image/gif", "image/webp", "image/*"]
 )

@@ -3,14 +3,14 @@ document, then the event, so that at every moment the exact text can be read fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from neve.domain.compact.stale import artifact_path, placeholder, stale_results, stale_to
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import EmbeddingState, Provenance
-from neve.domain.records.sessions import Event
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.spans import blanked, holds
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
@@ -28,6 +28,14 @@ BATCH_EVENTS = 40
 
 def path_of(scope: SessionScope, incarnation: int, seq: int) -> str:
     return artifact_path(scope.tenant.id, scope.user, scope.session, incarnation, seq)
+
+
+def artifacts_of(scope: SessionScope, incarnation: int, events: Iterable[Event]) -> Iterator[str]:
+    """Give the paths of the events' texts below ``/artifacts/``. A result's row may not say yet that it is being put
+    away."""
+    for event in events:
+        if event.artifact_path is not None or event.event_type is EventType.TOOL_RESULT:
+            yield event.artifact_path or path_of(scope, incarnation, event.seq)
 
 
 def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:

@@ -47,7 +47,7 @@ from neve.usecases.compile.reads import Material, start_reads
 from neve.usecases.compile.recalls import Recalls
 from neve.usecases.compile.record_prompt import shown_hits, start_recording, told_updates
 from neve.usecases.compile.turn_start import BegunTurn
-from neve.usecases.images.event_images import name_images, shaped
+from neve.usecases.images.event_images import NewImage, name_images, shaped
 from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.recall.answer import Hit, RecallAnswer, injected, transparency
@@ -434,7 +434,7 @@ def _beside_the_log(scope: SessionScope, message: Content | None, events: Sequen
     if isinstance(message, str) or message is None or _parted(scope, events, message)[1] is not message:
         return Taken()
     named, sent = name_images(scope, message, "message")
-    blocks = shaped(named, {one.name: one.shape for one in sent if one.shape is not None})
+    blocks = shaped(named, {one.name: one.shape for one in sent if isinstance(one, NewImage) and one.shape is not None})
     return sum((taken_by(block) for block in blocks if isinstance(block, dict) and block["type"] == "image"), Taken())
 
 

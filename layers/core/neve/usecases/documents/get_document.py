@@ -37,7 +37,7 @@ def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed
             return None
         head = read_document(item)
         if head.id is None:
-            return head if rev in (None, head.rev) else None
+            return replace(head, text=text_of(scope.ports.objects, head)) if rev in (None, head.rev) else None
         revision = table.get(keys.document_rev(head.id, rev or head.rev))
         if revision is not None:
             read = read_document(revision)

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_type
@@ -21,6 +21,7 @@ from neve.ports.objects import ObjectStart, ObjectStore
 from neve.scope import UserScope
 from neve.usecases.images.image_objects import remove_images
 from neve.usecases.images.shown_images import ShownImages
+from neve.usecases.images.uploaded_texts import NewText, TextShape
 
 Content = str | list[dict[str, Any]]
 
@@ -80,15 +81,30 @@ class NewImage:
         return True
 
 
-def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content, list[NewImage]]:
+class NewObject(Protocol):
+    """What an event names and the object store holds: an image, or a text that was uploaded."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self, objects: ObjectStore) -> Shape | TextShape: ...
+
+    def store(self, objects: ObjectStore) -> bool: ...
+
+
+def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content, list[NewObject]]:
     """The content with the key of an object in place of bytes and uploads, and what is to be stored for it; nothing is
     stored or looked for yet. ``field``: where the content stands. Raises NeveError: validation_failed for what is no
     image or of another type, image_too_large."""
     if isinstance(content, str):
         return content, []
-    images: list[NewImage] = []
+    images: list[NewObject] = []
     named: list[dict[str, Any]] = []
     for n, block in enumerate(content):
+        if block["type"] == "text" and "upload_id" in block:
+            images.append(_uploaded_text(scope, block["upload_id"], f"{field}[{n}].upload_id"))
+            named.append({"type": "text", "object": images[-1].name})
+            continue
         if block["type"] != "image":
             named.append(block)
             continue
@@ -107,9 +123,9 @@ class StoredImages:
     else's to keep. ``shapes``: of all of them, by name."""
 
     scope: UserScope
-    brought: Sequence[NewImage]
-    borrowed: Sequence[NewImage]
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    brought: Sequence[NewObject]
+    borrowed: Sequence[NewObject]
+    shapes: Mapping[str, Shape | TextShape] = field(default_factory=dict)
 
     def keep(self) -> None:
         """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
@@ -128,28 +144,28 @@ class StoredImages:
         """The append was refused: what it brought goes, unless an event names it. Raises StoreUnavailable."""
         self._remove(self.brought)
 
-    def _store_again(self, missing: Sequence[NewImage]) -> None:
+    def _store_again(self, missing: Sequence[NewObject]) -> None:
         """And looks behind it: the event that shows one may have been deleted by then."""
-        again: list[NewImage] = []
+        again: list[NewObject] = []
         for image in missing:
             with suppress(NeveError):  # an upload that went with its event
                 again += [image] if image.store(self.scope.ports.objects) else []
         self._remove(again)
 
-    def _remove(self, images: Sequence[NewImage]) -> None:
+    def _remove(self, images: Sequence[NewObject]) -> None:
         remove_images(self.scope, {image.name for image in images}, sent=False)
 
 
-def _missing(scope: UserScope, images: Sequence[NewImage]) -> list[NewImage]:
+def _missing(scope: UserScope, images: Sequence[NewObject]) -> list[NewObject]:
     return [image for image in images if scope.ports.objects.peek(image.name, START_BYTES) is None]
 
 
-def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
+def store_images(scope: UserScope, images: Sequence[NewObject]) -> StoredImages:
     """All of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
     StoreUnavailable."""
     shapes = {image.name: image.check(scope.ports.objects) for image in images}
-    brought: list[NewImage] = []
-    borrowed: list[NewImage] = []
+    brought: list[NewObject] = []
+    borrowed: list[NewObject] = []
     try:
         for image in {image.name: image for image in images}.values():
             (brought if image.store(scope.ports.objects) else borrowed).append(image)
@@ -159,9 +175,9 @@ def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
     return StoredImages(scope, brought, borrowed, shapes)
 
 
-def shaped(content: Content, shapes: Mapping[str, Shape]) -> Content:
-    """Stored images with their ``bytes``, ``width`` and ``height``, as the log keeps them: a prompt knows what they
-    take without reading them."""
+def shaped(content: Content, shapes: Mapping[str, Shape | TextShape]) -> Content:
+    """Stored images with their ``bytes``, ``width`` and ``height``, texts with ``bytes`` and ``tokens``, as the log
+    keeps them: a prompt knows what they take without reading them."""
     if isinstance(content, str):
         return content
     return [block | asdict(shapes[block["object"]]) if block.get("object") in shapes else block for block in content]
@@ -180,6 +196,10 @@ def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
         raise invalid(field, "is not base64") from None
     name, shape = keys.image_object(hashlib.sha256(data).hexdigest()), _shape(Bytes.all_of(data), media_type, field)
     return NewImage(name, media_type, field, data, shape=shape)
+
+
+def _uploaded_text(scope: UserScope, upload_id: str, field: str) -> NewText:
+    return NewText(scope, scope.keys.image_object(upload_id), field, upload_id, scope.keys.upload_object(upload_id))
 
 
 def _shape(given: Bytes, declared: str, field: str) -> Shape:

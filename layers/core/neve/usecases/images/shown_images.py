@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-from neve.domain.sessions.transcript import images_of
 from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import rows
@@ -53,4 +52,4 @@ def _shown_by(item: Item) -> set[str]:
     """Not of a row that only names images which are still to be removed."""
     if not item.get("blocks"):
         return set()
-    return {block["object"] for block in images_of(rows.read_event(item)) if "object" in block}
+    return {block["object"] for block in rows.read_event(item).content if isinstance(block, dict) and "object" in block}

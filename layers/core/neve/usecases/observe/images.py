@@ -67,13 +67,13 @@ class _Inlining:
     def event(self, event: Event) -> Event:
         if event.images_refused and self.taken is not None:
             return without_images([event])[0]
-        if isinstance(event.content, str) or not images_of(event):
+        if isinstance(event.content, str):
             return event
         return replace(event, content=[self._block(block) for block in event.content])
 
     def _block(self, block: dict[str, Any]) -> dict[str, Any]:
-        if block["type"] != "image":
-            return block
+        if block["type"] != "image":  # of an uploaded text the note alone
+            return {"type": "text", "text": block["text"]} if "object" in block else block
         if "object" not in block:
             return block if self._takes(taken_by(block)) else {"type": "text", "text": IMAGE_LEFT_OUT}
         body = read_image(self.objects, block["object"])

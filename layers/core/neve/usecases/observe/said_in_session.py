@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import Said, events_of, in_doubt
+from neve.domain.records.documents import Document
 from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.observing import Observed, PriorMemory
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.documents import read_document
+from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows_backwards
 
 SESSION_EVENTS = 1_000
@@ -64,12 +65,22 @@ def _session(scope: SessionScope, retracted: Spans) -> list[Event]:
     return _as_printed(scope, found)
 
 
+def _texts(scope: SessionScope, documents: Mapping[str, Document]) -> dict[str, str]:
+    """Give the texts by path. Those that were uploaded are objects, of which the newest are read."""
+    texts, left = dict[str, str](), SESSION_TOKENS
+    for path, document in documents.items():
+        left -= document.tokens if document.text_object else 0
+        if left >= 0:
+            texts[path] = text_of(scope.ports.objects, document)
+    return texts
+
+
 def _as_printed(scope: SessionScope, events: Sequence[Event]) -> list[Event]:
     """Put back the texts of results that were put away."""
     paths = [event.artifact_path for event in events if event.artifact_path is not None][:PUT_AWAY]
     places = {path: scope.keys.document(path) for path in paths}
     found = scope.ports.table.get_many(list(places.values())) if places else {}
-    texts = {path: read_document(found[key]).text for path, key in places.items() if key in found}
+    texts = _texts(scope, {path: read_document(found[key]) for path, key in places.items() if key in found})
     return [
         replace(event, content=texts[event.artifact_path]) if event.artifact_path in texts else event
         for event in events

@@ -52,9 +52,9 @@ def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Cont
         screened = screen(content, actions)
         return screened.text, screened
     blocks, found = _images(content, actions)
-    texts, in_texts = screen_parts([block["text"] for block in blocks if block["type"] == "text"], actions)
+    texts, in_texts = screen_parts([block["text"] for block in blocks if "text" in block], actions)
     left = iter(texts)
-    redacted_blocks = [block | {"text": next(left)} if block["type"] == "text" else block for block in blocks]
+    redacted_blocks = [block | {"text": next(left)} if "text" in block else block for block in blocks]
     return redacted_blocks, found + in_texts
 
 

@@ -14,7 +14,6 @@ from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.retractions import Retraction
-from neve.domain.records.sessions import EventType
 from neve.domain.sessions.spans import meets
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
@@ -29,7 +28,7 @@ from neve.store.partitions import all_rows
 from neve.store.sessions.messages import forgotten
 from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
-from neve.usecases.compact.artifacts import path_of
+from neve.usecases.compact.artifacts import artifacts_of
 from neve.usecases.export.withdraw_exports import overtaken_exports, withdraw_exports
 from neve.usecases.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.images.shown_images import ShownImages
@@ -168,8 +167,7 @@ class _Erasing:
         two events that show one, the last to be blanked finds nobody. ``alone``: texts that nothing else says."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
         self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)} & alone)
-        results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
-        documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
+        documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         delete_rows(scope.ports.table, documents)
         for batch in batches(items, item_bytes, most=BATCH):

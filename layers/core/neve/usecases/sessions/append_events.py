@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
+from neve.domain.compact.stale import artifact_path
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records.epochs import SessionEpoch
@@ -27,7 +28,8 @@ from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
-from neve.usecases.images.event_images import NewImage, Shape, StoredImages, name_images, shaped, store_images
+from neve.usecases.images.event_images import NewObject, Shape, StoredImages, name_images, shaped, store_images
+from neve.usecases.images.uploaded_texts import NewText, TextShape, artifact_of, uploaded_text, with_notes
 from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.sessions.keep_thinking import keep_thinking
@@ -89,7 +91,7 @@ def append_screened(append: Append, screened: Sequence[tuple[NewEvent, Found]], 
     return _with_images(append, images) if any(images) else transact(append.scope.ports, append.attempt)
 
 
-def _with_images(append: Append, images: Sequence[Sequence[NewImage]]) -> Appended:
+def _with_images(append: Append, images: Sequence[Sequence[NewObject]]) -> Appended:
     """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there. A
     repeat looks for those of the events that are there, which its caller may not have been answered about."""
     looked = append.look()
@@ -98,8 +100,11 @@ def _with_images(append: Append, images: Sequence[Sequence[NewImage]]) -> Append
     repeated.keep_repeated()
     if isinstance(looked, Appended):
         return looked
-    stored = store_images(append.scope, [image for n in looked for image in images[n]])
+    objects = [image for n in looked for image in images[n]]
+    stored = store_images(append.scope, objects)
     append.shapes = stored.shapes
+    found = sum((text.found for text in objects if isinstance(text, NewText)), Found())
+    append.redacted = (Found(append.redacted) + found).removed
     try:
         answer = transact(append.scope.ports, append.attempt)
     except NeveError:
@@ -123,7 +128,7 @@ class Append:
     write_id: str
     job_id: str
     tried: tuple[Key, Appended] | None = None
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    shapes: Mapping[str, Shape | TextShape] = field(default_factory=dict)
 
     def look(self) -> Appended | list[int]:
         """The answer of an earlier call with this idempotency key, or the positions of the events that are new. One
@@ -207,12 +212,15 @@ class Append:
         seqs, numbered = self._numbered(found, head)
         new = [(seq, event) for _, seq, event in numbered]
         ops: list[WriteOp] = [rows.guard_user(keys, user, now), *begun]
-        records = [self._to_event(event, seq, now) for seq, event in new]
+        records = [self._to_event(event, seq, now, user.incarnation) for seq, event in new]
         for record in records:
             put = rows.put_event(keys, record, user.incarnation)
             of_append: Item = {"write_id": self.write_id}
             of_append |= {REOPENS: True} if record.seq == head.last_seq + 1 and head.status != "open" else {}
             ops.append(Put(put.item | of_append, Expect.ABSENT))
+            if record.artifact_path is not None:
+                artifact = artifact_of(record, record.artifact_path, self.scope.session, iso(now))
+                ops.append(rows.put_artifact(keys, artifact))
         ops += self._id_rows(found, numbered)
         answer = self._answer(head, seqs, numbered)
         if new or not head.version:
@@ -267,14 +275,20 @@ class Append:
             reason = "tokens"
         return compaction_job(self.scope, reason, None, self.job_id) if reason else None
 
-    def _to_event(self, event: NewEvent, seq: int, now: datetime) -> Event:
+    def _to_event(self, event: NewEvent, seq: int, now: datetime, incarnation: int) -> Event:
+        content, path = shaped(event.content, self.shapes), None
+        if uploaded_text(content):
+            scope = self.scope
+            path = artifact_path(scope.tenant.id, scope.user, scope.session, incarnation, seq)
+            content = with_notes(content, event.event_type, path)
         return Event(
             seq=seq,
             event_type=event.event_type,
-            content=shaped(event.content, self.shapes),
+            content=content,
             original_tokens=0
             if event.event_type is EventType.NEUTRAL
-            else event_tokens(event.content, event.event_data, count=self.scope.count),
+            else event_tokens(content, event.event_data, count=self.scope.count),
+            artifact_path=path,
             created_at=_said_at(event.created_at, now),
             client_id=event.client_id,
             name=event.name,

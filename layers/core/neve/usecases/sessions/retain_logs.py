@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,7 +15,7 @@ from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.memories.text import fingerprint
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import Event
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
@@ -28,7 +28,7 @@ from neve.store.keys import TENANTS, SessionKeys, archives_until
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
-from neve.usecases.compact.artifacts import path_of
+from neve.usecases.compact.artifacts import artifacts_of
 from neve.usecases.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.images.shown_images import ShownImages
 from neve.usecases.indexing.write_without import Versions, write_without
@@ -294,13 +294,6 @@ class _Removal:
             ops.append(Delete(keys.tokens_of(event_id(keys.session, seq))))
         thought = rows.read_session(found[keys.session_head]).thinking if keys.session_head in found else ()
         ops += [Delete(keys.thinking(seq)) for seq in seqs if seq in thought]
-        ops += [Delete(keys.document(path)) for path in _artifacts(self.scope, head.incarnation, expired.events)]
+        ops += [Delete(keys.document(path)) for path in artifacts_of(self.scope, head.incarnation, expired.events)]
         ops += [Check(place, Version(version)) for place, version in self.beside.items()]
         table.write(ops)
-
-
-def _artifacts(scope: SessionScope, incarnation: int, events: Iterable[Event]) -> Iterator[str]:
-    """Where the outputs of tools were put away, or are about to be: the row may not say so yet."""
-    for event in events:
-        if event.artifact_path is not None or event.event_type is EventType.TOOL_RESULT:
-            yield event.artifact_path or path_of(scope, incarnation, event.seq)

@@ -1,4 +1,4 @@
-"""E2: the log of a session, and uploads of images."""
+"""E2: the log of a session, and uploads of images and long texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import BoundaryKind, EventImageType, EventOrder, ImageType, Queued, ThinkingType
+from neve.http.schemas.enums import BoundaryKind, EventImageType, EventOrder, Queued, ThinkingType, UploadType
 from neve.http.schemas.fields import (
     Address,
     Filled,
@@ -41,6 +41,7 @@ from neve.http.schemas.fields import (
 )
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
+from neve.usecases.images.uploaded_texts import MAX_TEXT_BYTES
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.list_events import EventPage
 
@@ -50,6 +51,9 @@ EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"
 MAX_EVENTS = 48
 MAX_EVENT_BYTES = 256 * 1024
+LONG_TEXT = "send a longer text to createUpload, and append an event whose text block names its upload_id"
+MAX_TEXTS = 4
+"""Texts by upload in one append (*chosen*: read and screened within the function's 28 s)."""
 MAX_EVENT_IMAGES, MAX_IMAGES = 20, 48
 """Of an event (*chosen*: with 5 MiB of base64 each, an export holds one event in 100 MB), and of all of one append:
 four calls to the object store for each, one after the other, have to end within the function's 28 s."""
@@ -58,6 +62,21 @@ four calls to the object store for each, one after the other, have to end within
 class TextBlock(Body):
     type: Literal["text"]
     text: str = Field(min_length=1)
+
+
+class EventTextBlock(Body):
+    """A text by exactly one of `text`, `upload_id`. What was uploaded is read below `/artifacts/`, and the log, prompts
+    and the observer hold a line that says where."""
+
+    type: Literal["text"]
+    text: Annotated[str, Field(min_length=1)] | None = None
+    upload_id: Identifier | None = Field(default=None, description="From `createUpload`, of `text/plain`.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> EventTextBlock:
+        if (self.text is None) == (self.upload_id is None):
+            raise ValueError("must have exactly one of text, upload_id")
+        return self
 
 
 class ImageBlock(Body):
@@ -109,9 +128,15 @@ def _images_in(blocks: Sequence[BaseModel]) -> int:
     return sum(isinstance(block, ImageBlock) for block in blocks)
 
 
+def _texts_in(blocks: Sequence[BaseModel]) -> int:
+    return sum(isinstance(block, EventTextBlock) and block.upload_id is not None for block in blocks)
+
+
 def _few_images(blocks: list[B]) -> list[B]:
     if _images_in(blocks) > MAX_EVENT_IMAGES:
         raise ValueError(f"must have at most {MAX_EVENT_IMAGES} images")
+    if _texts_in(blocks) > 1:
+        raise ValueError("must have at most one text by upload_id")
     return blocks
 
 
@@ -119,6 +144,10 @@ _CONTENT = Discriminator(_shape, custom_error_type="content", custom_error_messa
 AnsweredBlock = Annotated[TextBlock | ImageBlock | ThinkingBlock, Field(discriminator="type")]
 Blocks = Annotated[list[Block], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
 MessageContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
+EventBlock = Annotated[EventTextBlock | ImageBlock, Field(discriminator="type")]
+_EventBlocks = Annotated[list[EventBlock], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
+SaidContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | _EventBlocks, _CONTENT]
+ReturnedContent = Annotated[Annotated[str, Tag("text")] | _EventBlocks, _CONTENT]
 Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
 """What a tool was given or returned may be empty; what somebody said may not."""
 _AnsweredBlocks = Annotated[list[AnsweredBlock], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
@@ -168,7 +197,7 @@ class _Event(Body):
 
 class MessageEvent(_Event):
     event_type: Literal["user_message"]
-    content: MessageContent
+    content: SaidContent
     event_data: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -201,7 +230,7 @@ class ToolCallEvent(_Event):
 
 class ToolResultEvent(_Event):
     event_type: Literal["tool_result"]
-    content: Shown
+    content: ReturnedContent
     event_data: ToolResultData
 
 
@@ -242,7 +271,7 @@ def check_event_size(event: Any, field: str) -> None:
     """``event``: as it was sent. Raises NeveError ``event_too_large`` (413), which names the ``field``."""
     size = len(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode())
     if size > MAX_EVENT_BYTES:
-        message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted"
+        message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted; {LONG_TEXT}"
         raise NeveError("event_too_large", f"{field} {message}.", errors=[FieldError(field, message)])
 
 
@@ -256,6 +285,9 @@ def _sizes(events: Any) -> Any:
 def _images(events: list[NewEventBody]) -> list[NewEventBody]:
     if sum(_images_in(event.content) for event in events if isinstance(event.content, list)) > MAX_IMAGES:
         raise ValueError(f"must have at most {MAX_IMAGES} images together")
+    texts = sum(_texts_in(event.content) for event in events if isinstance(event.content, list))
+    if texts > MAX_TEXTS or (texts and len(events) + texts > MAX_EVENTS):
+        raise ValueError(f"must have at most {MAX_TEXTS} texts by upload_id, and with them {MAX_EVENTS - texts} events")
     return events
 
 
@@ -343,7 +375,8 @@ class EventOut(View):
     event_type: str
     name: str | None
     content: str | list[dict[str, Any]] = Field(
-        description="Text, or blocks. Images that Neve holds are named by `upload_id`, which a new event may use again."
+        description="Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may"
+        " use again."
     )
     event_data: dict[str, Any] | None
     metadata: dict[str, str] | None
@@ -383,7 +416,7 @@ def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
     """As a new event may have it. No answer names a key of the object store; the last part of it is the upload's id."""
     if "object" not in block:
         return block
-    shown = {name: block[name] for name in ("type", "media_type")}
+    shown = {name: block[name] for name in ("type", "media_type", "text") if name in block}
     return shown | {"upload_id": image_name(block["object"])}
 
 
@@ -429,9 +462,12 @@ class EventsQuery(Parameters):
 
 
 class UploadBody(Body):
-    media_type: ImageType
+    media_type: UploadType
     size: int | None = Field(
-        default=None, ge=1, description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}; then signed."
+        default=None,
+        ge=1,
+        description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}, {MAX_TEXT_BYTES} of a text; then"
+        " signed.",
     )
 
     def wanted(self) -> tuple[str, int | None]:
@@ -499,11 +535,11 @@ CREATE_UPLOAD = Operation(
     path=UPLOADS,
     id="createUpload",
     tag="events",
-    summary="A pre-signed target for one image.",
+    summary="A pre-signed target for one image or one long text.",
     scope="chat",
     query=Nothing,
     body=UploadBody,
     responses={201: Response("Where to send the bytes.", UploadOut)},
-    codes=(*USER_WRITE, "image_too_large"),
+    codes=(*USER_WRITE, *TOO_LARGE),
     idempotent=True,
 )
