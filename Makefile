@@ -6,7 +6,6 @@
 # make peers   recalls beside searches of mem0
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
 # make sdk     builds, installs and imports the packages of the SDKs; their sizes and import times
-# make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
@@ -42,7 +41,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder late tokens servers pyright lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder tokens servers pyright lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -52,11 +51,11 @@ demo: .venv/run.stamp
 
 # Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/dev.stamp encoder late $(TESTS_NEED)
+test: .venv/dev.stamp encoder $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
-coverage: .venv/dev.stamp encoder late
+coverage: .venv/dev.stamp encoder
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
 # docs/simulation.md. WORKLOAD=chat|records|… (all of them by turns without it); SEED=n: that one, with its trace; ARGS=--shrink;
@@ -142,13 +141,6 @@ encoder: layers/encoder/model/model.onnx
 layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 	@echo "Fetching the sentence encoder (once) ..."
 	@$(BIN)/python layers/encoder/fetch.py && touch $@ || echo "Going on without it: recall will be by keyword only."
-
-# The late-interaction encoder (34 MB): only for tenants whose policy says `rerank: late`, who are ranked without it else.
-late: layers/late/model/model.onnx
-
-layers/late/model/model.onnx: layers/late/fetch.py | .venv/run.stamp
-	@echo "Fetching the late-interaction encoder (once) ..."
-	@$(BIN)/python layers/late/fetch.py && touch $@ || echo "Going on without it: 'rerank: late' will rank as 'linear'."
 
 # OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
 tokens: .venv/run.stamp

@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 from local.controls.fixture_embedder import FixtureEmbedder
-from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
 from local.engine.file_objects import FileObjects
@@ -22,7 +21,6 @@ from local.template import ROOT, Template
 from local.workers.failure_log import report_dead_letters
 from neve.adapters.clock import SystemClock, SystemIds
 from neve.adapters.embedders.bge_small import BgeSmall
-from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
@@ -32,12 +30,11 @@ from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
-from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.models import Embedder
 from neve.readable_table import ReadableTable
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
-LATE = ROOT / "layers" / "late"
 TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 
@@ -71,7 +68,6 @@ class EmbeddedPorts:
         )
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
-        self.token_encoder = make_token_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
@@ -127,13 +123,6 @@ def make_embedder(name: str) -> Embedder:
     if name == "fixture":
         return FixtureEmbedder()
     return BgeSmall(ENCODER)
-
-
-def make_token_encoder(embedder: str) -> TokenEncoder | None:
-    """The one beside an embedder. Nothing is loaded until a tenant's policy asks for it."""
-    if embedder == "none":
-        return None
-    return FixtureTokenEncoder() if embedder == "fixture" else LateInteraction(LATE)
 
 
 def make_observer(anthropic_key: str | None) -> Observer:

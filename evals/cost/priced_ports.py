@@ -207,7 +207,6 @@ class PricedPorts:
         self.caches = Caches(self.clock.now)
         self.observer = engines.observer
         self.embedder = engines.embedder
-        self.token_encoder = engines.token_encoder
         self.table = PricedTable(engines.table, self.bill)
         self.queue = PricedQueue(engines.queue, self.bill, fifo)
         self.search = Priced(engines.search, self.bill, WAIT_MS["search"], SEARCHES)

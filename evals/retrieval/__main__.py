@@ -27,7 +27,7 @@ from evals.progress import tracked
 from evals.retrieval.baseline import PlainBm25
 from evals.retrieval.chats import Chat, NoSuchData, by_user, existing
 from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
-from evals.retrieval.playing import DEPTH, System, ask, digest, encode, named, send, settle
+from evals.retrieval.playing import DEPTH, System, ask, digest, named, send, settle
 from evals.retrieval.report import behind, console_table, write_markdown, write_ways
 from evals.retrieval.scoring import Judged, Ranking, intervals, judge, means
 from evals.retrieval.sets import SETS, load_sets
@@ -187,8 +187,6 @@ def _measure(
 ) -> tuple[Run, dict[str, Any]]:
     health = client.expect(200, "GET", "/v1/health")
     _play(client, chats, folder / SENT)
-    if any(system.late for system in systems):
-        encode(client)
     run = Run()
     asked = [(chat, question) for chat in chats for question in chat.questions]
     for chat, question in tracked("asking", asked):

@@ -41,8 +41,7 @@ from neve.usecases.recall.stages.rerank import considered
 from neve.usecases.recall.time_budget import TimeBudget
 
 Matrix = NDArray[np.float64]
-NAMES = tuple(name for name, weight in LINEAR._asdict().items() if weight)
-"""A candidate of RRF has no late-interaction score."""
+NAMES = LINEAR._fields
 L2 = 30.0
 STEPS, RATE = 400, 0.05
 PATIENT_MS = 60_000

@@ -36,11 +36,6 @@ class System:
     memories: bool
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def late(self) -> bool:
-        """Whether it weighs token vectors."""
-        return self.fields.get("rerank") == "late"
-
     def held_out(self, chat_set: str) -> bool:
         return not self.memories or set_and_way(chat_set)[0] not in OF_THE_OBSERVER
 
@@ -57,8 +52,6 @@ SYSTEMS = (
     System("memory", memories=True, fields=_MEMORIES),
     System("both RRF", memories=True, fields=_BOTH | {"rerank": "off"}),
     System("both", memories=True, fields=_BOTH),
-    System("event late", memories=False, fields=_UTTERANCES | {"rerank": "late"}),
-    System("both late", memories=True, fields=_BOTH | {"rerank": "late"}),
     System("prompt", memories=True),
 )
 """``event`` and ``both`` with the rerank stage, as the policy has it. ``prompt``: the defaults of every message."""
@@ -118,20 +111,6 @@ def _observe(client: ApiClient, path: str) -> str:
     if reply.status not in (200, 202):
         raise ApiError("POST", path, reply)
     return str(reply.json()["id"])
-
-
-def encode(client: ApiClient) -> None:
-    """Have everything encoded token by token, and leave the policy as it was: a folder that is kept is measured with it
-    by the next run. Raises TimeoutError."""
-    end = time.monotonic() + SETTLE_S
-    before = client.expect(200, "GET", "/v1/policy")["policy"]
-    client.expect(200, "PUT", "/v1/policy", before | {"rerank": "late"})
-    try:
-        job = client.call("POST", "/v1/admin/embeddings/drain", {"wait_s": 1}).json()["id"]
-        while client.expect(200, "GET", f"/v1/admin/jobs/{job}")["status"] == "running":
-            _wait(end, f"job {job}", 1.0)
-    finally:
-        client.expect(200, "PUT", "/v1/policy", before)
 
 
 def _wait(end: float, what: str, pause_s: float = 0.05) -> None:

@@ -25,7 +25,7 @@ router.on(t.LIST_TOOLS)(lambda call: Answer(body=t.ToolsView.of(call.query.versi
 
 
 def _ready(call: Call[Any, Any]) -> float | None:
-    return wiring.ready(call.ports, late=call.user.policy.rerank == "late")
+    return wiring.ready(call.ports)
 
 
 def _search(call: Call[Any, Any]) -> Answer:

@@ -20,7 +20,7 @@ from local.http.message import Request, Response
 from local.template import Template
 from local.workers.worker_events import queue_event
 
-MOUNTED = {"NEVE_ENCODER_DIR": "encoder", "NEVE_LATE_DIR": "late", "NEVE_BPE_DIR": "tokens/bpe"}
+MOUNTED = {"NEVE_ENCODER_DIR": "encoder", "NEVE_BPE_DIR": "tokens/bpe"}
 """Variables that name a folder of a layer, and which: under /opt on Lambda."""
 
 

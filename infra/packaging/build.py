@@ -45,14 +45,11 @@ def build_layer(layer: Layer, target: Target, folder: Path) -> None:
     """Fills ``folder``, which becomes /opt. What was there is removed. Raises CannotBuild."""
     shutil.rmtree(folder, ignore_errors=True)
     packages = folder / "python"
-    if layer.packages:
-        packages.mkdir(parents=True)
-        install(layer.lock, target, packages)
+    packages.mkdir(parents=True)
+    install(layer.lock, target, packages)
     _fetch(layer)
     for place, source in layer.content.items():
         _copy(ROOT / source, folder / place)
-    if not layer.packages:
-        return
     _strip(packages, layer.dropped)
     if compile_packages(packages, target.python):
         (folder / compiled_mark(layer.name)).write_text(f"{target.python}\n", encoding="ascii")

@@ -20,14 +20,13 @@ NUMBERS_OF = ("us",)
 class Layer:
     """``logical_id`` in template.yaml. ``content``: folders and files of the repository by their place in the layer,
     which is under /opt on Lambda. ``fetch``: the script that downloads part of the content. ``dropped``: folders of
-    installed packages that nothing here imports, under ``python/``. ``packages``: whether it has any of its own."""
+    installed packages that nothing here imports, under ``python/``."""
 
     name: str
     logical_id: str
     content: Mapping[str, str]
     fetch: str | None = None
     dropped: tuple[str, ...] = ()
-    packages: bool = True
 
     @property
     def lock(self) -> Path:
@@ -51,13 +50,6 @@ LAYERS: Mapping[str, Layer] = {
                 *("onnxruntime/backend", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
                 "numpy/f2py",
             ),
-        ),
-        Layer(
-            "late",
-            "LateLayer",
-            {"late/model": "layers/late/model", "late/basis.bin": "layers/late/basis.bin"},
-            fetch="layers/late/fetch.py",
-            packages=False,
         ),
     )
 }

@@ -11,7 +11,6 @@ from local.controls.faults import (
     FaultyQueue,
     FaultySearch,
     FaultyTable,
-    FaultyTokenEncoder,
 )
 from local.controls.holds import Holds
 from local.controls.virtual_time import VirtualClock, VirtualTasks
@@ -51,7 +50,6 @@ class ControlledPorts:
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
-        self.token_encoder = inner.token_encoder and FaultyTokenEncoder(inner.token_encoder, faults)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
 
     @property

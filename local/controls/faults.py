@@ -16,14 +16,14 @@ from local.functions import current_function
 from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
-from neve.ports.models import Calibration, Embedder, TokenEncoder
+from neve.ports.models import Calibration, Embedder
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.ports.queue import Message, Queue, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Index, Item, Key, Page, Put, Table, WriteOp
 from neve.wiring import Loads
 
-TARGETS = ("embed", "late", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
+TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 
 
 class BadFault(ValueError):
@@ -296,31 +296,6 @@ class FaultyEmbedder:
 
     def _strike(self, texts: Sequence[str]) -> None:
         _strike_encoder(self._faults, "embed", texts)
-
-
-class FaultyTokenEncoder:
-    """As the embedder, without a log of its calls."""
-
-    def __init__(self, inner: TokenEncoder, faults: Faults) -> None:
-        self._inner, self._faults = inner, faults
-
-    @property
-    def model(self) -> str:
-        return self._inner.model
-
-    def load(self) -> bool:
-        return isinstance(self._inner, Loads) and self._inner.load()
-
-    def encode_query(self, text: str) -> bytes:
-        _strike_encoder(self._faults, "late", [text])
-        return self._inner.encode_query(text)
-
-    def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        _strike_encoder(self._faults, "late", texts)
-        return self._inner.encode_passages(texts)
-
-    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
-        return self._inner.similarities(query, messages)
 
 
 def _strike_encoder(faults: Faults, target: str, texts: Sequence[str]) -> None:

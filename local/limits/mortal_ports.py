@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from neve.domain.tokens import Counter, CounterName
     from neve.observing import Observer
     from neve.ports.engines import Ports
-    from neve.ports.models import Embedder, TokenEncoder
+    from neve.ports.models import Embedder
     from neve.ports.objects import ObjectStore
     from neve.ports.queue import Queue
     from neve.ports.runtime import Clock, Ids, Tasks
@@ -66,11 +66,6 @@ class MortalPorts:
     def embedder(self) -> Embedder:
         live()
         return self._inner.embedder
-
-    @property
-    def token_encoder(self) -> TokenEncoder | None:
-        live()
-        return self._inner.token_encoder
 
     @property
     def observer(self) -> Observer:

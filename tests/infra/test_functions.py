@@ -226,7 +226,6 @@ def test_a_function_that_is_told_where_a_layer_is_has_it(name: str) -> None:
     needs |= {"Tokens"} if variable("bpe_dir") in variables else set()
     needs |= {"Search"} if variable("search_endpoint") in variables else set()
     needs |= {"Encoder"} if variable("encoder_dir") in variables and name != "admin" else set()
-    needs |= {"Late"} if variable("late_dir") in variables else set()
     needs |= {"Llm"} if variable("anthropic_secret") in variables else set()
     assert layers == needs
 
@@ -237,5 +236,3 @@ def test_a_layer_is_where_its_variable_says() -> None:
     assert Path(variables[variable("bpe_dir")]) in places
     encoder = Path(functions()["embed"][1]["Environment"]["Variables"][variable("encoder_dir")])
     assert {encoder / "model", encoder / "calibration.json"} <= places
-    late = Path(functions()["embed"][1]["Environment"]["Variables"][variable("late_dir")])
-    assert {late / "model", late / "basis.bin"} <= places

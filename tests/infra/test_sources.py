@@ -224,7 +224,6 @@ def test_what_the_outbox_works_on_gets_through() -> None:
     assert passes(None, {"type": "session"})
     assert passes(None, {"type": "usage", "model_calls": 1})
     assert passes({"type": "usage"}, {"type": "usage", "model_calls": 1})
-    assert passes({"type": "tenant", "policy": "{}"}, {"type": "tenant", "policy": '{"rerank": "late"}'})
 
 
 def test_what_it_would_only_pass_over_does_not() -> None:
@@ -240,18 +239,15 @@ def test_what_it_would_only_pass_over_does_not() -> None:
         "idempotency",
         "pack",
         "vector",
-        "tokens",
-        "late",
         "user",
     )
-    for kind in (*of_users, "late_users", "api_key"):
+    for kind in (*of_users, "tenant", "api_key"):
         row = {"type": kind, "expires_at": 1_800_000_000}
         assert not passes(None, row)
         assert not passes(row, row)
         assert not passes(row, None)
     assert not passes({"type": "recall"}, None), "an old ledger row that ends says nothing"
     assert not passes({"type": "event"}, None)
-    assert not passes(None, {"type": "tenant"}), "a new one has nothing to be encoded"
 
 
 def test_the_types_named_here_are_those_that_the_code_asks_for() -> None:

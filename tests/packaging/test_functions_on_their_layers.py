@@ -70,10 +70,6 @@ EMBEDDED = """[
     ports.embedder.calibration.random_median,
     ports.embedder.calibration.paraphrase_median,
 ]"""
-ENCODED = """ports.token_encoder.similarities(
-    ports.token_encoder.encode_query("Who has the telescope?"),
-    [[codes] for codes in ports.token_encoder.encode_passages(["Ann has the telescope.", "It rained all day."])],
-)"""
 COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
 CLIENT = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
@@ -117,7 +113,6 @@ def questions(function: DeployedFunction, sandbox: Sandbox) -> dict[str, Questio
     mounted = {name: str(sandbox.opt / place) for name, place in MOUNTED.items()}
     asked = {
         "encoder": of_ports(EMBEDDED, {"NEVE_ENCODER_DIR": mounted["NEVE_ENCODER_DIR"]}),
-        "late": of_ports(ENCODED, {"NEVE_LATE_DIR": mounted["NEVE_LATE_DIR"]}),
         "tokens": of_ports(COUNTED, {"NEVE_BPE_DIR": mounted["NEVE_BPE_DIR"]}),
         "llm": (CLIENT, REGION),
     }
@@ -144,7 +139,7 @@ def with_layer(layer: str) -> list[str]:
 
 
 def test_every_layer_is_under_a_function() -> None:
-    assert all(map(with_layer, ("core", "search", "llm", "tokens", "encoder", "late")))
+    assert all(map(with_layer, ("core", "search", "llm", "tokens", "encoder")))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -167,12 +162,6 @@ def test_the_encoder_embeds(loaded: Callable[[str], Loaded], name: str) -> None:
     size, random, paraphrase = loaded(name).answer("encoder")
     assert size == 384 * 4
     assert 0 < random < paraphrase < 1
-
-
-@pytest.mark.parametrize("name", with_layer("late"))
-def test_the_token_encoder_encodes(loaded: Callable[[str], Loaded], name: str) -> None:
-    answer, other = loaded(name).answer("late")
-    assert answer > other > 0
 
 
 @pytest.mark.parametrize("name", with_layer("tokens"))

@@ -54,17 +54,14 @@ def installed(layer: Path) -> dict[NormalizedName, str]:
     return found
 
 
-WITH_PACKAGES = [name for name, layer in LAYERS.items() if layer.packages]
-
-
-@pytest.mark.parametrize("name", WITH_PACKAGES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_layer_holds_its_lock_and_no_more(lambda_layers: Layers, name: str) -> None:
     wanted = {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in locked(LAYERS[name].lock)}
     assert wanted
     assert installed(lambda_layers[name]) == wanted
 
 
-@pytest.mark.parametrize("name", [*WITH_PACKAGES, "runtime"])
+@pytest.mark.parametrize("name", [*LAYERS, "runtime"])
 def test_layer_runs_the_versions_that_the_tests_run(name: str) -> None:
     """Whatever the markers say: who asks for a package differs, its version does not."""
     everywhere = {version(r) for lock in ("run.txt", "dev.txt") for r in locked(ROOT / "requirements" / lock)}
@@ -112,12 +109,13 @@ def test_nothing_that_never_runs_is_in_a_layer(lambda_layers: Layers, name: str)
     assert names & {"tests", "bin", ".lock", *ONLY_ABOUT_THE_INSTALL} == set()
     assert list(layer.rglob("*.pyi")) == []
     assert [path for path in layer.rglob("*") if path.is_symlink()] == []
-    packages = {"python"} if name in WITH_PACKAGES else set()
-    assert {path.name for path in layer.iterdir()} == packages | {place.split("/")[0] for place in LAYERS[name].content}
+    assert {path.name for path in layer.iterdir()} == {"python"} | {
+        place.split("/")[0] for place in LAYERS[name].content
+    }
 
 
 @pytest.mark.skipif(find_interpreter(LAMBDA.python) is None, reason="no CPython of Lambda's version is here")
-@pytest.mark.parametrize("name", WITH_PACKAGES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_every_source_is_compiled_for_lambdas_python_and_never_looked_at(lambda_layers: Layers, name: str) -> None:
     """A compiled file begins with the version's number and with flags: 1 is by hash, without a check of the source."""
     packages = lambda_layers[name] / "python"

@@ -13,7 +13,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
 from neve.usecases.export import export_user
-from neve.usecases.indexing.drain_embeddings import KIND, drain_embeddings, read_drain
+from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.observe.request_observation import request_observation
@@ -206,8 +206,6 @@ class Run:
                     for item in cloud.table.rows.values()
                 ):
                     requeue_all(ports, WhoseRows(tenant), unlimited())
-                if any(item["type"] == "late" and not item["done"] for item in cloud.table.rows.values()):
-                    drain_embeddings(tenant_scope(ports, tenant), None, 0.0)
             for item in list(cloud.table.rows.values()):
                 if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
                     read_drain(tenant_scope(ports, item["pk"].split("#")[1]), f"job_{item['sk']}")

@@ -50,7 +50,7 @@ LIST = (
     "image erased by a retraction",
     *("long text", "long text of no document"),
     *("export withdrawn", "export taken up again", "export loaded", "export gone", "model locked"),
-    *("encoded", "encoder down", "policy became late", "event removed"),
+    "event removed",
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
@@ -237,9 +237,6 @@ def happened(run: Run) -> Counter[str]:
     seen["image refused"] = sum(did.code in NOT_IMAGES for did in run.history.of("append"))
     seen["upload without its image"] = sum(did.code == "upload_not_found" for did in run.history.of("append"))
     seen["event removed"] = sum(rows.read_epoch(new).removed_to > 0 for _, new in of_kind(run, "epoch"))
-    seen["encoded"] = sum(1 for _ in of_kind(run, "tokens"))
-    seen["encoder down"] = run.cloud.chaos.struck["encode_down"]
-    seen["policy became late"] = sum(1 for old, new in of_kind(run, "late_users") if not new["done"])
     seen["model locked"] = run.cloud.chaos.struck["model_locked"]
     seen["key revoked"] = sum(did.ok for did in run.history.of("revoke"))
     seen += _of_compactions(run)

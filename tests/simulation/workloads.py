@@ -581,35 +581,6 @@ REFUSED = replace(
 """A model that takes no request for a while, whatever is in it, beside retractions, compactions, ends and nights."""
 
 
-def _late_by_now(random: Random) -> Policy:
-    return _roomy(random).model_copy(update={"rerank": random.choice(("late", "linear"))})
-
-
-LATE = Workload(
-    "late",
-    {
-        "append": 8,
-        "tell": 2,
-        "create": 4,
-        "update": 3,
-        "delete": 2,
-        "retract": 3,
-        "observe": 2,
-        "recall": 3,
-        "end": 1,
-        "list": 1,
-    },
-    _late_by_now,
-    clients=(2, 3),
-    steps=(6, 12),
-    tenants=("t1",),
-    users=("u1", "u2"),
-    temper=replace(EXPORTS.temper, often={"encode_fails": 0.1, "encode_down": 0.05}, encodes=True),
-    more=(operators.rank_late, operators.erase_somebody, operators.drain),
-)
-"""Token vectors of what is said, noted, changed, deleted and erased, while the policy becomes late."""
-
-
 def _soon_over(random: Random) -> Policy:
     return _narrow(random).model_copy(update={"retention_days": random.choice((1, 10))})
 
@@ -648,7 +619,7 @@ RETAINED = Workload(
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED, LOOPS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -657,7 +628,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, LATE, RETAINED, CORRECTED, EVOLVED, LOOPS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from local.controls.call_log import CallLog
-from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable, FaultyTokenEncoder
+from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.virtual_time import VirtualClock, VirtualTasks
 from local.engine.file_objects import FileObjects
@@ -27,7 +27,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.models import Embedder
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchIndex
 from neve.scope import SessionScope, Tenant, TenantScope, UserScope
@@ -37,7 +37,7 @@ from neve.store.stream_records import read_change
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.by_kind import Failures, IndexMessage
-from neve.usecases.indexing.embed_rows import ROWS, embed_rows
+from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.recall.answer import RecallAnswer
@@ -73,7 +73,6 @@ class RecallWorld:
     clock: Clock
     calls: CallLog
     inner_embedder: Embedder
-    inner_tokens: TokenEncoder | None = None
     queue: ListQueue = field(default_factory=ListQueue)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
@@ -96,10 +95,6 @@ class RecallWorld:
     @property
     def embedder(self) -> Embedder:
         return FaultyEmbedder(self.inner_embedder, self.faults, self.calls)
-
-    @property
-    def token_encoder(self) -> TokenEncoder | None:
-        return self.inner_tokens and FaultyTokenEncoder(self.inner_tokens, self.faults)
 
     @property
     def observer(self) -> Observer:
@@ -184,8 +179,7 @@ class RecallWorld:
 
     def embed(self, messages: Sequence[Message]) -> Failures:
         """Words, then vectors: of these messages, and of what became of them on the way."""
-        messages = sorted(messages, key=lambda message: message.body["kind"] not in ROWS)
-        failures = self.words([message for message in messages if message.body["kind"] in ROWS])
+        failures = self.words(messages)
         bodies = [message.body for message in messages]
         later = [message for message in self.taken(QueueName.EMBED) if message.body not in bodies]
         return failures | embed_rows(self, delivered([*messages, *later]))

@@ -13,7 +13,7 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
-from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.models import Embedder
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue, QueueName
 from neve.ports.search import IndexModel, SearchIndex
@@ -99,15 +99,6 @@ class AwsPorts:
         from neve.adapters.embedders.bge_small import BgeSmall
 
         return BgeSmall(needed(self._settings.encoder_dir, "encoder_dir"))
-
-    @cached_property
-    def token_encoder(self) -> TokenEncoder | None:
-        """Its files are read when the first tenant asks for them."""
-        if self._settings.late_dir is None:
-            return None
-        from neve.adapters.embedders.late_interaction import LateInteraction
-
-        return LateInteraction(self._settings.late_dir)
 
     @cached_property
     def observer(self) -> Observer:

@@ -23,7 +23,7 @@ class SettingsError(RuntimeError):
 class Settings(BaseModel):
     """A field ``table`` is read from ``NEVE_TABLE``. An empty variable counts as not set.
 
-    ``encoder_dir``, ``late_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of
+    ``encoder_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of
     the secret with the API key, never the key. ``embedder`` and ``observer`` choose an engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,7 +43,6 @@ class Settings(BaseModel):
     observer: Literal["anthropic", "extractive"] = "extractive"
     anthropic_secret: str | None = None
     encoder_dir: Path | None = None
-    late_dir: Path | None = None
     bpe_dir: Path | None = None
 
     @classmethod

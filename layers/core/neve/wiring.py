@@ -67,17 +67,14 @@ def prepare() -> Callable[[], Ports]:
     return ports
 
 
-def ready(engines: Ports, *, late: bool = False) -> float | None:
+def ready(engines: Ports) -> float | None:
     """Wait until the process can work at full speed; a call's own budget starts behind this. How many milliseconds the
-    start of the process has cost, for its first call; None for every other. ``late``: whether the call needs the token
-    encoder too, which no other call waits for. Never raises."""
+    start of the process has cost, for its first call; None for every other. Never raises."""
     began = time.perf_counter()
     try:
         waited = _load_encoder(engines)
-        if late and isinstance(engines.token_encoder, Loads):
-            waited = engines.token_encoder.load() or waited
     except EmbeddingUnavailable:
-        return None  # the vector leg says so, or the rerank stage
+        return None  # the vector leg says so
     waited_ms = (time.perf_counter() - began) * 1000
     if _cold_start_ms:
         return _cold_start_ms.pop() + waited_ms

@@ -327,8 +327,6 @@ class ComponentsView(TypedDict):
     shown_rrf: NotRequired[float]
     """Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg
     found another one."""
-    late: NotRequired[float]
-    """MaxSim of the query's and the item's token vectors, where it was weighed."""
     quoted: NotRequired[float]
     """For having the words that a message quotes, in their order."""
     corrects: NotRequired[float]
@@ -622,15 +620,13 @@ EmbedderState: TypeAlias = "Literal['ready', 'loading', 'unavailable', 'off']"
 
 
 class EmbeddingsOut(TypedDict):
-    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included; `encoded` the
-    memories and messages with token vectors, for `rerank: late`."""
+    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included."""
 
     pending: int
     ready: int
     failed: int
     skipped: int
     vectors: int
-    encoded: int
 
 
 class EndBody(TypedDict):
@@ -1618,9 +1614,6 @@ class PolicyOut(TypedDict):
     """Every number after defaults and ratios of `window`."""
     rev: int
     """For `If-Match`."""
-    encoding_users: NotRequired[int]
-    """With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000, and one more
-    while they are still to be looked for."""
 
 
 Priority: TypeAlias = "Literal['high', 'medium', 'low']"
@@ -1853,7 +1846,7 @@ class RecallBody(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's. `late` needs what a policy of it encodes."""
+    """Who orders the hits; default the policy's."""
     debug: NotRequired[bool]
     session_id: NotRequired[str]
     """Where the message was said: what this session's pack holds is not repeated."""
@@ -1893,7 +1886,7 @@ class RecallOptions(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's. `late` needs what a policy of it encodes."""
+    """Who orders the hits; default the policy's."""
     debug: NotRequired[bool]
 
 
@@ -2068,7 +2061,7 @@ class ReportedUsageOut(TypedDict):
     """The session's sums, with this report."""
 
 
-Rerank: TypeAlias = "Literal['off', 'linear', 'late']"
+Rerank: TypeAlias = "Literal['off', 'linear']"
 
 
 class RestoreBody(TypedDict):
@@ -2132,7 +2125,7 @@ class SearchBody(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's. `late` needs what a policy of it encodes."""
+    """Who orders the hits; default the policy's."""
     debug: NotRequired[bool]
 
 
@@ -2486,8 +2479,8 @@ TroubleKind: TypeAlias = "Literal['failing', 'full', 'damaged']"
 
 class TroubleOut(TypedDict):
     what: str
-    """A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`, `late`), the `observer`, the
-    `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`)."""
+    """A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`, the `workers`
+    (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`)."""
     kind: TroubleKind
     reason: str
     since: str
@@ -2590,8 +2583,6 @@ class UsageOut(TypedDict):
     """Texts that were sent to the embedder."""
     reused_vectors: int
     """Texts whose vector was there already."""
-    encoded_texts: int
-    """Texts that were encoded token by token, for `rerank: late`."""
     model_calls: int
     model_input_tokens: int
     model_output_tokens: int

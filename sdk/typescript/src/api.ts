@@ -1341,8 +1341,6 @@ export interface components {
             final: number;
             importance: number;
             kind: number;
-            /** @description MaxSim of the query's and the item's token vectors, where it was weighed. */
-            late?: number;
             /** @description Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a hundredth of the memory's own. */
             lent?: number;
             /** @description Product of the three, at most 1.35. */
@@ -1648,12 +1646,8 @@ export interface components {
         };
         /** @enum {string} */
         EmbedderState: "ready" | "loading" | "unavailable" | "off";
-        /**
-         * @description Memories by embedding state; `vectors` are the stored (text, model) pairs, events included; `encoded` the
-         *     memories and messages with token vectors, for `rerank: late`.
-         */
+        /** @description Memories by embedding state; `vectors` are the stored (text, model) pairs, events included. */
         EmbeddingsOut: {
-            encoded: number;
             failed: number;
             pending: number;
             ready: number;
@@ -2689,8 +2683,6 @@ export interface components {
         };
         PolicyChange: components["schemas"]["Policy"];
         PolicyOut: {
-            /** @description With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000, and one more while they are still to be looked for. */
-            encoding_users?: number;
             /** @description Every number after defaults and ratios of `window`. */
             in_force: {
                 [key: string]: unknown;
@@ -2925,7 +2917,7 @@ export interface components {
             query: string;
             /** @description What is compared by meaning; default `query`. */
             question?: string;
-            /** @description Who orders the hits; default the policy's. `late` needs what a policy of it encodes. */
+            /** @description Who orders the hits; default the policy's. */
             rerank?: components["schemas"]["Rerank"];
             /**
              * @description `session` needs a session_id; `global` is all outside it.
@@ -3144,7 +3136,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        Rerank: "off" | "linear" | "late";
+        Rerank: "off" | "linear";
         RestoreBody: {
             /** @description As which the document is to be again. */
             rev: number;
@@ -3196,7 +3188,7 @@ export interface components {
             query: string;
             /** @description What is compared by meaning; default `query`. */
             question?: string;
-            /** @description Who orders the hits; default the policy's. `late` needs what a policy of it encodes. */
+            /** @description Who orders the hits; default the policy's. */
             rerank?: components["schemas"]["Rerank"];
             /**
              * @description `session` needs a session_id; `global` is all outside it.
@@ -3579,7 +3571,7 @@ export interface components {
              * @description RFC 3339 with an offset; kept in UTC with milliseconds.
              */
             since: string;
-            /** @description A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`, `late`), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
+            /** @description A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
             what: string;
         };
         /** @enum {string} */
@@ -3678,8 +3670,6 @@ export interface components {
         UsageOut: {
             /** @description Texts that were sent to the embedder. */
             embedded_texts: number;
-            /** @description Texts that were encoded token by token, for `rerank: late`. */
-            encoded_texts: number;
             model_calls: number;
             model_input_tokens: number;
             model_output_tokens: number;

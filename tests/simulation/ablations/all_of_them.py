@@ -40,7 +40,7 @@ from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import replace_rows
 from neve.usecases.retract import replace_derived
 from neve.usecases.sessions import append_events, retain_logs
-from tests.simulation.ablations import encoding, export, filing, recall
+from tests.simulation.ablations import export, filing, recall
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
     AnyVersion,
@@ -587,27 +587,6 @@ ABLATIONS = _by_name(
             "refused",
             300,
             ends_what_a_model_refuses,
-        ),
-        Ablation(
-            "missed encodings",
-            "going through what a user has once more, when something could not be encoded",
-            "late",
-            60,
-            encoding.forgets_what_could_not_be_encoded,
-        ),
-        Ablation(
-            "late users",
-            "telling users to encode what they have when their policy becomes late",
-            "late",
-            60,
-            encoding.tells_nobody,
-        ),
-        Ablation(
-            "deleted token vectors",
-            "taking the token vectors away with their memory",
-            "late",
-            60,
-            encoding.leaves_them_behind,
         ),
         Ablation(
             "removed neighbours",

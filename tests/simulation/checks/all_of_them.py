@@ -30,7 +30,6 @@ from tests.simulation.checks.knowledge import (
     privacy,
     retention,
     retractions,
-    token_vectors,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ INVARIANTS = (
     *images.INVARIANTS,
     *retractions.INVARIANTS,
     *exports.INVARIANTS,
-    *token_vectors.INVARIANTS,
     *retention.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,

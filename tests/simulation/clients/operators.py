@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from neve.domain.errors import NeveError
@@ -24,8 +23,6 @@ from neve.usecases.indexing.reindex import reindex
 from neve.usecases.tenants.keys.create_key import create_key
 from neve.usecases.tenants.keys.revoke_key import revoke_key
 from neve.usecases.tenants.policy_in_force import tenant_scope
-from neve.usecases.tenants.read_policy import read_policy
-from neve.usecases.tenants.write_policy import write_policy
 from tests.simulation.clients.history import Did
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.machine.ports import SimPorts, SimSearch
@@ -133,20 +130,6 @@ def drain(run: Run) -> None:
             environment.run(lambda ports, t=tenant, s=wait_s: drain_embeddings(tenant_scope(ports, t), None, s))  # type: ignore[misc]
         except FORESEEN as error:
             cloud.trace.add(cloud.scheduler.now_s, "drainer", type(error).__name__)
-
-
-def rank_late(run: Run) -> None:
-    """A tenant has its hits ranked by their tokens; now and then another policy, and this one again."""
-    cloud = run.cloud
-    environment, scope = Environment(cloud, "admin"), partial(tenant_scope, tenant_id=run.workload.tenants[0])
-    for rerank in cloud.random.choice((("late",), ("late", "linear", "late"))):
-        cloud.scheduler.pause(cloud.random.random() * max(5.0, 4 * cloud.settings.think_s))
-
-        def work(ports: SimPorts, rerank: str = rerank) -> int:
-            tenant = scope(ports)
-            return write_policy(tenant, read_policy(tenant).policy.model_copy(update={"rerank": rerank})).rev
-
-        _until_done(run, environment, work)
 
 
 def exchange_key(run: Run) -> None:

@@ -17,8 +17,8 @@ FAULTS = (
 """Refused: before the effect. Lost: after it, the caller is told that it failed. Repeated: the adapter has sent the
 transaction twice. Part: some messages of a call were sent. Twice: a message is in a queue two times. Again: a batch of
 the stream is read once more after it was handled. Stall: a process stands still, for up to 200 s. Where a workload asks
-for it, a batch of the stream is lost at once (``stream_gives_up``), the model takes no request, whatever is in it
-(``model_locked``), or the encoder of tokens fails (``encode_fails``, ``encode_down``)."""
+for it, a batch of the stream is lost at once (``stream_gives_up``), or the model takes no request, whatever is in
+it (``model_locked``)."""
 LAMBDA_S = 60.0
 STREAM_TRIES = (10, 10, 10, 3)
 """Ten as in template.yaml. That a batch fails ten times is too rare to be met in every few hundred runs."""
@@ -33,8 +33,7 @@ class Settings:
     one answer of the model takes. ``keyed``: how many appends carry client ids or a key. ``workers``: of each queue.
     ``sweep_s``: between two sweeps, until it is calm. ``sweepers``: how many may be under way at once, because a
     schedule starts one at least once. ``stream_tries``: of one batch, before it is given up. ``storm_s``: how long the
-    faults go on at most when the clients are done, while workers have something to do. ``encodes``: whether there is an
-    encoder of tokens."""
+    faults go on at most when the clients are done, while workers have something to do."""
 
     rates: dict[str, float]
     latency_s: float
@@ -52,7 +51,6 @@ class Settings:
     stream_tries: int
     sweepers: int
     storm_s: float
-    encodes: bool
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,6 @@ class Temper:
     sweepers: tuple[int, ...] = (1,)
     storm_s: tuple[float, ...] = (0.0, 60.0, 300.0)
     often: Mapping[str, float] = field(default_factory=dict)
-    encodes: bool = False
 
 
 def draw(random: Random, temper: Temper, without: frozenset[str] = frozenset()) -> Settings:
@@ -101,7 +98,6 @@ def draw(random: Random, temper: Temper, without: frozenset[str] = frozenset()) 
         stream_tries=random.choice(STREAM_TRIES),
         sweepers=random.choice(temper.sweepers),
         storm_s=random.choice(temper.storm_s),
-        encodes=temper.encodes,
     )
 
 

@@ -13,7 +13,6 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
 from neve.domain.tokens import Counter, CounterName, estimate
 from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.models import TokenEncoder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
@@ -21,7 +20,7 @@ from neve.ports.table import Check, Item, Key, Page, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written, refused
 from tests.simulation.machine.process import Process
-from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver, ScriptedTokenEncoder
+from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver
 from tests.simulation.machine.tasks import SimTasks
 
 
@@ -215,8 +214,6 @@ class SimPorts:
         self.queue = SimQueue(process)
         self.objects = SimObjects(process)
         self.search = SimSearch(process)
-        encodes = process.cloud.settings.encodes
-        self.token_encoder: TokenEncoder | None = ScriptedTokenEncoder(process) if encodes else None
         self.embedder = ScriptedEmbedder(process)
         self.observer = ScriptedObserver(process)
         self.clock = SimClock(process)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import sqrt
 from struct import pack
-from zlib import crc32
 
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account, Action, Filed, Verb
@@ -82,31 +81,6 @@ class ScriptedEmbedder:
         if process.cloud.chaos.strikes("embed_down"):
             raise EmbeddingUnavailable("simulated")
         return [vector_of(text) for text in texts]
-
-
-class ScriptedTokenEncoder:
-    """A byte for each word. The same text, the same bytes."""
-
-    model = "simulated tokens"
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    def encode_query(self, text: str) -> bytes:
-        return self.encode_passages([text])[0]
-
-    def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        process = self._process
-        process.point()
-        process.tell(f"encode {len(texts)}")
-        if process.cloud.chaos.strikes("encode_fails"):
-            raise EmbeddingRetryable("simulated")
-        if process.cloud.chaos.strikes("encode_down"):
-            raise EmbeddingUnavailable("simulated")
-        return [bytes(crc32(word.encode()) % 256 for word in text.split()) for text in texts]
-
-    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
-        return [float(len(set(query).intersection(*map(set, parts)))) for parts in messages]
 
 
 def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:

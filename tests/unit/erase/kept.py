@@ -42,7 +42,6 @@ def left(world: RecallWorld, user: str) -> list[str]:
         keys.of_user(user).of_session("s1").log,
         keys.of_user(user).ledger,
         keys.of_user(user).vectors,
-        keys.of_user(user).token_vectors,
     ]
     found = [item for part in own for item in world.rows.query(part, limit=1000).items if item["sk"] != "HEAD"]
     found += [

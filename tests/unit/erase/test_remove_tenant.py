@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.batch import process_in_time
 from neve.domain.errors import NeveError
 from neve.domain.records.jobs import Job
@@ -35,7 +34,7 @@ from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.jobs.messages.compaction import compact_message
 from neve.usecases.jobs.messages.filing import filing_message
-from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, late_user_message
+from neve.usecases.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
@@ -149,9 +148,8 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
         QueueName.LIBRARIAN: [filing_message(log, 1, "job_1", "end")],
         QueueName.REFLECT: [tenant_message(Keys("acme"), night), user_message(keys, night)],
         QueueName.JOBS: [*(job_message(keys, kind, "job_1") for kind in (ERASURE, EXPORT)), retention_message(log)],
-        QueueName.EMBED: [late_tenant_message(Keys("acme"), "policy 2"), late_user_message(keys)],
+        QueueName.EMBED: [memory_message(keys, 1, "mem_1", 1)],
     }
-    world.inner_tokens = FixtureTokenEncoder()
     close_tenant(TenantData(world, Keys("acme")))
     erase_tenant(TenantData(world, Keys("acme")))
     world.forget()
@@ -167,7 +165,7 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
     for queue, left in messages.items():
         assert workers[queue](as_event(left)) == {"batchItemFailures": []}, queue
     assert "Failed" not in capsys.readouterr().out
-    assert everything(world, "acme", "ann") == [] == world.rows.query(Keys("acme").late, limit=1).items
+    assert everything(world, "acme", "ann") == []
 
 
 def test_a_late_change_of_a_removed_tenant_leaves_nothing_to_every_sweep(world: RecallWorld) -> None:

@@ -155,9 +155,8 @@ def test_stats_of_nobody(api: Api) -> None:
         "semantic": {"memories": 0, "active": 0},
         "episodic": {"memories": 0, "active": 0},
         "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
-        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0, "encoded": 0},
-        "usage": {"encoded_texts": 0}
-        | dict.fromkeys(
+        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0},
+        "usage": dict.fromkeys(
             ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
         ),
         "prompt_cache": {
@@ -197,20 +196,19 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
     assert found["memories"]["kind"] == {"note": 5, "manual": 1}
     assert found["memories"]["status"] == {"active": 5, "resolved": 1}
     assert sum(found["memories"]["tier"].values()) == 6
-    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1, "encoded": 0}
+    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1}
     assert (found["usage"]["embedded_texts"], found["usage"]["reused_vectors"]) == (3, 1)
 
 
 def test_stats_that_one_call_cannot_count_say_so(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each message the token vectors are read, 20 KB: of very many, not all within the time of a call."""
     monkeypatch.setattr("neve.usecases.tenants.user_stats.PAGE", 2)
     world.open("ann", "s1")
     for n in range(7):
-        key = world.user("ann").keys.tokens_of(f"evt_s1_{n}")
-        world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "tokens"}, Expect.ABSENT)])
+        key = world.user("ann").keys.vector(f"print{n}", "m")
+        world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"}, Expect.ABSENT)])
     found = api.call("GET", STATS.path, user_id="ann")
-    assert (found.json["complete"], found.json["embeddings"]["encoded"]) == (True, 7)
-    real, partition = world.table.query, world.user("ann").keys.token_vectors
+    assert (found.json["complete"], found.json["embeddings"]["vectors"]) == (True, 7)
+    real, partition = world.table.query, world.user("ann").keys.vectors
 
     def slow(wanted: str, **more: Any) -> Any:
         world.clock.move(seconds=6 if wanted == partition else 0)
@@ -218,7 +216,7 @@ def test_stats_that_one_call_cannot_count_say_so(world: AdminWorld, api: Api, mo
 
     monkeypatch.setattr(world.table, "query", slow)
     found = api.call("GET", STATS.path, user_id="ann")
-    assert (found.json["complete"], found.json["embeddings"]["encoded"]) == (False, 4)
+    assert (found.json["complete"], found.json["embeddings"]["vectors"]) == (False, 4)
     assert found.json["short_term"]["sessions"] == 1
     assert found.headers["X-Neve-Degraded"] == "stats:timeout"
 
@@ -344,17 +342,15 @@ def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatc
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
 
 
-@pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off"), ("late", "late")])
-def test_a_policy_from_before_there_were_three_ways_to_rank_is_read(stored: Any, read: str) -> None:
+@pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off")])
+def test_a_policy_from_before_there_were_names_for_the_ways_to_rank_is_read(stored: Any, read: str) -> None:
     assert Policy.stored({"rerank": stored, "recall_limit": 3}).rerank == read
     assert Policy.stored({"recall_limit": 3}).rerank == "linear"
 
 
-def test_a_policy_of_late_interaction_says_how_many_users_are_left(api: Api) -> None:
-    assert "encoding_users" not in put_policy(api, {"recall_limit": 3}).json
-    written = put_policy(api, {"rerank": "late"})
-    assert (written.status, written.json["in_force"]["rerank"]) == (200, "late")
-    assert api.call("GET", READ_POLICY.path).json["encoding_users"] == 1, "its users are still to be looked for"
+def test_a_policy_names_one_of_the_ways_to_rank(api: Api) -> None:
+    written = put_policy(api, {"rerank": "off"})
+    assert (written.status, written.json["in_force"]["rerank"]) == (200, "off")
     refused = put_policy(api, {"rerank": "sometimes"})
     assert (refused.status, refused.fields) == (422, ["rerank"])
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from neve import wiring
-from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, SettingsError, stage_of
 from neve.ports.errors import EmbeddingUnavailable
@@ -64,25 +63,6 @@ def test_what_cannot_be_made_is_left_to_the_first_call(monkeypatch: pytest.Monke
     wiring.prepare()
     with pytest.raises(SettingsError, match="NEVE_OBSERVER"):
         wiring.ports()
-
-
-def test_only_a_call_that_needs_the_token_encoder_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = Encoder()
-    monkeypatch.setattr(AwsPorts, "token_encoder", tokens)
-    ports = prepared(monkeypatch, Encoder())
-    wiring.ready(ports)
-    assert tokens.loads == 0
-    assert wiring.ready(ports, late=True) is not None
-    assert tokens.loads == 1
-    assert wiring.ready(ports, late=True) is None, "however long it took to see that it is there"
-
-
-def test_the_token_encoder_is_of_the_layer_that_is_named(tmp_path: Path) -> None:
-    assert AwsPorts(Settings()).token_encoder is None
-    found = AwsPorts(Settings(late_dir=tmp_path)).token_encoder
-    assert isinstance(found, LateInteraction)
-    with pytest.raises(EmbeddingUnavailable, match=str(tmp_path)):
-        found.encode_query("hello")
 
 
 def test_elsewhere_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,12 +24,10 @@ from neve.store.keys import (
     is_summary_key,
     memory_place,
     own_memory_at,
-    read_utterance_place,
     recent_key,
     seq_of,
     session_of,
     unheld_key,
-    utterance_place,
 )
 from tests.ids import names
 
@@ -177,12 +175,6 @@ def test_recent_keys_tell_those_without_words_from_those_without_vectors(
 def test_a_key_is_of_its_tenant_alone() -> None:
     rows = [ANN.head, S1.event(1), ANN.recall("rcl_1"), ANN.vector("f", "m")]
     assert all(row.pk.startswith("T#t1#") for row in rows)
-
-
-@given(IDS, SEQS)
-def test_a_place_in_the_logs_is_read_as_it_was_written(session: str, seq: int) -> None:
-    assert read_utterance_place(utterance_place(session, seq)) == (session, seq)
-    assert read_utterance_place(ANN.memory(OWN).sk) is None and read_utterance_place("") is None
 
 
 def test_what_else_a_key_says() -> None:

@@ -12,13 +12,11 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports.errors import Conflict
-from neve.ports.table import WriteOp
-from neve.scope import SessionScope, TenantData
+from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import ATTEMPTS, MAX_PAUSE_S, ROUNDS_OF_A_MODEL, transact
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.begin_encoding import encode_again
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.commit_filing import FilingCommit, Overtaken
@@ -85,18 +83,6 @@ def test_a_transaction_is_tried_so_often_with_pauses_that_stay_short(world: Worl
     loses(lambda: transact(world, attempt))
     assert (len(tried), len(world.clock.slept)) == (ATTEMPTS, ATTEMPTS - 2)
     assert max(world.clock.slept) <= MAX_PAUSE_S
-
-
-def test_a_user_whose_rows_are_to_be_encoded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[list[WriteOp]] = []
-
-    def lost(ops: list[WriteOp]) -> None:
-        tried.append(ops)
-        raise Conflict
-
-    monkeypatch.setattr(world.table, "write", lost)
-    loses(lambda: encode_again(TenantData(world, world.tenant.keys), "ann", "now"))
-    assert len(tried) == ATTEMPTS and world.queue.sent == []
 
 
 # --- replacement ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Protocol
 from neve.caching import Caches
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.models import Embedder
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue
 from neve.ports.runtime import Clock, Ids, Tasks
@@ -29,10 +29,6 @@ class Ports(Protocol):
     def search(self) -> SearchIndex: ...
     @property
     def embedder(self) -> Embedder: ...
-    @property
-    def token_encoder(self) -> TokenEncoder | None:
-        """None: nothing is ranked by late interaction."""
-
     @property
     def observer(self) -> Observer: ...
     @property

@@ -39,22 +39,6 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...
 
 
-class TokenEncoder(Protocol):
-    """Late interaction: a vector for each token of a text, and how well the tokens of a query are met by those of a
-    message. What is encoded is opaque, and good for this model only. Raises EmbeddingUnavailable or
-    EmbeddingRetryable."""
-
-    @property
-    def model(self) -> str: ...
-
-    def encode_query(self, text: str) -> bytes: ...
-
-    def encode_passages(self, texts: Sequence[str]) -> list[bytes]: ...
-
-    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
-        """MaxSim of each message, which is its encoded passages. Larger is better; there is no scale to it."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or

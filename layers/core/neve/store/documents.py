@@ -107,7 +107,7 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
 def deleted_ops(
     keys: UserKeys, document: Document, write_id: str, now: datetime, sources: Sources | None
 ) -> list[WriteOp]:
-    """Everything of a document but its revisions, at most seven operations. What is left is its last rev, which the
+    """Everything of a document but its revisions, at most six operations. What is left is its last rev, which the
     search index knows its deletion by, the id of the call that deleted it (ADR 4), and ``sources``, what librarians had
     made it from: packs may hold it yet."""
     ops: list[WriteOp] = [Delete(keys.document(document.path), Version(document.version))]
@@ -117,7 +117,7 @@ def deleted_ops(
     item: Item = {"pk": left.pk, "sk": left.sk, "type": DELETED, "rev": document.rev, "write_id": write_id}
     ops.append(Put(item | left_sources(sources)))
     ops.append(put_leaving(keys, "document", document.id, document.rev, now))
-    ops += [Delete(keys.document_place(document.id)), Delete(keys.tokens_of(document.id))]
+    ops.append(Delete(keys.document_place(document.id)))
     ops += pin_ops(keys, document, None)
     source = source_of(keys, document)
     return ops if source is None else [*ops, Delete(source)]

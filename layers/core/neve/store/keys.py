@@ -54,7 +54,6 @@ _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 the last code point, which is none."""
 _BEFORE_EVERY_ULID = "0"
 _DOCUMENT_ID = "doc_"
-_UTTERANCE = "S#"
 _OWN_ID, _FOREIGN_ID = "mem_", "."
 """A memory's own id is kept without the first; before one that came with an import stands the second, which is in no id
 and sorts before every ULID."""
@@ -74,7 +73,7 @@ UPLOADS = "uploads/"
 EXPORTS = "exports/"
 """Objects under it expire after a week (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
-LEGS = ("lexical", "vector", "late")
+LEGS = ("lexical", "vector")
 
 
 def leg_health(leg: str) -> Key:
@@ -91,7 +90,7 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave | late, and behind,
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave, and behind,
     whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 
@@ -253,19 +252,6 @@ def deleted_document_id(row: Key) -> str:
     return f"{_DOCUMENT_ID}{_rest(row.sk, DELETED_DOCUMENT)}"
 
 
-def utterance_place(session: str, seq: int) -> str:
-    """Where in a user's logs something was said, in their order. No sort key of a memory begins so."""
-    return f"{_UTTERANCE}{session}#{seq}"
-
-
-def read_utterance_place(place: str) -> tuple[str, int] | None:
-    """Session and seq of an ``utterance_place``; None for a memory's sort key, and for no place."""
-    if not place.startswith(_UTTERANCE):
-        return None
-    session, _, seq = place.removeprefix(_UTTERANCE).rpartition("#")
-    return session, int(seq)
-
-
 def image_name(object_key: str) -> str:
     """The last part of an ``image_object``."""
     return object_key.rpartition("/")[2]
@@ -354,11 +340,6 @@ class Keys:
         return f"{key_id}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
-    def late(self) -> str:
-        """Index ``due``: whose passages are being encoded token by token. And the row of the tenant's own part."""
-        return f"T#{self.tenant}#LATE"
-
-    @property
     def usages(self) -> str:
         """Index ``due``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
@@ -388,11 +369,6 @@ class Keys:
         return f"T#{self.tenant}#JOBPART"
 
     # rows
-    @property
-    def late_users(self) -> Key:
-        """How far the tenant's users have been told to encode what they have."""
-        return Key(self.late, "USERS")
-
     @property
     def ledger_secret(self) -> Key:
         """What keys the hashes of queries in the tenant's recall ledger."""
@@ -434,10 +410,6 @@ class UserKeys(Keys):
     @property
     def vectors(self) -> str:
         return f"{self.partition}#V"
-
-    @property
-    def token_vectors(self) -> str:
-        return f"{self.partition}#T"
 
     @property
     def inbox(self) -> str:
@@ -632,15 +604,6 @@ class UserKeys(Keys):
     def answers_below(self, method: str, path: str) -> str:
         """What the sort keys start with of the answers to calls of one path below the user, and below that path."""
         return f"{method} /v1/users/{self.user}/{path}"
-
-    def tokens_of(self, item_id: str) -> Key:
-        """The token vectors of a memory or an utterance, under its id: they are deleted with it."""
-        return Key(self.token_vectors, item_id)
-
-    @property
-    def late_progress(self) -> Key:
-        """How far what the user has is encoded token by token."""
-        return Key(self.partition, "LATE")
 
     # objects
     @property

@@ -34,10 +34,9 @@ def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:
 
 def deleted_ops(keys: UserKeys, memory: Memory, now: datetime, texts: Collection[str] = ()) -> list[WriteOp]:
     """What takes the row away, whoever does it and why: its passages may be in the index by then, also those of a row
-    that no reader has seen. ``texts``: fingerprints of passages whose vectors are to go behind it. Three operations;
+    that no reader has seen. ``texts``: fingerprints of passages whose vectors are to go behind it. Two operations;
     the row's expectation is that of what was read."""
     return [
         Delete(keys.memory(memory.id), Version(memory.version)),
         rows.put_leaving(keys, "memory", memory.id, memory.rev, now, texts),
-        Delete(keys.tokens_of(memory.id)),
     ]

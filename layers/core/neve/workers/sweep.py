@@ -20,18 +20,16 @@ METRICS = {
     "idle_left": "SessionEndsDeferred",
     "lost": "JobsResent",
     "deletions": "IndexDeletionsResent",
-    "encodings": "EncodingsResent",
     "embeddings": "IndexMessagesResent",
     "passes": "PassesResent",
     "left": "SweepTasksDeferred",
 }
 """Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
 tries again. ``lost``: jobs that had not ended in ten minutes, and were sent again. ``deletions``: those, and
-retractions, that the search index had not heard of by then. ``encodings``: tenants whose users had not been told by
-then to encode what they have. ``embeddings``, ``passes``: messages about what was not in the index by then, or without
-vectors, and about sessions that nobody had observed. An outbox that does not run fails nowhere and is seen by these
-alone (alarm sweep-resends). ``idle_left``: more sessions were due than one sweep looks at. ``left``: kinds of work that
-had no time for all that was due."""
+retractions, that the search index had not heard of by then. ``embeddings``, ``passes``: messages about what was not in
+the index by then, or without vectors, and about sessions that nobody had observed. An outbox that does not run fails
+nowhere and is seen by these alone (alarm sweep-resends). ``idle_left``: more sessions were due than one sweep looks at.
+``left``: kinds of work that had no time for all that was due."""
 
 
 def sweep(ports: Ports, context: Any) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from neve.domain.ids import event_id
 from neve.domain.times import parse
 from neve.ports.search import Owner
 from neve.store import rows
@@ -40,8 +39,8 @@ def only_what_is_old_and_archived_is_removed(run: Run) -> Found:
 
 
 def nothing_removed_is_left(run: Run) -> Found:
-    """When calm: no passage holds the words of a removed event, not even beside those of another one, no artifact what
-    a tool had said, and no row its token vectors."""
+    """When calm: no passage holds the words of a removed event, not even beside those of another one, and no artifact
+    what a tool had said."""
     for keys in run.history.sessions():
         removed = removed_of(run, keys)
         labels = {text.split()[2] for text in _texts(run, keys, removed) if len(text.split()) > 2}
@@ -49,9 +48,6 @@ def nothing_removed_is_left(run: Run) -> Found:
             said = {word for word in text.split() if word in labels}
             if said:
                 yield f"{where} still says {sorted(said)}"
-        for seq in removed:
-            if keys.tokens_of(event_id(keys.session, seq)) in run.cloud.table.rows:
-                yield f"{keys.log}: token vectors of {seq}"
 
 
 def _texts(run: Run, keys: SessionKeys, seqs: set[int]) -> Iterator[str]:

@@ -90,7 +90,9 @@ def test_of_a_long_message_only_the_matches_count(text: str) -> None:
     around = OTHER._replace(place=("s1", 9), cosine=0.9)
     page = PLAIN._replace(text=text, length=LONG)
     found = features("When was it?", [page, around], FLOOR)["a"]
-    assert all(abs(value) < 0.011 for value in (*found[3:6], found.time, found.question))
+    assert all(
+        abs(value) < 0.011 for value in (found.previous, found.following, found.session, found.time, found.question)
+    )
     assert found.keyword == 1.0
 
 
@@ -161,57 +163,25 @@ def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:
     assert order("q", PLAIN, OTHER, memory) == "mab"
     assert order("q", PLAIN, OTHER, memory._replace(made_from=None)) == "mab"
     found = features("When did Ann talk last week?", [PLAIN, memory], FLOOR)["m"]
-    assert found._replace(keyword=0.0, similarity=0.0) == Features(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
-
-
-# --- late interaction -----------------------------------------------------------------------------
-
-
-def test_a_late_score_orders_what_matches_alike() -> None:
-    assert order("q", PLAIN._replace(late=0.3), OTHER._replace(late=0.6)) == "ba"
-
-
-def test_a_late_score_fades_with_length() -> None:
-    given = PLAIN._replace(late=0.3), OTHER._replace(late=0.6)
-    short = rerank_scores("q", given, FLOOR)
-    long = rerank_scores("q", [one._replace(length=LONG) for one in given], FLOOR)
-    assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
-
-
-def test_where_half_are_pages_the_order_is_that_of_linear() -> None:
-    lines = [PLAIN._replace(id=f"l{n}", place=("s1", 2 * n), cosine=n / 20) for n in range(8)]
-    pages = [PLAIN._replace(id=f"p{n}", place=("s2", 2 * n), length=LONG) for n in range(9)]
-    late = [line._replace(late=(8 - n) / 20) for n, line in enumerate(lines)]
-    assert rerank_scores("q", [*late, *pages], FLOOR) == rerank_scores("q", [*lines, *pages], FLOOR)
-    assert rerank_scores("q", late, FLOOR) != rerank_scores("q", lines, FLOOR)
-
-
-def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:
-    """Of the two with words of equal weight the one below has none; its place follows its words."""
-    scored = [PLAIN._replace(late=0.5), OTHER._replace(late=0.5)]
-    strong, weak = (
-        PLAIN._replace(id="s", place=("s1", 40), bm25=4.0),
-        PLAIN._replace(id="w", place=("s1", 60), bm25=1.0),
-    )
-    assert order("q", *scored, strong, weak) == "sabw"
+    assert found._replace(keyword=0.0, similarity=0.0) == Features(0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
 
 
 @given(
     st.lists(
         st.tuples(
             st.none() | st.floats(0, 50), st.none() | st.floats(0, 1), st.integers(1, 9), st.sampled_from("stm"),
-            st.integers(0, 900), st.none() | st.floats(-1, 1),
+            st.integers(0, 900),
         ),
         min_size=1,
         max_size=30,
     )
 )  # fmt: skip
 def test_every_candidate_gets_a_finite_score_whatever_the_order(
-    found: list[tuple[float | None, float | None, int, str, int, float | None]],
+    found: list[tuple[float | None, float | None, int, str, int]],
 ) -> None:
     candidates = [
-        Considered(str(n), None if kind == "m" else (kind, seq), None, "x", length, bm25, cosine, late=late)
-        for n, (bm25, cosine, seq, kind, length, late) in enumerate(found)
+        Considered(str(n), None if kind == "m" else (kind, seq), None, "x", length, bm25, cosine)
+        for n, (bm25, cosine, seq, kind, length) in enumerate(found)
     ]
     scores = rerank_scores("when?", candidates, 0.0)
     assert set(scores) == {one.id for one in candidates}

@@ -33,7 +33,6 @@ class Features(NamedTuple):
 
     keyword: float
     similarity: float
-    late: float
     previous: float
     following: float
     session: float
@@ -48,11 +47,10 @@ class Features(NamedTuple):
         return sum(map(_product, self[:MATCHES], values))
 
 
-MATCHES = 3
+MATCHES = 2
 LINEAR = Features(
     keyword=3.3,
     similarity=0.45,
-    late=0.0,
     previous=0.9,
     following=0.5,
     session=0.75,
@@ -60,28 +58,12 @@ LINEAR = Features(
     time=1.7,
     question=-0.8,
 )
-LATE = Features(
-    keyword=2.6,
-    similarity=0.3,
-    late=0.7,
-    previous=0.7,
-    following=0.5,
-    session=0.6,
-    speaker=1.8,
-    time=1.4,
-    question=-0.8,
-)
-"""Where candidates have a late-interaction score and are short: between people it tells much, of a page that an
-assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
-(docs/retrieval.md)."""
 MAX_KEYWORD_SCORE = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
 MIN_DEVIATION = 0.02
 """Of cosines (*chosen* on chats 1-5 of two sets): that one of two utterances is nearer by a thousandth says nothing,
 and the memory of one must not decide by it. Half of the questions there have more than 0.027."""
 BEST_OF_SESSION = 3
-KEYWORD_FOR_LATE = 0.7
-"""The standardised keyword score stands in for the late-interaction score of a candidate that has none yet."""
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -99,8 +81,7 @@ class Considered(NamedTuple):
     memory, where it is known. ``length``: index terms of the whole message. ``speaker``: a name, None for a mere role.
 
     ``bm25`` and ``cosine`` are None where a leg did not find it; ``share`` (of query terms) stands in for the BM25 of
-    one that is too new for the index. ``late``: MaxSim of the query's and the message's token vectors, None without
-    these. ``prior``: the product of its priors."""
+    one that is too new for the index. ``prior``: the product of its priors."""
 
     id: str
     place: Place | None
@@ -110,7 +91,6 @@ class Considered(NamedTuple):
     bm25: float | None
     cosine: float | None
     share: float = 0.0
-    late: float | None = None
     prior: float = 1.0
     made_from: Range | None = None
 
@@ -118,26 +98,16 @@ class Considered(NamedTuple):
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    weights, others = _weights(candidates), _Candidates(question, candidates, floor)
+    others = _Candidates(question, candidates, floor)
     found, lending = others.features(), others.lending
     taking_part = {*lending, *chain.from_iterable(lending.values())}
-    matching = {identifier: weights.weighed_matches(found[identifier]) for identifier in taking_part}
+    matching = {identifier: LINEAR.weighed_matches(found[identifier]) for identifier in taking_part}
     lent = best_lent(lending, matching, RERANK_TERMS)
     return {
-        one.id: round(weights.weighed(found[one.id]) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
+        one.id: round(LINEAR.weighed(found[one.id]) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
         for one in candidates
         if one.id not in lending
     }
-
-
-def _weights(candidates: Sequence[Considered]) -> Features:
-    """LATE between people and LINEAR where half of the utterances are pages, as with an assistant; between them by how
-    many are short. So late interaction cannot cost anything where it does not tell much."""
-    if all(one.late is None for one in candidates):
-        return LINEAR
-    short = _mean([gate(one.length) for one in candidates if one.place is not None])
-    part = max(0.0, 2 * short - 1)
-    return Features(*(part * late + (1 - part) * linear for late, linear in zip(LATE, LINEAR, strict=True)))
 
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, Features]:
@@ -161,9 +131,6 @@ class _Candidates:
         self.lending = lenders({one.id: one.made_from for one in candidates if one.place is None}, utterances)
         standing = [one.id for one in candidates if one.id not in self.lending]
         self._similarity = _standardised(cosines, standing, MIN_DEVIATION)
-        late = {one.id: one.late for one in candidates if one.late is not None}
-        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword, standing).items()}
-        self._late = words | _standardised(late, standing) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in utterances})
         self._at = {place: identifier for identifier, place in utterances.items()}
         self._asking = {one.place for one in candidates if one.place is not None and _asks(one.text)}
@@ -175,14 +142,12 @@ class _Candidates:
     def _of(self, one: Considered) -> Features:
         identifier, short = one.id, gate(one.length)
         keyword, similarity = self._keyword[identifier], self._similarity[identifier]
-        late = short * self._late[identifier]
         if one.place is None:
-            return Features(keyword, similarity, late, 0.0, 0.0, 0.0, _NEUTRAL, 0.0, 0.0)
+            return Features(keyword, similarity, 0.0, 0.0, 0.0, _NEUTRAL, 0.0, 0.0)
         previous, following, session = (values[identifier] - mean for values, mean in self._around)
         return Features(
             keyword=keyword,
             similarity=similarity,
-            late=late,
             previous=short * previous,
             following=short * following,
             session=short * session,

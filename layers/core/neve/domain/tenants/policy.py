@@ -23,8 +23,8 @@ from neve.domain.tokens import CounterName
 from neve.domain.zones import is_zone
 
 Tokens = int
-Rerank = TypeAliasType("Rerank", Literal["off", "linear", "late"])
-"""Who orders what the legs found: RRF alone; a linear model; the same with late interaction."""
+Rerank = TypeAliasType("Rerank", Literal["off", "linear"])
+"""Who orders what the legs found: RRF alone; a linear model."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """Whether a person decides on facts that were not said plainly."""
 PiiAction = TypeAliasType("PiiAction", Action)

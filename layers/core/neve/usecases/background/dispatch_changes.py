@@ -17,14 +17,12 @@ from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item, Key
 from neve.store import rows
-from neve.store.keys import Keys, SessionKeys, UserKeys, session_named_in
+from neve.store.keys import SessionKeys, UserKeys, session_named_in
 from neve.store.partitions import all_rows_backwards
 from neve.store.stream_records import Change
-from neve.store.tenants.tenant_rows import read_tenant
-from neve.store.token_vectors import round_of_policy
 from neve.usecases.jobs import queued_jobs
 from neve.usecases.jobs.messages import compaction, filing, observation
-from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message
+from neve.usecases.jobs.messages.indexing import events_message, memory_message, retraction_message
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
 from neve.usecases.sessions.note_open import note_open
@@ -44,9 +42,6 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     to_index = [*_index_messages(latest, found), *(log.index_message() for log in logs), *_retractions(changes)]
     if to_index:
         ports.queue.send(QueueName.INDEX, to_index)
-    to_encode = [message for change in changes if (message := _late_message(change))]
-    if to_encode:
-        ports.queue.send(QueueName.EMBED, to_encode)
     observe = _observations(ports, logs)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
@@ -142,16 +137,6 @@ def _index_messages(latest: Mapping[Indexed, Item], found: Mapping[Key, Item]) -
 
 def _rev_moved(change: Change) -> bool:
     return change.old is None or change.new is None or change.old["rev"] != change.new["rev"]
-
-
-def _late_message(change: Change) -> Message | None:
-    """For a tenant whose policy has become ``rerank: late``: what it has already is to be encoded."""
-    if change.item.get("type") != "tenant" or change.old is None or change.new is None:
-        return None
-    before, now = read_tenant(change.old), read_tenant(change.new)
-    if now.policy.rerank != "late" or before.policy.rerank == "late":
-        return None
-    return late_tenant_message(Keys(now.id), round_of_policy(now.policy_rev))
 
 
 # --- events -------------------------------------------------------------------------------------

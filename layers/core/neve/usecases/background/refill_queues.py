@@ -25,17 +25,14 @@ from neve.store.keys import (
     Keys,
     deleted_document_id,
     deleted_memory_id,
-    tenant_row,
 )
 from neve.store.partitions import all_rows
 from neve.store.session_state import state_rows
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
-from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.requeue import requeue_logs
-from neve.usecases.jobs.begin_encoding import encode_again
 from neve.usecases.jobs.messages import filing, reflection
 from neve.usecases.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.jobs.messages.indexing import memory_message
@@ -70,16 +67,8 @@ def refill_queues(ports: Ports, on_progress: OnProgress) -> Refilled:
             done.users += 1
             on_progress(done)
         done.jobs += _send_jobs_again(tenant)
-        _encode_again(tenant)
     on_progress(done)
     return done
-
-
-def _encode_again(data: TenantData[Ports]) -> None:
-    """No row says which token vectors were queued: whoever reranks late has everything looked at."""
-    row = data.ports.table.get(tenant_row(data.keys.tenant))
-    if row is not None and read_tenant(row).policy.rerank == "late":
-        encode_again(data, None, f"refill {data.ports.ids.token()}")
 
 
 def _requeue_user(data: UserData[Ports]) -> int:

@@ -17,7 +17,6 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
-from neve.store.token_vectors import LATE
 from neve.usecases.background.end_idle import Failed, end_idle, ignore_failure
 from neve.usecases.background.send_lost import Lost, ignore_job, resend_deletion, send_lost
 from neve.usecases.documents.unmade_documents import clear_unmade
@@ -30,7 +29,6 @@ from neve.usecases.indexing.requeue import (
     requeue_pending,
     waiting_for,
 )
-from neve.usecases.jobs.begin_encoding import begin_again
 from neve.usecases.jobs.queued_jobs import KINDS, send_again
 from neve.usecases.lag.memory_lag import Progress, leave
 from neve.usecases.observe.requeue_passes import requeue_passes
@@ -45,7 +43,7 @@ SPARE_S = 30.0
 """Kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
     *("rebuilt", "replacements", "jobs", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
-    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "encodings", "left"),
+    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "left"),
 )
 
 BUSY = (Conflict, ReplacementBusy)
@@ -60,7 +58,7 @@ def sweep_due(
     """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
     and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
     announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears,
-    ``deletions`` and ``encodings``), and what was ``busy`` or ``failed``, which stays due and is tried again by the
+    and ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the
     next sweep. ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing
     can be done with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises
     StoreUnavailable behind the last kind when a store failed one."""
@@ -70,7 +68,6 @@ def sweep_due(
         *((kind, partial(_due, ports, kind, "jobs", send_again, on_failure)) for kind in KINDS),
         (rows.QUEUED, partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure)),
         (rows.LEAVE, partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure)),
-        (LATE, partial(_due, ports, LATE, "encodings", begin_again, on_failure)),
         ("idle", partial(end_idle, ports, on_failure=on_failure)),
         ("embed", partial(_unindexed, ports, on_failure)),
         ("behind", partial(_lagging_logs, ports, on_failure)),
@@ -99,7 +96,7 @@ def _due(
     """``work`` answers False where there was nothing to do. What was asked for a moment ago is on its way:
     nobody reads it."""
     done: Counter[str] = Counter()
-    until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE, LATE) else None
+    until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE) else None
     for item in share.of(due_rows(ports.table, kind, until)):
         try:
             counts = work(ports, item) is not False

@@ -21,7 +21,7 @@ from neve.usecases.documents.list_documents import heads_below
 
 OPS_BESIDE = 8
 """Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
-the token vectors, the pin."""
+the pin."""
 IN_ONE_TRANSACTION = MAX_WRITE_OPS - OPS_BESIDE
 """Revisions; of more, the oldest go before."""
 MAX_DELETED = 100

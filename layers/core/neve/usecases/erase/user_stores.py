@@ -135,7 +135,6 @@ ROWS: dict[str, Rows] = {
     "events": _events,
     "recalls": _partition(lambda keys: keys.ledger),
     "vectors": _partition(lambda keys: keys.vectors),
-    "token_vectors": _partition(lambda keys: keys.token_vectors),
     "memories": _beginning(MEMORY, MEMORY_PLACE),
     "deleted": _beginning(DELETED_MEMORY, DELETED_DOCUMENT),
     "documents": _beginning(DOCUMENT, DOCUMENT_REV, DOCUMENT_PLACE, DOCUMENT_SOURCE),

@@ -57,7 +57,7 @@ class MemoryDecision:
         ops.insert(0, rows.guard_user(keys, head, self.scope.ports.clock.now(), [decided, *of_another]))
         ops += [rows.put_memory(keys, decided), *take_place(self.scope, decided, memory)]
         if decided.text != memory.text:
-            ops += leave_text(self.scope, decided, memory)
+            leave_text(self.scope, decided, memory)
         left = replace(decided, version=memory.version + 1)
         table.write([*ops, *self.beside(left)])
         return left

@@ -17,7 +17,6 @@ from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all
-from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
 KIND = "drain_embeddings"
@@ -39,10 +38,9 @@ _PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 
 def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:
     """Everything of the tenant (of one user) that is pending, or failed before, is queued. The job is done when nothing
-    is unindexed or unembedded any more, memories and events alike, nor, where the tenant reranks late, without its
-    token vectors; and running until then. It is waited for at most ``wait_s``. The result says how many rows and logs
-    were ``queued``, and how much is still ``pending`` (counted up to 2,000 rows and 2,000 logs; a user with something
-    to be encoded counts as one, and so does what nobody had time to look at); ``left`` that there was no time to queue
+    is unindexed or unembedded any more, memories and events alike, and running until then. It is waited for at most
+    ``wait_s``. The result says how many rows and logs were ``queued``, and how much is still ``pending`` (counted up to
+    2,000 rows and 2,000 logs; what nobody had time to look at counts as one); ``left`` that there was no time to queue
     the rest, or that it was too much for one, for which another drain has to be asked. Raises erasing, user_closed,
     StoreUnavailable."""
     _head_of(scope, user)
@@ -50,8 +48,6 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     started_at, began_ms = clock.now(), clock.monotonic_ms()
     share = _seconds(clock, QUEUED_WITHIN_S, began_ms)
     queued = requeue_all(scope.ports, asked, share)
-    if scope.policy.rerank == "late":
-        encode_again(scope.data, user, f"drain {scope.ports.ids.token()}")
     ends_ms = began_ms + wait_s * 1000
     pause_s = _PAUSE_S
     while (
@@ -131,26 +127,17 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
         rows_left = any("rev_at" in item for item in all_rows(table, asked.one.partition, index=Index.RECENT))
     else:
         rows_left = any(True for _ in find_due(table, "embed", share, asked))
-    return (
-        rows_left
-        or _being_encoded(scope, asked) > 0
-        or any(progress.lacks_something for _, progress in lagging_logs(table, share, asked))
-        or share.left
-    )
+    return rows_left or any(progress.lacks_something for _, progress in lagging_logs(table, share, asked)) or share.left
 
 
 def _pending(scope: TenantScope, asked: WhoseRows, within_s: float) -> int:
-    """Memories and events that lack their words or their vectors, and users with something to be encoded. Not 0 while
-    there was no time to look at all of it."""
+    """Memories and events that lack their words or their vectors. Not 0 while there was no time to look at all of
+    them."""
     if within_s <= 0:
         return 1
     table, clock = scope.ports.table, scope.ports.clock
     share = _seconds(clock, within_s, clock.monotonic_ms())
-    count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS)) + _being_encoded(scope, asked)
+    count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS))
     logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in lagging_logs(table, share, asked))
     count += sum(islice(filter(None, logs), MAX_ROWS))
     return max(count, int(share.left))
-
-
-def _being_encoded(scope: TenantScope, asked: WhoseRows) -> int:
-    return users_being_encoded(scope, asked.user) if scope.policy.rerank == "late" else 0

@@ -24,7 +24,7 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
 from neve.domain.retract.marks import with_marks_of_summary
 from neve.domain.times import iso, parse
-from neve.ports.table import Delete, Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document
@@ -99,7 +99,7 @@ class SessionSummary:
         if (passages_of(after), after.observed_at) != (passages_of(before), before.observed_at):
             after = revised(after, now)
         filing = replace(filing, memory_fingerprint=after.fingerprint)
-        return filing, (rows.put_memory(keys, after), Delete(keys.tokens_of(before.id)))
+        return filing, (rows.put_memory(keys, after),)
 
     def _new_memory(self, text: str, gen: int, now: str) -> Memory:
         blank = Memory(

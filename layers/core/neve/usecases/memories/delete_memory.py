@@ -64,9 +64,9 @@ def delete_memory(
     purge_packs: bool = False,
     cascade: bool = False,
 ) -> Deleted:
-    """The row leaves the table and its session's live list in one transaction, its token vectors with it; the change
-    stream takes it out of the search index and erases its vectors, and until then hydration hides it. Its last rev
-    stays, for an import of the same id. ``cascade``: what was made of it is deleted before it, so that a call which
+    """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
+    search index and erases its vectors, and until then hydration hides it. Its last rev stays, for an import of the
+    same id. ``cascade``: what was made of it is deleted before it, so that a call which
     broke off can be repeated. ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a
     call goes on with them.
 

@@ -128,7 +128,7 @@ class _Update:
         ops += take_place(scope, changed, memory)
         if changed.text != memory.text:
             one_statement(changed)
-            ops += leave_text(scope, changed, memory)
+            leave_text(scope, changed, memory)
         if changed.session_id and changed.tokens != memory.tokens:
             marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
             if marker_item:

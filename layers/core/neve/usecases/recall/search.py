@@ -49,7 +49,6 @@ from neve.usecases.recall.stages.hydrate import (
     read_by_id,
     shown,
 )
-from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import PACK_ERROR, Aside, IndexLag, UserState, start_reads
@@ -104,9 +103,8 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     it."""
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
-        late = Late(scope, request, budget, legs.degraded)
         scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
-        one = _Search(scope, request, scores, budget, legs, late, last=attempt == GENERATIONS)
+        one = _Search(scope, request, scores, budget, legs, last=attempt == GENERATIONS)
         try:
             return one.run()
         except GenerationMoved:
@@ -144,14 +142,12 @@ class _Search:
     scores: CandidateScores
     budget: TimeBudget
     legs: Legs
-    late: Late
     last: bool
 
     def run(self) -> Found:
         depth = self.request.index_depth + self._pack_allowance()
         self.legs.start(self.request.where, depth)
         reads = start_reads(self.scope, self.request)
-        self.late.start()
         user_state, aside = reads.collect(self.budget)
         if rows.hidden(user_state.head):
             return self._found([], (), user_state.head)
@@ -249,15 +245,11 @@ class _Search:
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
-        late = self.late if self.request.rerank == "late" else None
-        if late:
-            late.read(list(wanted))
         by_words = frozenset(read_by_id(_ids(self._found_by_words(read.out, reading.lexical or (), gated.lexical))))
         beside = [one for one in successors_to_read(read.unheld, wanted) if one not in read.successors]
         fresh, stored = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None, beside)
         read.successors.update(readable(stored))
         known = {**known, **shown(fresh, read.out)}
-        reading = replace(reading, late=late.similarities(known) if late else {})
         ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
         ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
         dropped = (*ranking.dropped, *not_holding)

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.ids import event_id
 from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
@@ -48,7 +47,7 @@ LOOK = 20_000
 """*Chosen*: events or memories whose texts are looked for in everything else that the user has, at once, in some 10 MB.
 A worker erases fewer: to look again for each ``ROUND`` of them would be to read most of them as often."""
 BATCH = 24
-"""Rows of one transaction: of an event, its client id, its token vectors and its thinking below 100 actions."""
+"""Rows of one transaction: of an event, its client id and its thinking below 100 actions."""
 READ_BATCH_SIZE = 100
 """Memories of one read: a worker looks again at all that those before have erased."""
 DELETED = 16
@@ -190,8 +189,7 @@ class _Erasing:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
 
     def _blank(self, seqs: Sequence[int]) -> None:
-        """The rows without their words, the client ids without what they were bound to, and no token vectors: who makes
-        some of what a row said finds it changed."""
+        """The rows without their words, the client ids without what they were bound to."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
         head = rows.read_head(found.pop(keys.head, None))
@@ -200,7 +198,6 @@ class _Erasing:
         clients = self._unbound(named)
         said = [item for item in found.values() if not item.get("erased")]
         ops: list[WriteOp] = [rows.put_erased(item) for item in said]
-        ops += [Delete(keys.tokens_of(event_id(keys.session, item["seq"]))) for item in said]
         ops += [Delete(keys.thinking(item["seq"])) for item in said]
         ops += clients
         if ops:

@@ -17,7 +17,7 @@ from neve.domain.retract.derived import named_by
 from neve.domain.retract.marks import with_marks
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
-from neve.ports.table import Delete, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import still_there
@@ -190,8 +190,6 @@ def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: 
         changed = change(memory)
         if changed != memory:
             ops.append(rows.put_memory(scope.keys, changed))
-        if changed.rev != memory.rev:
-            ops.append(Delete(scope.keys.tokens_of(memory.id)))
     if ops:
         scope.ports.table.write([rows.check_head(scope.keys, head), *ops])
 

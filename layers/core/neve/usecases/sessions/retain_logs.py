@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 
 from neve.correlation import carried
-from neve.domain.ids import event_id
 from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
@@ -39,8 +38,8 @@ SESSION_BATCH_SIZE = 200
 NEVER = ""
 """A stored time that nothing was before."""
 EVENT_BATCH_SIZE = 30
-"""Of one transaction: with an artifact and token vectors for each, the head, two rows of the session and four events
-beside them it stays below 100 actions."""
+"""Of one transaction: with an artifact for each, the head, two rows of the session and four events beside them it stays
+below 100 actions."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
@@ -289,9 +288,7 @@ class _Removal:
             ops.append(rows.put_epoch(keys, moved, self.scope.ports.clock.now()))
         else:
             ops.append(Check(keys.epoch, Version(epoch.version)))
-        for seq in seqs:
-            ops.append(Delete(keys.event(seq), Version(expired.versions[seq])))
-            ops.append(Delete(keys.tokens_of(event_id(keys.session, seq))))
+        ops += [Delete(keys.event(seq), Version(expired.versions[seq])) for seq in seqs]
         thought = rows.read_session(found[keys.session_head]).thinking if keys.session_head in found else ()
         ops += [Delete(keys.thinking(seq)) for seq in seqs if seq in thought]
         ops += [Delete(keys.document(path)) for path in artifacts_of(self.scope, head.incarnation, expired.events)]

@@ -19,12 +19,10 @@ TIME_LIMIT_MS = 15_000
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Totals since the beginning. ``embedded_texts`` were paid for, ``reused_vectors`` were not (identical text).
-    ``encoded_texts``: token by token."""
+    """Totals since the beginning. ``embedded_texts`` were paid for, ``reused_vectors`` were not (identical text)."""
 
     embedded_texts: int = 0
     reused_vectors: int = 0
-    encoded_texts: int = 0
     model_calls: int = 0
     model_input_tokens: int = 0
     model_output_tokens: int = 0

@@ -1,8 +1,7 @@
 """E16: what is kept of one user, counted from the rows themselves.
 
 The cost grows with what is counted: one read of the head, then every memory, session and vector row in pages of
-``PAGE``. A user with 100,000 memories takes a few hundred pages, some seconds; token vectors of as many messages, 20 KB
-each, have no time in one call. Nothing on the chat path asks for it."""
+``PAGE``. A user with 100,000 memories takes a few hundred pages, some seconds. Nothing on the chat path asks for it."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ PAGE = 500
 class UserStats:
     """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
     force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state. ``vectors``: stored
-    (text, model) pairs. ``encoded``: memories and utterances with token vectors. ``days``: of the last ones those with
-    reports. ``complete`` False: there was no time to count more."""
+    (text, model) pairs. ``days``: of the last ones those with reports. ``complete`` False: there was no time to count
+    more."""
 
     sessions: int
     events: int
@@ -43,7 +42,6 @@ class UserStats:
     active_by_tier: Mapping[str, int] = field(default_factory=dict)
     embeddings: Mapping[str, int] = field(default_factory=dict)
     vectors: int = 0
-    encoded: int = 0
     usage: Usage = field(default_factory=Usage)
     lag: MemoryLag = field(default_factory=MemoryLag)
     prompts: PromptTotals = field(default_factory=PromptTotals)
@@ -52,8 +50,8 @@ class UserStats:
 
 
 def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> UserStats:
-    """All zero for a user never seen before. Rows are counted until ``ends_ms``: sessions, then memories, vectors and
-    token vectors. Raises StoreUnavailable."""
+    """All zero for a user never seen before. Rows are counted until ``ends_ms``: sessions, then memories and
+    vectors. Raises StoreUnavailable."""
     table, keys, within = scope.ports.table, scope.keys, WithinTime(scope.ports.clock, ends_ms)
     found = table.get_many([keys.head, keys.usage, keys.user_prompts])
     head = rows.read_head(found.get(keys.head))
@@ -78,10 +76,7 @@ def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> Us
         statuses[status_at(memory, gen)] += 1
         active_tiers[memory.tier] += status_at(memory, gen) is Status.ACTIVE
         embeddings[memory.embedding_state] += 1
-    vectors, encoded = (
-        sum(1 for _ in within.rows(all_rows(table, partition, page=PAGE)))
-        for partition in (keys.vectors, keys.token_vectors)
-    )
+    vectors = sum(1 for _ in within.rows(all_rows(table, keys.vectors, page=PAGE)))
     return UserStats(
         sessions=sessions,
         events=events,
@@ -92,7 +87,6 @@ def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> Us
         active_by_tier=active_tiers,
         embeddings=embeddings,
         vectors=vectors,
-        encoded=encoded,
         usage=usage_of(found.get(keys.usage)),
         lag=user_lag(scope),
         prompts=read_totals(found.get(keys.user_prompts)),

@@ -8,14 +8,12 @@ from dataclasses import replace
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.static_prefix import StaticPrefix, version_order
-from neve.domain.times import iso
-from neve.ports.table import Put, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import TenantScope
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.keys import tenant_row
 from neve.store.tenants import tenant_rows
-from neve.store.tenants.tenant_rows import KnownPrefix, TenantRow
-from neve.store.token_vectors import LateUsers, round_of_policy
+from neve.store.tenants.tenant_rows import KnownPrefix
 from neve.store.transact import transact
 from neve.usecases.tenants.read_policy import PolicyAt
 
@@ -63,11 +61,6 @@ def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPref
     return KnownPrefix(prefix.version, prefix.sha256)
 
 
-def _users_to_tell(scope: TenantScope, row: TenantRow) -> Put:
-    """The outbox tells them; the sweep finds by this that it has not."""
-    return LateUsers(round_of_policy(row.policy_rev), iso(scope.ports.clock.now())).put(scope.keys)
-
-
 def _write_once(
     scope: TenantScope,
     change: Callable[[Policy], Policy],
@@ -84,8 +77,6 @@ def _write_once(
     prefix = _known(row.prefix, policy.static_prefix)
     written = replace(row, policy=policy, policy_rev=row.policy_rev + 1, prefix=prefix)
     ops: list[WriteOp] = [tenant_rows.put_tenant(written)]
-    if policy.rerank == "late" and row.policy.rerank != "late":
-        ops.append(_users_to_tell(scope, written))
     left = PolicyAt(policy, written.policy_rev)
     scope.ports.table.write([*ops, *beside(left)])
     return left

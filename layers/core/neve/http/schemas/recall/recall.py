@@ -93,9 +93,7 @@ class SearchBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
-    rerank: Rerank | None = Field(
-        default=None, description="Who orders the hits; default the policy's. `late` needs what a policy of it encodes."
-    )
+    rerank: Rerank | None = Field(default=None, description="Who orders the hits; default the policy's.")
     debug: bool = False
 
     def command_in(self, session_id: str | None) -> RecallCommand:
@@ -183,9 +181,6 @@ class ComponentsView(TypedDict):
                 "shown, where the other leg found another one."
             ),
         ]
-    ]
-    late: NotRequired[
-        Annotated[float, Field(description="MaxSim of the query's and the item's token vectors, where it was weighed.")]
     ]
     quoted: NotRequired[
         Annotated[float, Field(description="For having the words that a message quotes, in their order.")]

@@ -57,9 +57,8 @@ class LanguagesOut(View):
 
 class TroubleOut(View):
     what: str = Field(
-        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`, `late`), the"
-        " `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue"
-        " (`index-dlq`)."
+        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`,"
+        " the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`)."
     )
     kind: TroubleKind
     reason: str
@@ -113,7 +112,6 @@ class UsageOut(View):
 
     embedded_texts: int = Field(description="Texts that were sent to the embedder.")
     reused_vectors: int = Field(description="Texts whose vector was there already.")
-    encoded_texts: int = Field(description="Texts that were encoded token by token, for `rerank: late`.")
     model_calls: int
     model_input_tokens: int
     model_output_tokens: int
@@ -157,15 +155,13 @@ class MemoriesOut(View):
 
 
 class EmbeddingsOut(View):
-    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included; `encoded` the
-    memories and messages with token vectors, for `rerank: late`."""
+    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included."""
 
     pending: int
     ready: int
     failed: int
     skipped: int
     vectors: int
-    encoded: int
 
 
 class TierOut(View):
@@ -206,7 +202,7 @@ class StatsOut(View):
                 tier={tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")},
                 status=dict(stats.memories_by_status),
             ),
-            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors, encoded=stats.encoded),
+            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
             usage=UsageOut.of(stats.usage),
             prompt_cache=PromptCacheOut.of(stats.prompts),
             prompt_cache_days=days_out(stats.days),
@@ -219,20 +215,10 @@ class PolicyOut(View):
     policy: dict[str, Any] = Field(description="What was set, as it would be sent to set it again.")
     in_force: dict[str, Any] = Field(description="Every number after defaults and ratios of `window`.")
     rev: int = Field(description="For `If-Match`.")
-    encoding_users: int | None = Field(
-        default=None,
-        description="With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000, and "
-        "one more while they are still to be looked for.",
-    )
 
     @classmethod
     def of(cls, found: PolicyAt) -> PolicyOut:
-        return cls(
-            policy=set_numbers(found.policy),
-            in_force=in_force(found.policy),
-            rev=found.rev,
-            encoding_users=found.encoding_users,
-        )
+        return cls(policy=set_numbers(found.policy), in_force=in_force(found.policy), rev=found.rev)
 
 
 def in_force(policy: Policy) -> dict[str, Any]:

@@ -4,12 +4,11 @@ another's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from neve.correlation import carried
 from neve.ports.queue import Message
-from neve.store.keys import Keys, SessionKeys, UserKeys
+from neve.store.keys import SessionKeys, UserKeys
 
 
 def memory_message(
@@ -52,31 +51,6 @@ def retraction_message(keys: SessionKeys, incarnation: int, retraction_id: str) 
         "id": retraction_id,
     }
     return Message(carried(body), group=_group(keys))
-
-
-def tokens_message(keys: UserKeys, incarnation: int, ids: Sequence[str]) -> Message:
-    """These memories and utterances may lack their token vectors."""
-    body = {
-        "kind": "tokens",
-        "tenant": keys.tenant,
-        "user": keys.user,
-        "incarnation": incarnation,
-        "ids": list(ids),
-    }
-    return Message(carried(body), group=_group(keys))
-
-
-def late_user_message(keys: UserKeys) -> Message:
-    """Everything that the user has may lack its token vectors; how far that was looked at, its row says."""
-    body = {"kind": "late_user", "tenant": keys.tenant, "user": keys.user}
-    return Message(carried(body), group=_group(keys))
-
-
-def late_tenant_message(keys: Keys, asked: str, after: str = "") -> Message:
-    """And so may everything of every user of the tenant behind the id ``after``. ``asked``: what asked for it; a user
-    who was told already for the same reason is not told again."""
-    body = {"kind": "late_tenant", "tenant": keys.tenant, "round": asked, "after": after}
-    return Message(carried(body), group=keys.tenant)
 
 
 def _group(keys: UserKeys) -> str:

@@ -3,7 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -71,14 +71,12 @@ class _QueryVector:
 class Reading:
     """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
     was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
-    compared. ``late``: MaxSim by id of the candidates whose token vectors were. ``among``: how many passages words were
-    looked for in; 0 where in none."""
+    compared. ``among``: how many passages words were looked for in; 0 where in none."""
 
     lexical: list[Candidate] | None
     vector: list[Candidate] | None
     depth: int
     calibration: Calibration | None
-    late: Mapping[str, float] = field(default_factory=dict)
     among: int = 0
 
     def similarities(self, candidates: Sequence[Candidate]) -> dict[str, float]:

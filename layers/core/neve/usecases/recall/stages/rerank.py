@@ -14,17 +14,14 @@ from neve.domain.records.memories import Kind
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
 
-def reranked(
-    question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float], late: Mapping[str, float]
-) -> list[Ranked]:
+def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float]) -> list[Ranked]:
     """Best first, without the memories that lent; ties keep the order of RRF. ``final`` of a re-ordered candidate is
-    its rerank score. ``cosines``: of the whole vector leg, those below the threshold included; ``late``: of the
-    candidates that have token vectors."""
+    its rerank score. ``cosines``: of the whole vector leg, those below the threshold included."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    candidates = [considered(one, cosines.get(one.row.id), late.get(one.row.id)) for one in ranked]
+    candidates = [considered(one, cosines.get(one.row.id)) for one in ranked]
     scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
-    again = [_placed(one, scores[one.row.id], late) for one in ranked if one.row.id in scores]
+    again = [one.placed(scores[one.row.id], {"rerank": scores[one.row.id]}) for one in ranked if one.row.id in scores]
     return sorted(again, key=lambda one: -one.final)
 
 
@@ -72,12 +69,7 @@ def _by_its_passage(one: Ranked) -> Ranked:
     return one.placed(final, {"shown_rrf": one.shown_rrf, "final": final})
 
 
-def _placed(one: Ranked, score: float, late: Mapping[str, float]) -> Ranked:
-    has_late = {"late": late[one.row.id]} if one.row.id in late else {}
-    return one.placed(score, {"rerank": score, **has_late})
-
-
-def considered(one: Ranked, cosine: float | None, late: float | None = None) -> Considered:
+def considered(one: Ranked, cosine: float | None) -> Considered:
     passage, utterance = one.row.passages[one.n], one.row.utterance
     return Considered(
         id=one.row.id,
@@ -88,7 +80,6 @@ def considered(one: Ranked, cosine: float | None, late: float | None = None) -> 
         bm25=one.components.get("bm25"),
         cosine=cosine,
         share=one.share if "rank_lex" in one.components else 0.0,
-        late=late,
         prior=one.components["prior"],
         made_from=_made_from(one) if utterance is None else None,
     )

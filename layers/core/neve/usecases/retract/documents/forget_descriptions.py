@@ -11,7 +11,7 @@ from neve.domain.documents.change import DocumentChange, revised
 from neve.domain.records.documents import Document
 from neve.domain.retract.described import Carrier, without_drawn
 from neve.domain.times import iso
-from neve.ports.table import Check, Delete, Item, Version
+from neve.ports.table import Check, Item, Version
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import put_revision, read_document, text_of
@@ -55,7 +55,7 @@ class ForgetDescriptions:
         after = revised(without_drawn(before, self.carrier.drawn, head.path), iso(scope.ports.clock.now()))
         wanted = WantedWrite(head.path, DocumentChange(), (head.rev,), write_id=write_id)
         ops = writes_of(scope, wanted, before, after).ops
-        scope.ports.table.write([self._check_user(), *ops, Delete(scope.keys.tokens_of(self.carrier.id))])
+        scope.ports.table.write([self._check_user(), *ops])
         return True
 
     def _rewrite(self, stored: Sequence[Item], rev: int) -> bool:

@@ -22,7 +22,7 @@ from neve.domain.retract.described import Carrier, History, at_drawn_paths, carr
 from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
-from neve.ports.table import Delete, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
@@ -403,7 +403,7 @@ class _Reverting:
         restored = put_back(before, left, iso(scope.ports.clock.now()))
         wanted = WantedWrite(head.path, DocumentChange(), (head.rev,), write_id=write_id)
         ops = writes_of(scope, wanted, before, restored).ops
-        scope.ports.table.write([rows.check_head(scope.keys, user), *ops, Delete(scope.keys.tokens_of(seen.id))])
+        scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
         return True
 
     def _delete(self, seen: _Touched) -> bool:
