@@ -23,42 +23,46 @@ async function comesTo(user, wanted) {
   }
 }
 
-const FAULTS = { gone: { do: "refuse" }, "answers lost": { do: "lose" }, slow: { do: "delay", ms: 2500 }, failing: { do: "answer", status: 503, headers: { "Content-Type": "text/html" }, body: "<h1>503</h1>" } };
+const FAULTS = { gone: { do: "refuse" }, "answers lost": { do: "lose" }, slow: { do: "delay", ms: 60_000 }, failing: { do: "answer", status: 503, headers: { "Content-Type": "text/html" }, body: "<h1>503</h1>" } };
 
 for (const [name, fault] of Object.entries(FAULTS)) {
   test(`a chat goes on while the service is ${name}, and all of it is appended afterwards, once`, async () => {
     await steer("heal", {});
     const user = `outage-${crypto.randomUUID()}`;
-    const timeouts = { recall: 300, pack: 300, context: 600, append: 300, usage: 300 };
+    const patient = 20_000; // a machine with far too much to do answers late, too
+    const timeouts = { recall: patient, pack: patient, context: patient, append: patient, usage: patient };
+    const within = { timeoutMs: patient };
     const neve = new Neve({ baseUrl: PROXY, apiKey: KEY, timeouts, lingerMs: 200, onError: () => undefined });
     const s = neve.user(user).session("s1");
     const said = [];
     const turn = async (n) => {
-      const prompt = await s.turn(`question ${n}`);
+      const prompt = await s.turn(`question ${n}`, within);
       said.push(`question ${n}`, `answer ${n}`);
-      await s.append({ role: "assistant", content: `answer ${n}` });
-      await s.usage({ model: "claude-sonnet-5", usage: { input_tokens: 1, output_tokens: 1 } });
+      await s.append({ role: "assistant", content: `answer ${n}` }, within);
+      await s.usage({ model: "claude-sonnet-5", usage: { input_tokens: 1, output_tokens: 1 } }, within);
       return prompt;
     };
     const roles = ({ messages }) => messages.map(({ role }) => role);
     const before = await turn(1);
-    const pack = await s.pack();
+    const pack = await s.pack(within);
     assert.equal(before.stale, false);
     assert.equal(pack.stale, false);
 
     await steer("fault", { match: ".", ...fault });
+    if (name === "slow") within.timeoutMs = 300;
     for (const n of [2, 3, 4]) {
       const prompt = await turn(n);
       assert.equal(prompt.stale, true);
       assert.deepEqual(prompt.system, before.system);
       assert.deepEqual(roles(prompt), Array.from({ length: 2 * n - 1 }, (_, at) => ["user", "assistant"][at % 2]));
-      const meanwhile = await s.pack();
+      const meanwhile = await s.pack(within);
       assert.deepEqual([meanwhile.text, meanwhile.etag, meanwhile.stale], [pack.text, pack.etag, true]);
-      assert.deepEqual([...(await s.recall("question"))], []);
+      assert.deepEqual([...(await s.recall("question", within))], []);
     }
     assert.ok(s.kept >= 1, `${s.kept} messages are kept`);
 
     await steer("heal", {});
+    within.timeoutMs = patient;
     await comesTo(user, said); // nobody calls anything: what is kept goes by itself
     const after = await turn(5);
     assert.equal(after.stale, false);

@@ -56,6 +56,9 @@ export async function play(scenario) {
   }
 }
 
+/** Seconds by call, for a machine with far too much to do: what has a budget in a scenario says so there. */
+const PATIENT = { recall: 20, pack: 20, turn: 20, append: 20, usage: 20, flush: 20 };
+
 function client({ key, url, strict, timeouts = {}, bound, linger = 0 }) {
   const urls = { nowhere: "http://127.0.0.1:9", "no scheme": "localhost:8787", v1: `${PROXY}/v1` };
   const keys = { wrong: "nv_wrong", none: "" };
@@ -63,7 +66,7 @@ function client({ key, url, strict, timeouts = {}, bound, linger = 0 }) {
     apiKey: key === undefined ? KEY : (keys[key] ?? key),
     baseUrl: urls[url] ?? PROXY,
     strict: strict ?? false,
-    timeouts: renamed(Object.fromEntries(Object.entries(timeouts).map(([name, seconds]) => [name, seconds * 1000])), (name) => (name === "turn" ? "context" : name)),
+    timeouts: renamed(Object.fromEntries(Object.entries({ ...PATIENT, ...timeouts }).map(([name, seconds]) => [name, seconds * 1000])), (name) => (name === "turn" ? "context" : name)),
     ...(bound !== undefined && { bound }),
     lingerMs: linger * 1000,
     onError: () => undefined,
