@@ -1,8 +1,9 @@
 """Retrieval through the API, on every set of chats that there is a loader for: ``make eval DATA=folder``.
 
-Starts the service on an empty folder, sends the chats, waits until all is observed and embedded, asks every question of
-each system, and writes ``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``. With ``--ways`` the
-chats are sent as other backends would send them, for a result and a table of their own.
+Starts the service on an empty folder, sends the chats, waits until all is observed and embedded, compiles a prompt for
+every question and looks for the evidence in it, asks every question of each system, and writes
+``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``. With ``--ways`` the chats are sent as other
+backends would send them, for a result and a table of their own.
 
 Exits with 1 where a system finds evidence for fewer questions than plain BM25, our own RRF or mem0."""
 
@@ -26,7 +27,7 @@ from evals.peers.mem0 import PYTHON, Mem0
 from evals.progress import tracked
 from evals.retrieval.baseline import PlainBm25
 from evals.retrieval.chats import Chat, NoSuchData, by_user, existing
-from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
+from evals.retrieval.evidence import Evidence, evidence_in_prompts
 from evals.retrieval.playing import DEPTH, System, ask, digest, named, send, settle
 from evals.retrieval.report import behind, console_table, write_markdown, write_ways
 from evals.retrieval.scoring import Judged, Ranking, intervals, judge, means
@@ -38,7 +39,8 @@ from local.running import start_server
 RESULT, RESULT_OF_WAYS = Path("evals/results/retrieval.json"), Path("evals/results/retrieval_ways.json")
 BASELINE = "BM25"
 HALVES = {"tuned": True, "reported": False}
-PROMPT = "prompt"
+PROMPT, EVIDENCE = "prompt", "evidence"
+"""Either of ``--systems`` has the evidence in prompts measured; the second is no system."""
 SENT = "sent.json"
 Beside = Mapping[str, Callable[[Chat, str], Ranking]]
 """What ranks the same messages without Neve, by the name of a row."""
@@ -46,13 +48,11 @@ Beside = Mapping[str, Callable[[Chat, str], Ranking]]
 
 @dataclass
 class Run:
-    """``hits``: of the system PROMPT, how many hits each question got and how many of them hold evidence. ``unasked``:
-    how many hits the messages got that ask for nothing, by set, half and kind."""
+    """``evidence``: in compiled prompts."""
 
     judged: dict[str, list[tuple[Chat, Judged]]] = field(default_factory=lambda: defaultdict(list))
     ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    hits: list[tuple[Chat, int, int]] = field(default_factory=list)
-    unasked: list[tuple[Chat, str, int]] = field(default_factory=list)
+    evidence: Evidence = field(default_factory=Evidence)
 
     def tables(self, chats: Sequence[Chat]) -> dict[str, Any]:
         sets = dict.fromkeys(chat.set for chat in chats)
@@ -68,36 +68,12 @@ class Run:
         for system, found in self.judged.items():
             rows = [j for chat, j in found if (chat.set, chat.tuned) == (chat_set, tuned)]
             systems[system] = means(rows) | {"95 %": intervals(rows), "any@10 by category": _by_category(rows)}
-        table: dict[str, Any] = {"systems": systems}
-        given = [(hits, right) for chat, hits, right in self.hits if (chat.set, chat.tuned) == (chat_set, tuned)]
-        if given:
-            unasked = [(kind, n) for chat, kind, n in self.unasked if (chat.set, chat.tuned) == (chat_set, tuned)]
-            table[PROMPT] = _of_prompts(given) | {kind: _silent(unasked, kind) for kind, _ in unasked}
-        return table
+        return {EVIDENCE: self.evidence.table(chat_set, tuned=tuned), "systems": systems}
 
 
 def _by_category(rows: Sequence[Judged]) -> dict[str, dict[str, float]]:
     found = {name: means(j for j in rows if j.category == name) for name in sorted({j.category for j in rows})}
     return {name: {"n": table["n"], "any@10": table["any@10"]} for name, table in found.items()}
-
-
-def _of_prompts(given: Sequence[tuple[int, int]]) -> dict[str, float]:
-    hits = sum(n for n, _ in given)
-    return {
-        "questions with a hit": _share(sum(n > 0 for n, _ in given), len(given)),
-        "questions with evidence among the hits": _share(sum(right > 0 for _, right in given), len(given)),
-        "hits that are evidence": _share(sum(right for _, right in given), hits),
-        "hits a question": round(hits / len(given), 2),
-    }
-
-
-def _silent(unasked: Sequence[tuple[str, int]], kind: str) -> float:
-    counts = [n for name, n in unasked if name == kind]
-    return _share(sum(n == 0 for n in counts), len(counts))
-
-
-def _share(part: int, of: int) -> float:
-    return round(100 * part / of, 1) if of else 0.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -108,13 +84,16 @@ def main(arguments: Sequence[str]) -> int:
         chats = load_sets(options.data, options.sets.split(","), options.chats)
         if options.ways:
             chats = [chat for way in named_ways(options.ways) for chat in as_sent(way, chats)]
-        systems = named(options.systems.split(",") if options.systems else None)
+        names = [name for name in options.systems.split(",") if name]
+        systems = named([name for name in names if name != EVIDENCE]) if names else named(None)
     except (NoSuchData, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     started = time.monotonic()
     with _service(options) as (client, folder), _beside(chats, mem0=options.mem0) as beside:
         run, settings = _measure(client, chats, systems, beside, folder)
+        if {PROMPT, EVIDENCE} & set(names) or not (names or options.ways):
+            run.evidence = evidence_in_prompts(client, chats)
     result = {
         "settings": settings | {"seconds": round(time.monotonic() - started)},
         "held_out": {s: {one.name: one.held_out(s) for one in systems} for s in dict.fromkeys(c.set for c in chats)},
@@ -137,7 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="a folder with one folder a set")
     parser.add_argument("--sets", default=",".join(SETS), help="for example locomo,beam")
     parser.add_argument("--chats", default="", help="numbers within each set, for example 1-5")
-    parser.add_argument("--systems", default="", help="names, separated by commas; default all")
+    parser.add_argument(
+        "--systems", default="", help=f"names, separated by commas; default all; {EVIDENCE}: only that in the prompts"
+    )
     parser.add_argument("--keep", type=Path, help="keep the service's folder here, so that the next run sends nothing")
     parser.add_argument("--ways", default="", help=f"send them otherwise: all, or of {', '.join(WAYS)}")
     parser.add_argument("--mem0", action="store_true", help=f"put the questions to {MEM0}, too: make .venv-mem0/stamp")
@@ -195,13 +176,8 @@ def _measure(
             answered = ask(client, chat, question.text, system)
             run.ms[system.name].append(answered.ms)
             judged[system.name] = judge(answered.ranking, question.evidence)
-            if system.name == PROMPT:
-                right = sum(bool(hit & question.evidence) for hit in answered.ranking)
-                run.hits.append((chat, len(answered.ranking), right))
         for name, scores in judged.items():
             run.judged[name].append((chat, Judged(chat.id, question.category, scores)))
-    if PROMPT in run.judged:
-        _ask_for_nothing(client, chats, run, next(one for one in systems if one.name == PROMPT))
     return run, {
         "chats": {s: [c.number for c in chats if c.set == s] for s in dict.fromkeys(c.set for c in chats)},
         "messages": sum(len(chat.messages) for chat in by_user(chats).values()),
@@ -225,12 +201,6 @@ def _play(client: ApiClient, chats: Sequence[Chat], noted: Path) -> None:
         settle(client, chat)
         sent[chat.user] = digest(chat)
         noted.write_text(json.dumps(sent))
-
-
-def _ask_for_nothing(client: ApiClient, chats: Sequence[Chat], run: Run, system: System) -> None:
-    for chat in tracked("asking for nothing", chats):
-        for kind, messages in (("off topic, no hit", OFF_TOPIC), ("small talk, no hit", SMALL_TALK)):
-            run.unasked += [(chat, kind, len(ask(client, chat, m, system).ranking)) for m in messages]
 
 
 def _p50_p95(found: Sequence[float]) -> dict[str, float]:

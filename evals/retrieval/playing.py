@@ -141,9 +141,9 @@ def _credit(hit: dict[str, Any], place: Mapping[tuple[str, int], str]) -> frozen
 
 
 def named(systems: Sequence[str] | None) -> list[System]:
-    """Those of ``SYSTEMS``, all when none is named. Raises ValueError for an unknown name."""
+    """Those of ``SYSTEMS``; None: all. Raises ValueError for an unknown name."""
     known = {system.name: system for system in SYSTEMS}
     unknown = sorted(set(systems or ()) - set(known))
     if unknown:
         raise ValueError(f"no system is called {unknown[0]!r}; there are {', '.join(known)}")
-    return [known[name] for name in systems] if systems else list(SYSTEMS)
+    return [known[name] for name in systems] if systems is not None else list(SYSTEMS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,8 @@ RANKED = ("event", "both")
 
 
 def console_table(result: dict[str, Any]) -> str:
-    return "\n".join(line for chat_set in result["sets"] for line in [*_tables(result, chat_set), ""]) + "\n".join(
-        [*_prompts(result), "", *_times(result)]
-    )
+    ranking = (line for chat_set in result["sets"] for line in [*_tables(result, chat_set), ""])
+    return "\n".join([*_evidence(result), *ranking, *_times(result)])
 
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT, readme: Path = README) -> None:
@@ -141,19 +140,34 @@ def _cell(table: dict[str, Any], measure: str) -> str:
     return f"{table[measure]:.1f} ({low:.0f}-{high:.0f})"
 
 
-def _prompts(result: dict[str, Any]) -> Iterator[str]:
-    rows = {
-        f"{chat_set}, {HALVES[half]}": table["prompt"]
+def _evidence(result: dict[str, Any]) -> Iterator[str]:
+    """What a model reads, the reported halves first; nothing where it was not measured."""
+    found = {
+        f"{_numbers(result, chat_set, half)}, {HALVES[half]}": halves[half]["evidence"]
+        for half in HALVES
         for chat_set, halves in result["sets"].items()
-        for half, table in halves.items()
-        if "prompt" in table
+        if halves.get(half, {}).get("evidence")
     }
-    if rows:
-        columns = list(next(iter(rows.values())))
-        yield f"| as every message asks | {' | '.join(columns)} |"
-        yield "| --- |" + " --- |" * len(columns)
-        for name, row in rows.items():
-            yield f"| {name} | {' | '.join(str(row[column]) for column in columns)} |"
+    if not found:
+        return
+    yield from _plain(
+        "evidence in the prompt", [(name, row) for one in found for name, row in _prompts(one, found[one])]
+    )
+    yield from _plain("messages without a hit", [(name, one["no hit"]) for name, one in found.items()])
+
+
+def _prompts(half: str, evidence: dict[str, Any]) -> Iterator[tuple[str, dict[str, float]]]:
+    for part, row in evidence["prompts"].items():
+        yield (f"**{half}**" if part == "all" else f"… {part}"), row
+
+
+def _plain(title: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Iterator[str]:
+    columns = list(rows[0][1])
+    yield f"| {title} | {' | '.join(columns)} |"
+    yield "| --- |" + " --- |" * len(columns)
+    for name, row in rows:
+        yield f"| {name} | {' | '.join(str(row[column]) for column in columns)} |"
+    yield ""
 
 
 def _times(result: dict[str, Any]) -> Iterator[str]:
