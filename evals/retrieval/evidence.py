@@ -26,6 +26,7 @@ from neve.domain.ids import event_place
 from neve.domain.memories.text import statements_in
 from neve.domain.terms import terms_in
 from neve.domain.tokens import estimate
+from neve.usecases.recall.answer import REPLY_TO
 
 PATIENT = {"prompt_budget_ms": 20_000, "session_start_budget_ms": 20_000}
 """What is measured is what is found."""
@@ -40,6 +41,7 @@ _PACK = re.compile("<neve-memory .*</neve-memory>", re.DOTALL)
 _RETRIEVED = re.compile("<neve-retrieved>.*?</neve-retrieved>", re.DOTALL)
 _HIT = re.compile(r"^- \[(.+?)\] ", re.MULTILINE)
 """The lines of a hit are indented, whatever stands in them."""
+_REPLY = re.compile(rf"^  {REPLY_TO} ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +273,8 @@ def _hits(block: str) -> Iterable[tuple[str, str]]:
 
 def _credit(user: User, name: str, text: str) -> frozenset[str]:
     if place := event_place(name):
-        return frozenset({user.ids[place]} if place in user.ids else ())
+        session, seq = place
+        places = [(session, seq - 1), place] if _REPLY.search(text) else [place]
+        return frozenset(user.ids[one] for one in places if one in user.ids)
     shown = _bare(text)
     return frozenset[str]().union(*(one.places for one in user.statements if one.memory == name and one.text in shown))

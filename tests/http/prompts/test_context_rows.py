@@ -298,8 +298,50 @@ def test_d16_what_is_retrieved_and_what_is_offered(user: Person) -> None:
         assert ("<neve-retrieved>" in last_text(made)) is retrieved
         assert ("tools" in made["request"]) is offered
         if retrieved:
-            assert last_text(made).count("\n- [mem_") == 5
+            assert last_text(made).count("\n- [mem_") == 8
             assert sections(made)["retrieved"]["used"] <= 5_000
+
+
+@pytest.mark.live
+def test_d16_what_is_retrieved_goes_on_to_600_tokens(user: Person) -> None:
+    """Whole hits, twenty at most; a recall has its five."""
+    user.open("s1")
+    for n in range(24):
+        user.remember(f"Cello note {n}.", kind="observation")
+    for n in range(12):
+        user.remember(f"{n}: the viola of the hall " + filler(60), kind="observation")
+    user.settle()
+    short, long = (last_text(user.context("s1", message)) for message in ("cello note", "viola of the hall"))
+    assert short.count("\n- [mem_") == 20
+    assert 5 < long.count("\n- [mem_") < 12
+    block = long[: long.index("</neve-retrieved>")]
+    assert tokens(block[block.index("\n- [") + 1 :]) <= 600 and block.count(filler(60)) == block.count("\n- [")
+    assert len(user.recall("viola of the hall", session_id="s1")["hits"]) == 5
+
+
+@pytest.mark.live
+def test_d16_the_first_five_are_whole_however_long(user: Person) -> None:
+    user.open("s1")
+    for n in range(7):
+        user.remember(f"{n}: the viola of the hall " + filler(250), kind="observation")
+    user.settle()
+    assert last_text(user.context("s1", "viola of the hall")).count("\n- [mem_") == 5
+
+
+@pytest.mark.live
+def test_d16_a_short_reply_stands_with_what_it_replies_to(user: Person) -> None:
+    """And without it as soon as that was taken back."""
+    asked = "Which of them did your aunt from Bergen put on the old instrument, those that the shop had on sale?"
+    user.open("s1")
+    user.open("before")
+    user.append("before", user_message(asked), answered("Steel strings."))
+    for n in range(12):
+        user.remember(f"Steel strings number {n}, said of " + filler(30), kind="observation")
+    user.settle()
+    text = last_text(user.context("s1", "Steel strings?"))
+    assert text.count("Bergen") == 1 and "said: Steel strings.\n  in reply to user: Which" in text
+    user.expect(200, "POST", "/sessions/before/events/retract", {"from_seq": 1, "to_seq": 1, "reason": "deleted"})
+    assert "Bergen" not in last_text(user.context("s1", "Steel strings?"))
 
 
 @pytest.mark.live

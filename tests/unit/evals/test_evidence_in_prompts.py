@@ -43,13 +43,14 @@ def test_a_pack_shows_the_messages_that_its_statements_name() -> None:
 def test_a_hit_shows_its_message_or_what_its_statement_names() -> None:
     block = (
         "<neve-retrieved>\nCandidates.\n"
-        "- [evt:s:5] 2026-03-01, user said: The red hat\n  - [evt:s:2] that was pasted\n"
+        "- [evt:s:5] 2026-03-01, user said: The red hat\n  in reply to b: Which hat?\n"
+        "- [evt:s:2] 2026-03-01, b said: Nice\n  - [evt:s:1] that was pasted\n"
         "- [mem_a] 2026-03-01, observation: User lost a hat.\n"
         "- [mem_b] 2026-03-01, observation: User wears hats.\n</neve-retrieved>\n"
     )
     shown = shown_by(user(), request(block))
-    assert shown.retrieved == [{"5"}, {"3"}, frozenset()] and shown.hit_tokens > 60
-    assert shown.holds(frozenset({"3", "4"})) == {
+    assert shown.retrieved == [{"4", "5"}, {"2"}, {"3"}, frozenset()] and shown.hit_tokens > 60
+    assert shown.holds(frozenset({"4", "8"})) == {
         "pack": False,
         "pack, word for word": False,
         "hits": True,

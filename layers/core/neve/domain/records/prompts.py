@@ -21,13 +21,15 @@ def line_sha(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """The row, its rev, the passage, the sha of the line that showed it, and on which other days the same was said."""
+    """The row, its rev, the passage, the sha of the line that showed it, on which other days the same was said, and the
+    id of the event that it was shown to reply to."""
 
     id: str
     rev: int
     n: int
     sha: str
     said_again: tuple[str, ...] = ()
+    reply_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class Recalls:
         if not self.command.recalls:
             return
         recorded = not self.command.dry_run
-        asked = RecallCommand(query, session_id=self.scope.session, beside="history", recorded=recorded)
+        asked = RecallCommand(query, session_id=self.scope.session, beside="history", recorded=recorded, fills=True)
         try:
             self.last = recall_and_record(self.scope, asked)
         except NeveError:

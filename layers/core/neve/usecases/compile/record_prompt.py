@@ -18,7 +18,14 @@ from neve.usecases.recall.answer import Hit, hit_line
 def shown_hits(plan: Plan, hits: Sequence[Hit], timezone: str) -> tuple[ShownHit, ...]:
     shown = set(plan.shown_hits)
     return tuple(
-        ShownHit(hit.id, hit.rev, hit.n, line_sha(hit_line(hit, timezone)), hit.said_again)
+        ShownHit(
+            hit.id,
+            hit.rev,
+            hit.n,
+            line_sha(hit_line(hit, timezone)),
+            hit.said_again,
+            hit.reply_to.id if hit.reply_to else None,
+        )
         for hit in hits
         if hit.id in shown
     )

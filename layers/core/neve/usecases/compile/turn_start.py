@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neve.domain.compile.updates import Update, forms_of
 from neve.domain.ids import event_place, is_event_id
 from neve.domain.pack.render import JUST_SAID
-from neve.domain.records.prompts import TurnStart, line_sha
+from neve.domain.records.prompts import ShownHit, TurnStart, line_sha
 from neve.domain.records.sessions import EventType, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
@@ -20,7 +20,8 @@ from neve.store.sessions.prompts import read_prompt
 from neve.usecases.recall.answer import Hit, hit_line, shown_again
 from neve.usecases.recall.command import RecallCommand, resolve
 from neve.usecases.recall.recall_rows import RecallRow
-from neve.usecases.recall.stages.hydrate import Hydration
+from neve.usecases.recall.search import ANY_REV
+from neve.usecases.recall.stages.hydrate import Hydrated, Hydration
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,19 @@ def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_m
     start = read_prompt(item).start
     said = scope.ports.tasks.start_read(lambda: _said(scope, head, start))
     hydration = Hydration(scope, resolve(scope.policy, _AGAIN), head, ends_ms, whatever_moved=True)
-    found, _ = hydration.read({hit.id: hit.rev for hit in start.hits})
-    hits = [
-        made
-        for hit in start.hits
-        if isinstance(row := found[hit.id], RecallRow)
-        and hit.n < len(row.passages)
-        and line_sha(hit_line(made := shown_again(row, hit.n, hit.said_again), session.timezone)) == hit.sha
-    ]
+    before = {hit.reply_to: ANY_REV for hit in start.hits if hit.reply_to}
+    found, _ = hydration.read({hit.id: hit.rev for hit in start.hits} | before)
+    made = ((shown, _made_again(shown, found)) for shown in start.hits)
+    hits = [hit for shown, hit in made if hit and line_sha(hit_line(hit, session.timezone)) == shown.sha]
     return BegunTurn(start, hits, said.result(ends_ms))
+
+
+def _made_again(shown: ShownHit, found: Hydrated) -> Hit | None:
+    """None where the row is gone; another one where what it replies to is."""
+    row, before = found[shown.id], found[shown.reply_to] if shown.reply_to else None
+    if not isinstance(row, RecallRow) or shown.n >= len(row.passages):
+        return None
+    return shown_again(row, shown.n, shown.said_again, before if isinstance(before, RecallRow) else None)
 
 
 _AGAIN = RecallCommand("", include_superseded=True)

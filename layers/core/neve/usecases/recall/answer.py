@@ -42,6 +42,8 @@ INJECTED_TOKENS = 5_000
 """Tokens of ``injection_text``: the section for retrieved text of the 200,000 token window
 (docs/rules/recall.md#answer)."""
 
+REPLY_TO = "in reply to"
+"""Begins the line with the message before a hit."""
 TOLD_DAYS = 7
 """Of those on which the same was said (*chosen*)."""
 
@@ -80,11 +82,20 @@ class FurtherStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The message directly before a hit, whole."""
+
+    id: str
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
     ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
-    ``title``, ``summary``: of a document. ``also``: other statements of the same memory. ``said_again``: when else the
-    same text was said, newest first. ``rev``: of the row."""
+    ``title``, ``summary``: of a document. ``reply_to``: what a short reply replies to. ``also``: other statements of
+    the same memory. ``said_again``: when else the same text was said, newest first. ``rev``: of the row."""
 
     id: str
     source: str
@@ -115,6 +126,7 @@ class Hit:
     also: tuple[FurtherStatement, ...] = ()
     said_again: tuple[str, ...] = ()
     rev: int = 0
+    reply_to: Before | None = None
 
     @property
     def slug(self) -> str:
@@ -276,19 +288,29 @@ def _chunk_with_name(document: Document, passage: Passage) -> str:
     return chunk if document.name in chunk else f"{chunk}\n(from: {document.name})"
 
 
-def shown_again(row: RecallRow, n: int, said_again: tuple[str, ...]) -> Hit:
-    """A hit that a prompt has shown, as it was then: what has replaced it since is told to the next turn."""
-    return replace(_hit(Ranked(row, n, 0.0, {}, 0.0, 0, 0.0), 1, said_again), status=Status.ACTIVE)
+def shown_again(row: RecallRow, n: int, said_again: tuple[str, ...], before: RecallRow | None = None) -> Hit:
+    """A hit that a prompt has shown, as it was then: what has replaced it since is told to the next turn. ``before``:
+    what it replies to."""
+    hit = replace(_hit(Ranked(row, n, 0.0, {}, 0.0, 0, 0.0), 1, said_again), status=Status.ACTIVE)
+    return reply_to(hit, before) if before else hit
+
+
+def reply_to(hit: Hit, before: RecallRow) -> Hit:
+    """``before``: of an utterance."""
+    said = before.utterance
+    return replace(hit, reply_to=Before(said.id, said.speaker, "\n".join(said.parts))) if said else hit
 
 
 def hit_line(hit: Hit, timezone: str) -> str:
-    """``- [id] date, who: text``; further lines of the text and further statements of its row are indented below it.
+    """``- [id] date, who: text``; further lines of the text, what it replies to and further statements of its row are
+    indented below it.
     What a tool said, what waits for a decision and what no longer holds is marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
     marks = {"inbox": WAITS, "superseded": REPLACED}
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
     further = (f"also: {marked(one.text, one.trust)}" for one in hit.also)
-    text = "\n".join([marked(hit.text, hit.trust), *further, *_other_days(hit, timezone)])
+    before = [f"{REPLY_TO} {hit.reply_to.speaker}: {hit.reply_to.text}"] if hit.reply_to else []
+    text = "\n".join([marked(hit.text, hit.trust), *before, *further, *_other_days(hit, timezone)])
     return f"- [{hit.slug}] {local_day(hit.observed_at, timezone)}, {who}: {standing}{indented(text)}\n"
 
 

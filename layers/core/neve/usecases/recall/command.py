@@ -50,7 +50,8 @@ class RecallFilters:
 class RecallCommand:
     """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``.
     ``beside``: what of the session's prompt is left out: what its ``pack`` holds; that and what its ``history`` shows;
-    or only the ``question`` that is being answered. ``recorded`` False: nothing is written."""
+    or only the ``question`` that is being answered. ``recorded`` False: nothing is written. ``fills``: more hits
+    than ``k`` where there is room for them (docs/rules/compile.md#retrieved)."""
 
     query: str
     question: str | None = None
@@ -70,6 +71,7 @@ class RecallCommand:
     debug: bool = False
     beside: Beside = "pack"
     recorded: bool = True
+    fills: bool = False
 
 
 @dataclass(frozen=True, slots=True)

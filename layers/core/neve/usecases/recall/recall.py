@@ -26,6 +26,7 @@ from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
 from neve.usecases.recall.further_statements import with_further_statements
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
+from neve.usecases.recall.stages.fill import filled
 from neve.usecases.recall.stages.legs import DEADLINE, QUERY_VECTORS, LegReport
 from neve.usecases.recall.time_budget import TimeBudget
 
@@ -74,8 +75,11 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
         found, request = _search(scope, request, budget)
-    hits, unfit, tokens = fit(found.ranked, request.k, found.said_again)
-    if command.mode == "tool":
+    if command.fills:
+        hits, unfit = filled(found, request.k)
+    else:
+        hits, unfit, tokens = fit(found.ranked, request.k, found.said_again)
+    if command.mode == "tool" and not command.fills:
         rows = {one.row.id: one.row for one in found.ranked if one.row.memory}
         hits = with_further_statements(hits, rows, query_terms(request.shaped.text_query), tokens, found.holds)
     text, shown = injected(hits, found.timezone)

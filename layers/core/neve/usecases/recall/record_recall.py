@@ -33,8 +33,9 @@ which the answer waits."""
 
 @dataclass(frozen=True, slots=True)
 class RecallRecord:
-    """``hits``: every candidate, ``{id, outcome, rank?, score?, components?, found?}``; ``outcome`` is ``returned`` or
-    why it was dropped. ``legs``: status, ms and depth of each."""
+    """``hits``: every candidate, ``{id, outcome, rank?, score?, components?, reply_to?, found?}``; ``outcome`` is
+    ``returned`` or why it was dropped; ``reply_to``: the event that was shown with it. ``legs``: status, ms and depth
+    of each."""
 
     id: str
     at: str
@@ -65,6 +66,7 @@ def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord)
 def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[str, Any]]:
     returned: list[dict[str, Any]] = [
         {"id": h.id, "outcome": RETURNED, "rank": h.rank, "score": h.score, "components": dict(h.components)}
+        | ({"reply_to": h.reply_to.id} if h.reply_to else {})
         for h in hits
     ]
     return returned + [{"id": d.id, "outcome": d.reason, "found": dict(d.found)} for d in dropped]

@@ -35,6 +35,7 @@ from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import UNREADABLE, RecallRow, read_row
 from neve.usecases.recall.said_again import said_again
+from neve.usecases.recall.stages.before_replies import before_replies
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.recall.stages.documents import NO_TEXT
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
@@ -77,7 +78,8 @@ class Found:
     could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
     session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
     of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was
-    said. ``holds``: whether the n-th passage of a row says nothing that does not hold."""
+    said. ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all that were read, by
+    id."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -91,6 +93,7 @@ class Found:
     timezone: str = "UTC"
     said_again: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True
+    rows: Hydrated = field(default_factory=dict)
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -235,6 +238,7 @@ class _Search:
             timezone=read.timezone,
             said_again=said_again((one.row for one in ranking.ranked), dropped, known),
             holds=self._what_holds(read).holds,
+            rows=known,
         )
 
     def _rank(
@@ -247,6 +251,9 @@ class _Search:
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
         by_words = frozenset(read_by_id(_ids(self._found_by_words(read.out, reading.lexical or (), gated.lexical))))
         beside = [one for one in successors_to_read(read.unheld, wanted) if one not in read.successors]
+        if self.request.command.fills:
+            anyway = wanted.keys() | known.keys()
+            wanted |= dict.fromkeys(before_replies(gated, anyway, len(wanted.keys() - by_words)), ANY_REV)
         fresh, stored = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None, beside)
         read.successors.update(readable(stored))
         known = {**known, **shown(fresh, read.out)}

@@ -84,7 +84,8 @@ class PromptBody(Body):
     )
     retrieval: Retrieval = Field(
         default="auto",
-        description="`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.",
+        description="`auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search."
+        " `both`, `none`.",
     )
     tools: Annotated[list[dict[str, JsonValue]], Field(max_length=512)] | dict[str, JsonValue] | None = Field(
         default=None,

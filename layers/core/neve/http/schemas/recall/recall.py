@@ -363,6 +363,7 @@ class RecordedHitView(View):
     rank: int | None = None
     score: float | None = None
     components: ComponentsView | None = None
+    reply_to: str | None = Field(default=None, description="The event before a short reply, which a prompt showed too.")
     found: dict[str, float] | None = None
 
 

@@ -1,0 +1,11 @@
+"""Short replies say little without the message before them: "Yes, twice!" (docs/rules/compile.md#retrieved)."""
+
+from __future__ import annotations
+
+SHORT_TERMS = 12
+"""*Measured*: index terms of a message, its speaker's name included (docs/retrieval.md)."""
+
+
+def is_short(terms: int) -> bool:
+    """``terms``: index terms of the whole message, as a search index counts its length."""
+    return terms <= SHORT_TERMS

@@ -1,0 +1,34 @@
+"""What a prompt shows in front of short replies (docs/rules/compile.md#retrieved): which messages to read with the rows
+of the candidates, before anybody knows their order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import zip_longest
+
+from neve.domain.ids import event_id, event_place
+from neve.domain.recall.short_reply import is_short
+from neve.usecases.recall.stages.gate import Gated
+
+MOST = 20
+"""As many as a prompt has hits."""
+ROWS_A_READ = 95
+"""*Follows*: DynamoDB reads 100 rows at once, the user's and those of a few sessions among them. Another read would
+make the prompt wait."""
+
+
+def message_before(identifier: str) -> str | None:
+    """The id of the event directly before an event; None for anything else, and for the first one."""
+    place = event_place(identifier)
+    return event_id(place[0], place[1] - 1) if place and place[1] > 1 else None
+
+
+def before_replies(gated: Gated, known: Collection[str], reading: int) -> list[str]:
+    """The events before the short candidates of both legs, the best placed ones first. ``known``: what is read anyway;
+    ``reading``: how many rows are, with these."""
+    room = min(MOST, ROWS_A_READ - reading)
+    if room <= 0:
+        return []
+    best = (one for pair in zip_longest(gated.lexical or (), gated.vector or ()) for one in pair if one)
+    found = dict.fromkeys(before for one in best if is_short(one.length) and (before := message_before(one.item_id)))
+    return [identifier for identifier in found if identifier not in known][:room]
