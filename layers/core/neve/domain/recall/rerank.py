@@ -72,6 +72,7 @@ _TIME_WORD = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(i|im|ive|my|mine|me|we|weve|our|ours|(?-i:us))\b", re.IGNORECASE)
 _QUESTION_MARKS = ("?", "？", "؟")
 _NEUTRAL = 0.5
 
@@ -153,7 +154,7 @@ class _Candidates:
             session=short * session,
             speaker=self._speaker(one),
             time=short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
-            question=short * one.text.rstrip().endswith(_QUESTION_MARKS),
+            question=short * _only_asks(one.text),
         )
 
     def _surroundings(self, utterances: Mapping[str, Place]) -> tuple[dict[str, float], ...]:
@@ -187,6 +188,12 @@ class _Candidates:
         if len(self._named) != 1 or one.speaker is None:
             return _NEUTRAL
         return float(one.speaker in self._named)
+
+
+def _only_asks(text: str) -> bool:
+    """Whether it ends as a question and says nothing of its speaker: "I've moved my flight to the 9th, can you check?"
+    states what it asks about."""
+    return text.rstrip().endswith(_QUESTION_MARKS) and not _FIRST_PERSON.search(text)
 
 
 def _asks(text: str) -> bool:

@@ -24,9 +24,12 @@ RecallScope = Literal["all", "session", "global"]
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
 MIN_DEPTH = 30
-"""Items of a leg: max(30, 2k), utterances counted by themselves (docs/rules/recall.md#legs)."""
+"""Items of a leg, utterances counted by themselves, however many hits are asked for: the order of the first ten must
+not depend on that (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
 """The same where utterances are among what was found, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
+FURTHER_DEPTH = 2 * MAX_K
+"""Of every further reading, where the first left fewer than ``k``: what it adds stands behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,11 @@ class ResolvedRequest:
 
     def without_rerank(self) -> ResolvedRequest:
         """Where no utterance was found there is nothing to re-order."""
-        return replace(self, rerank="off", depth=max(MIN_DEPTH, 2 * self.k))
+        return replace(self, rerank="off", depth=MIN_DEPTH)
+
+    def further(self) -> ResolvedRequest:
+        """Of another reading, behind the first one."""
+        return replace(self, depth=FURTHER_DEPTH)
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
         """``languages``: of the embedding model, none where there is no model."""
@@ -171,7 +178,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     return ResolvedRequest(
         command=command,
         k=k,
-        depth=max(RERANK_DEPTH if rerank_them else MIN_DEPTH, 2 * k),
+        depth=RERANK_DEPTH if rerank_them else MIN_DEPTH,
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
         least_share=0.0 if as_tool else policy.prompt_share,
         rerank=wanted if rerank_them else "off",

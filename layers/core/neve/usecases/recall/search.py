@@ -8,11 +8,12 @@ What BM25 found is read at once, but for documents, while the query is still bei
 
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
 as the pack may hold, so that what the pack repeats is dropped, and said to be dropped, without another reading. Should
-fewer than k remain all the same, the search refills: the legs are read again with everything left out inside them that
-was dropped."""
+fewer than k remain all the same, the search refills: the legs are read again, deeper, with everything left out inside
+them that was dropped, and what that adds stands behind."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -204,10 +205,12 @@ class _Search:
         return len(pack.ids) if pack else candidate_limit(self.scope.policy.global_layer)
 
     def _ranked(self, read: _Read) -> Found:
-        """Gate, hydrate, fuse; and again with another reading while fewer than k remain and one may find more."""
+        """Gate, hydrate, fuse; and what another reading adds, behind, while fewer than k remain and one may find
+        more."""
         reading, dropped = read.reading, read.dropped
         ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
+        further = replace(self, request=self.request.further())
         repeated: frozenset[str] = frozenset()
         for _ in range(REFILLS):
             if len(ranking.ranked) >= self.request.k or not ranking.starved:
@@ -217,15 +220,16 @@ class _Search:
                 again = self.legs.read_again(reading, _narrowed(self.request.where, read.out, dropped, repeated))
                 if again is None:
                     break
-                reading = _with_the_repeated(again, reading, ranking, repeated)
-                ranking, known = self._rank(read, reading, known)
+                reading = again
+                more, known = further._rank(read, reading, known)
             except DeadlineExceeded:
                 self.legs.cut_off(DEADLINE)
                 break
             except StoreUnavailable:
                 self.legs.cut_off(HYDRATE_ERROR)
                 break
-            dropped += ranking.dropped
+            ranking = _with_behind(ranking, more)
+            dropped += more.dropped
         lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
@@ -260,7 +264,7 @@ class _Search:
         ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
         ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
         dropped = (*ranking.dropped, *not_holding)
-        starved = _starved(self.request, reading, gated, dropped)
+        starved = _starved(self.request, reading, gated, dropped, len(ranked))
         return Ranking(ranked, (*gated.dropped, *dropped), starved=starved), known
 
     def _what_holds(self, read: _Read) -> WhatHolds:
@@ -304,12 +308,14 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
     return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 
-def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped]) -> bool:
+def _starved(
+    request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int
+) -> bool:
     """Whether others may be behind a leg that found as many as its depth and, if it is the vector leg, was not below
-    the threshold there, because of what it lost: ``dropped`` when the rows were read, or so much left out before that
-    fewer than its depth went on."""
+    the threshold there: because fewer than k are ``ranked``, or because of what it lost, ``dropped`` when the rows were
+    read, or so much left out before that fewer than its depth went on."""
     lexical, vector, depth = reading.lexical, reading.vector, request.depth
-    lost = bool(hidden(dropped))
+    lost = 0 < ranked < request.k or bool(hidden(dropped))
     more_words = lexical is not None and len(lexical) >= depth and (lost or len(gated.lexical or ()) < depth)
     more_near = vector is not None and len(vector) >= depth and (lost or len(gated.near or ()) < depth)
     if more_near and vector:
@@ -335,15 +341,12 @@ def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], rep
     )
 
 
-def _with_the_repeated(again: Reading, before: Reading, ranking: Ranking, repeated: frozenset[str]) -> Reading:
-    """With the one that stands for all of its copies, where its score puts it: that is the same in every reading."""
-    standing = {one.row.id for one in ranking.ranked}
-
-    def joined(now: list[Candidate] | None, then: list[Candidate] | None) -> list[Candidate] | None:
-        if now is None or then is None:
-            return now
-        found = {one.item_id for one in now}
-        kept = [one for one in then if one.fingerprint in repeated and one.item_id in standing - found]
-        return sorted([*now, *kept], key=lambda one: (-one.score, one.item_id))
-
-    return replace(again, lexical=joined(again.lexical, before.lexical), vector=joined(again.vector, before.vector))
+def _with_behind(first: Ranking, more: Ranking) -> Ranking:
+    """What another reading adds stands behind what stands already: the order of the first ten is the same however many
+    are asked for. With the score of the last at most."""
+    ids = {one.row.id for one in first.ranked}
+    texts = {one.row.fingerprint for one in first.ranked}
+    last = min((one.final for one in first.ranked), default=math.inf)
+    added = [one for one in more.ranked if one.row.id not in ids and one.row.fingerprint not in texts]
+    behind = [one.placed(final, {"final": final}) for one in added for final in [min(one.final, last)]]
+    return replace(more, ranked=(*first.ranked, *behind))

@@ -154,8 +154,8 @@ class Legs:
     # --- another reading ------------------------------------------------------------------------
 
     def read_again(self, before: Reading, where: SearchFilter) -> Reading | None:
-        """The completed legs once more, with more left out. None when one does not complete."""
-        depth, tasks = self.request.index_depth, self.ports.tasks
+        """The completed legs once more, deeper, with more left out. None when one does not complete."""
+        depth, tasks = self.request.further().index_depth, self.ports.tasks
         text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
         neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
         words = self._again(text, LEXICAL_ERROR) if text else None
