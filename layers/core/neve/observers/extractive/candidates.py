@@ -1,4 +1,4 @@
-"""From what was said to candidates for lines: statements in the third person, with their mark and range."""
+"""From what was said to candidates for lines: sentences that are kept whole, with their mark and range."""
 
 from __future__ import annotations
 
@@ -13,24 +13,31 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.zones import local_time, zone
 from neve.observers.extractive.classifier import Kind
-from neve.observers.extractive.english.clauses import speaks_of_self, with_person, with_subject, without_dangling_start
+from neve.observers.extractive.english.clauses import (
+    is_dangling,
+    speaks_of_self,
+    whole_clauses,
+    with_subject,
+    without_dangling_start,
+)
 from neve.observers.extractive.english.dates import Dated, annotate
-from neve.observers.extractive.english.person import about, from_assistant, wish
+from neve.observers.extractive.english.person import about, as_said, called, to_remember
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
-from neve.observers.extractive.judgement import assistant_did, judge
+from neve.observers.extractive.judgement import judge
+from neve.observers.extractive.quotes import behind, quoted
 from neve.observers.extractive.speech import own_words, quotes_another
 from neve.observing import PassInput
 
-LINE_CHARACTERS = 300
 CASUAL_SENTENCES = 6
 """A longer message is likely to hold pasted text: plain statements in it are not taken for the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``text`` without its mark, at most 298 characters. ``weight`` orders the lines of a pass. ``played``: said to
-    somebody who plays a part, and so no fact."""
+    """``text``: the quotation, without its mark; ``said``: what is quoted. ``told``: the same in the third person, for
+    documents, and ``states``: each of its whole clauses, for facts; empty where it says nothing by itself. ``weight`` orders the lines of a pass. ``asked``:
+    it was asked to be remembered. ``played``: said to somebody who plays a part, and so no fact."""
 
     mark: str
     text: str
@@ -39,11 +46,24 @@ class Line:
     seq_to: int
     speaker: str
     kind: Kind = Kind.NOTE
+    said: str = ""
+    told: str = ""
+    states: tuple[str, ...] = ()
+    asked: bool = False
     played: bool = False
 
     @property
     def shown(self) -> str:
         return f"{self.mark} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The last sentence of the message before, whose it is and where it stands."""
+
+    sentence: Sentence
+    who: str
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +75,33 @@ class Moment:
     today: date
     among_people: bool
     casual: bool
-    before: Sentence | None
+    before: Before | None
     asks: bool = False
 
     @property
     def who(self) -> str:
-        return self.event.name or "User"
+        return self.event.name or ("User" if self.event.event_type is EventType.USER_MESSAGE else "Assistant")
 
     @property
     def of_assistant(self) -> bool:
         return self.event.event_type is EventType.ASSISTANT_RESPONSE and not self.among_people
 
-    def line(self, mark: str, text: str, weight: int) -> Line:
+    def quote(self, said: str) -> str:
+        """In the words of its speaker, with their dates resolved."""
+        return quoted(self.who, annotate(said, self.today).text)
+
+    def line(self, mark: str, said: str, weight: int) -> Line:
         """Of this event."""
-        return Line(mark, cut(text), weight, self.event.seq, self.event.seq, self.who)
+        seq = self.event.seq
+        return Line(mark, self.quote(said), weight, seq, seq, self.who, said=said)
+
+    def behind(self, line: Line) -> Line:
+        """The line behind what was said just before it, which it means nothing without."""
+        asked = self.before
+        if asked is None:
+            return line
+        first = quoted(asked.who, annotate(asked.sentence.said, self.today).text)
+        return replace(line, text=behind(first, line.text), seq_from=asked.seq, states=())
 
 
 _SPEAKING = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
@@ -79,20 +112,17 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
     speaker is a person."""
     names = {event.name for event in given.events if event.name}
     tz = zone(given.timezone)
-    before: Sentence | None = None
-    said = ""
+    before: Before | None = None
     scene = None if among_people else given.scene
     for event in given.events:
         spoken, scene = _own(event, names, scene) if event.event_type in _SPEAKING else ([], scene)
         scene = None if among_people else scene
-        if not among_people and event.event_type is EventType.USER_MESSAGE:
-            spoken = _of_whom(spoken, said)
-            said = spoken[-1].text if spoken else said
         if spoken:
             today = local_time(event.created_at, tz).date()
             asks = any(sentence.question for sentence in spoken)
-            yield Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before, asks), spoken
-            before = spoken[-1]
+            moment = Moment(event, today, among_people, len(spoken) <= CASUAL_SENTENCES, before, asks)
+            yield moment, spoken
+            before = Before(spoken[-1], moment.who, event.seq)
 
 
 def scene_at(given: PassInput, covered_to: int | None) -> Scene | None:
@@ -115,12 +145,6 @@ def _own(event: Event, names: Iterable[str], scene: Scene | None) -> tuple[list[
     if event.event_type is EventType.USER_MESSAGE:
         return _of_user(spoken, scene, event.created_at)
     return [] if scene and scene.both else _before_a_role(spoken), scene
-
-
-def _of_whom(spoken: Sequence[Sentence], said: str) -> list[Sentence]:
-    """``said``: the user's sentence before."""
-    before = [said, *(sentence.text for sentence in spoken)]
-    return [replace(one, text=with_person(one.text, before[n])) for n, one in enumerate(spoken)]
 
 
 def _before_a_role(spoken: Sequence[Sentence]) -> list[Sentence]:
@@ -161,8 +185,9 @@ def as_statement(sentence: Sentence, today: date) -> Dated:
     return annotate(with_subject(without_dangling_start(sentence.text)), today)
 
 
-def statement(sentence: Sentence, moment: Moment) -> Line | None:
-    """What a person said about themselves or their world, if it is worth keeping."""
+def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = False) -> Line | None:
+    """What a person said about themselves or their world, if it is worth keeping. ``behind_another``: another sentence
+    of its message stands before it."""
     if sentence.question:
         return None
     dated = as_statement(sentence, moment.today)
@@ -176,26 +201,22 @@ def statement(sentence: Sentence, moment: Moment) -> Line | None:
     )
     if verdict is None:
         return None
-    line = replace(moment.line(verdict.mark, "", verdict.weight), kind=verdict.kind)
-    if verdict.wording:
-        return replace(line, text=cut(wish(moment.who, dated.text, verdict.wording)))
-    head = "Correction: " if verdict.kind is Kind.CORRECTION else ""
-    if verdict.mark == "🔴" and _OF_ANOTHER.search(dated.text) and moment.before:
-        answered = f'{head}{moment.who} answered "{moment.before.text}" with: {dated.text}'
-        return replace(line, text=cut(answered), seq_from=moment.event.seq - 1)
-    return replace(line, text=cut(f"{head}{about(moment.who, dated.text)}"))
+    asked = verdict.wording == "remember"
+    says = to_remember(dated.text) if asked else dated.text
+    wanted = called(moment.who, says)
+    told = wanted or about(moment.who, says)
+    line = replace(
+        moment.line(verdict.mark, sentence.said, verdict.weight),
+        kind=verdict.kind,
+        told="" if as_said(told) else told,
+        states=(wanted,) if wanted else tuple(about(moment.who, clause) for clause in whole_clauses(says)),
+        asked=asked,
+    )
+    if verdict.kind is Kind.CORRECTION and is_dangling(dated.text) and not behind_another:
+        return moment.behind(line)
+    return line
 
 
-def assistant_lines(spoken: Sequence[Sentence], moment: Moment) -> Iterator[Line]:
-    """What an assistant completed for the user; its advice and its chat are not memory."""
-    for sentence in spoken:
-        if not sentence.question and assistant_did(sentence.text):
-            text = from_assistant(annotate(sentence.text, moment.today).text)
-            yield replace(moment.line("✅", text, 6), speaker="Assistant")
-
-
-_OF_ANOTHER = re.compile(r"^(?:it|that|this|they|he|she|there|his|her|its|their)\b", re.IGNORECASE)
-"""Begins with a word that stands for what was said just before."""
 _PERSONAL = re.compile(
     r"^(?:and |so |but )?(?!what's (?:up|new|going on|happening)\b)"
     r"(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b"
@@ -217,29 +238,10 @@ _MAX_ANSWER = 8
 def answer_line(answer: Sentence, moment: Moment) -> Line | None:
     """A bare answer ("Mary.") to a personal question keeps its question, which it means nothing without."""
     asked = moment.before
-    if asked is None or not asked.question or not _PERSONAL.search(asked.text):
+    if asked is None or not asked.sentence.question or not _PERSONAL.search(asked.sentence.text):
         return None
     if answer.question or _NO_ANSWER.search(answer.text) or speaks_of_self(answer.text):
         return None
     if len(answer.text.split()) > _MAX_ANSWER:
         return None
-    text = f'{moment.who}, asked "{asked.text}?": {annotate(answer.text, moment.today).text}'
-    return replace(moment.line("🟡", text, 5), seq_from=moment.event.seq - 1)
-
-
-def cut(text: str, room: int = LINE_CHARACTERS - 2) -> str:
-    """At most ``room`` characters (300 with the mark), ended at a clause where there is one, never inside a resolved
-    date."""
-    if len(text) <= room:
-        return text
-    head = text[: room - 1]
-    if head.rfind("(meaning") > head.rfind(")"):
-        head = head[: head.rfind("(meaning")]
-    end = max(head.rfind(mark) for mark in (", ", "; ", " - ", " but ", " and "))
-    end = end if end > room // 2 else head.rfind(" ")
-    return (head[:end] if end > 0 else head).rstrip(" ,;-(") + "…"
-
-
-def was_cut(text: str) -> bool:
-    """Sentences are read without a mark at their end, so it can only be that of ``cut``."""
-    return text.endswith("…")
+    return moment.behind(moment.line("🟡", answer.said, 5))

@@ -6,33 +6,36 @@ that it denies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
-from neve.observers.extractive.candidates import Line, was_cut
+from neve.observers.extractive.candidates import Line
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
+from neve.observers.extractive.english.clauses import whole_clauses, with_subject
+from neve.observers.extractive.english.person import about, as_said
+from neve.observers.extractive.english.sentences import sentences
 from neve.observers.extractive.life.endings import ends, slots_left_empty
 from neve.observers.extractive.life.forms import said_in, tells_of_a_change
+from neve.observers.extractive.quotes import quoted, spoken_in, what_it_follows
 from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of
-from neve.observers.extractive.sequels import what_it_corrects
 from neve.observing import PriorMemory
 
 _DIET = ": diet"
 _DATED = re.compile(r"\(meaning \d{4}")
 _MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
-_ASKED = " (asked to remember this)"
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """``who``: whom it is about, where the form says it. ``slots``: what it fills, or says that nothing fills any more;
-    ``updates``: whether it takes the place of what filled them."""
+    """``text``: as it is kept; ``says``: as the forms read it, in the third person. ``who``: whom it is about, where
+    the form says it. ``slots``: what it fills, or says that nothing fills any more; ``updates``: whether it takes the
+    place of what filled them."""
 
     text: str
+    says: str
     who: str | None
     category: Category
     importance: int
@@ -46,6 +49,7 @@ class _Shown:
 
     id: str
     text: str
+    says: str
     stance: Stance
     fact: Recognised | None
 
@@ -57,16 +61,19 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
     shown = {row.id: _shown(row.id, row.text) for row in facts}
     found: dict[str, tuple[_Shown, ProposedFact]] = {}
     for line in lines:
-        for text in _statements(line):
+        for text in () if line.played else line.states or (line.text,):
             of_pass = [one for one, _ in reversed(found.values())]
             fact = _of_statement(text, line, [*reversed(shown.values()), *of_pass])
-            if fact is not None:
-                relation, target, also = _relations(fact, list(reversed(shown.values())))
-                for one in of_pass:
-                    if one.text == fact.text or _relation(fact, [one])[0] in ("updates", "contradicts"):
-                        del found[one.text]
-                proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to), also)
-                found[fact.text] = _Shown("", fact.text, stance_of(fact.text), fact), proposed
+            if fact is None:
+                continue
+            relation, target, also = _relations(fact, list(reversed(shown.values())))
+            if fact.who is None and any(target and target == other.target_id for _, other in found.values()):
+                continue  # another clause says what there is in its place
+            for one in of_pass:
+                if one.says == fact.says or _relation(fact, [one])[0] in ("updates", "contradicts"):
+                    del found[one.text]
+            proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to), also)
+            found[fact.text] = _Shown("", fact.text, fact.says, stance_of(fact.says), fact), proposed
     new = [fact for _, fact in found.values()]
     settled = {i for fact in new for i in (fact.target_id, *fact.also)}
     again = ((i, shown[i].fact) for i in restated if i in shown and i not in settled)
@@ -87,31 +94,42 @@ def tells_who_one_is(text: str) -> bool:
 
 
 def _shown(row_id: str, text: str) -> _Shown:
-    fact, stance = _recognised(text, event=True), stance_of(text)
+    fact, says = _recognised(text, event=True), _reading(text)
+    stance = stance_of(says)
     if fact is None and stance.denied:
-        fact = Recognised(text, None, "BIOGRAPHY", 4)
-    if fact is None and (empty := slots_left_empty(text)):
-        fact = Recognised(text, None, "BIOGRAPHY", 4, empty)
-    return _Shown(row_id, text, stance, fact)
+        fact = Recognised(text, says, None, "BIOGRAPHY", 4)
+    if fact is None and (empty := slots_left_empty(says)):
+        fact = Recognised(text, says, None, "BIOGRAPHY", 4, empty)
+    return _Shown(row_id, text, says, stance, fact)
 
 
-def _statements(line: Line) -> Iterator[str]:
-    if line.speaker != "Assistant" and not line.played:
-        parts = [line.text] if what_it_corrects(line.text) else statements(line.text)
-        yield from (_unmarked(text) for text in parts if not was_cut(text))
+@lru_cache(maxsize=TEXT_CACHE_SIZE)
+def _reading(text: str) -> str:
+    """What a line or a fact says, in the third person: of a quotation the first clause that has a form, of one that
+    stands behind another that other one."""
+    bare = _unmarked(text)
+    spoken = spoken_in(bare)
+    if not spoken:
+        return bare
+    who, said = spoken[0]
+    clauses = [clause for one in sentences(said) for clause in whole_clauses(with_subject(one.text))] or [said]
+    readings = [about(who, with_subject(clause)) for clause in clauses]
+    return next((one for one in readings if said_in(one)), readings[0])
 
 
 def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
     """The known fact that it puts right."""
-    old = what_it_corrects(text)
+    old = what_it_follows(text)
     if old is None:
         return None
-    return next((one for one in known if one.id and adds_nothing(content_of(old), content_of(one.text))), None)
+    said = content_of(_reading(old))
+    return next((one for one in known if one.id and adds_nothing(said, content_of(one.says))), None)
 
 
 def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
     """What denies or ends a fact that is known is one of its category, and says what there is in its place."""
-    fact, stance = _recognised(text, event=line.mark == "✅"), stance_of(text)
+    fact, says = _recognised(text, event=line.mark == "✅", asked=line.asked), _reading(text)
+    stance = stance_of(says)
     if fact and fact.who not in (None, line.speaker):
         return None
     if fact and fact.slots:
@@ -119,30 +137,35 @@ def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised 
     of = _corrected_one(text, known) if fact is None else None
     if of is None and stance.denied:
         of = next((one for one in known if stance.opposes(one.stance)), None)
-    ended = next((one for one in known if one.fact and one.fact.slots and ends(text, one.fact.slots, one.text)), None)
+    ended = next((one for one in known if one.fact and one.fact.slots and ends(says, one.fact.slots, one.says)), None)
     slots = ended.fact.slots if ended and ended.fact else ()
     of = of or ended
     if of is None:
         return fact
     category, importance = (of.fact.category, of.fact.importance) if of.fact else ("BIOGRAPHY", 4)
-    return Recognised(without_excuse(text), None, category, importance, slots)
+    short = without_excuse(says)
+    return Recognised(text if spoken_in(text) else _kept(short), short, None, category, importance, slots)
 
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
-def _recognised(text: str, *, event: bool) -> Recognised | None:
-    """``event``: it tells of something that happened."""
-    asked = _ASKED in text
-    bare = says = _unmarked(text).replace(_ASKED, "")
-    while (old := what_it_corrects(says)) is not None:
-        says = old
+def _recognised(text: str, *, event: bool, asked: bool = False) -> Recognised | None:
+    """``event``: it tells of something that happened. ``asked``: it was asked to be remembered."""
+    bare, says = _unmarked(text), _reading(text)
+    text = bare if spoken_in(bare) else _kept(says)
     if said := said_in(says):
         slots = () if stance_of(says).denied and not said.form.denies else said.slots
         importance = max(said.form.importance, 4 if asked else 1)
         updates = not said.form.many or tells_of_a_change(says)
-        return Recognised(bare, said.who, said.form.category, importance, slots, updates)
-    if event and _DATED.search(bare):
-        return Recognised(bare, None, "EVENT", 3)
-    return Recognised(bare, None, "BIOGRAPHY", 4) if asked else None
+        return Recognised(text, says, said.who, said.form.category, importance, slots, updates)
+    if event and _DATED.search(says):
+        return Recognised(text, says, None, "EVENT", 3)
+    return Recognised(text, says, None, "BIOGRAPHY", 4) if asked else None
+
+
+def _kept(says: str) -> str:
+    """The statement in the third person, or, where that has none, as it was said."""
+    spoken = as_said(says)
+    return quoted(*spoken) if spoken else says
 
 
 def _unmarked(text: str) -> str:
@@ -167,18 +190,18 @@ def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str 
     corrected = _corrected_one(fact.text, shown)
     if corrected is not None:
         return "updates", corrected.id
-    stance = stance_of(fact.text)
+    stance = stance_of(fact.says)
     for old in shown:
         if old.stance.opposes(stance):
             return "contradicts", old.id
     for old in shown:
         if old.fact and not set(fact.slots).isdisjoint(old.fact.slots):
-            if adds_nothing(content_of(fact.text), content_of(old.text)):
+            if adds_nothing(content_of(fact.says), content_of(old.says)):
                 return "reinforces", old.id
             if fact.updates:
                 return "updates", old.id
     for old in shown:
-        if old.fact and old.fact.slots and ends(fact.text, old.fact.slots, old.text):
+        if old.fact and old.fact.slots and ends(fact.says, old.fact.slots, old.says):
             return "updates", old.id
     return "new", None
 

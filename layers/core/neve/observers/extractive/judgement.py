@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from neve.observers.extractive.classifier import Kind, classify
-from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
+from neve.observers.extractive.english.clauses import (
+    is_dangling,
+    is_hypothetical,
+    is_ill,
+    speaks_of_self,
+    whole_clauses,
+)
 from neve.observers.extractive.english.handed_over import Owner, owner_behind
 from neve.observers.extractive.english.health import is_about_health, tells_of_health
 from neve.observers.extractive.english.orders import is_for_now
@@ -190,7 +196,7 @@ def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
 
 
 def _classified(sentence: str) -> Verdict | None:
-    if _TRAIT.search(sentence) or _TASTE.search(sentence) or tells_of_health(sentence):
+    if _TRAIT.search(sentence) or _TASTE.search(sentence) or tells_of_health(sentence) or is_ill(sentence):
         return _VERDICTS[Kind.SELF]
     if is_standing_wish(sentence):
         return _VERDICTS[Kind.WISH]
@@ -204,7 +210,10 @@ def _classified(sentence: str) -> Verdict | None:
 
 def _changes_a_life(sentence: str) -> bool:
     """Whether it says what only one can be true of, or ends it: what it replaces would go on being said."""
-    text = about(SPEAKER, sentence)
+    return any(_changes(about(SPEAKER, clause)) for clause in whole_clauses(sentence))
+
+
+def _changes(text: str) -> bool:
     said = said_in(text)
     return is_plain_ending(text) or (
         said is not None

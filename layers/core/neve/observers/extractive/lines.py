@@ -10,27 +10,22 @@ from dataclasses import dataclass, replace
 from neve.domain.observe.lines import MAX_LINES
 from neve.domain.records.memories import Kind as MemoryKind
 from neve.observers.extractive.candidates import (
-    LINE_CHARACTERS,
     Line,
     Moment,
     answer_line,
-    assistant_lines,
-    cut,
     moments,
     statement,
-    was_cut,
 )
 from neve.observers.extractive.classifier import Kind
+from neve.observers.extractive.english.clauses import is_dangling
 from neve.observers.extractive.english.dates import annotate
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.facts import slot_of, tells_who_one_is
+from neve.observers.extractive.quotes import behind, quoted, what_it_follows
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of, on_one_matter
 from neve.observers.extractive.sequels import (
-    CORRECTION_OF,
-    SOLVED,
     Earlier,
     corrected,
-    correction,
     is_bare_correction,
     known_problem,
     open_problem,
@@ -41,6 +36,8 @@ from neve.observers.extractive.sequels import (
 from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
+JOINED_CHARACTERS = 300
+"""Of lines that are joined where there is no room for each."""
 _NAMES_ONESELF = re.compile(r"(?:I am|I'm) [A-Z]")
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
@@ -52,7 +49,7 @@ LEFT_S = 10.0
 class PassLines:
     """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
     (None = the last of the pass). ``left_out``: seq of the event at which each line begins, of those up to there, that
-    had no room, or was cut."""
+    had no room."""
 
     lines: tuple[Line, ...]
     restated: tuple[str, ...]
@@ -72,8 +69,7 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
             break
         for line in _of_moment(moment, spoken, notes):
             notes.take(line)
-    lines, covered_to, without_room = _within(notes.lines, given)
-    left_out = (*without_room, *(line.seq_from for line in lines if was_cut(line.text)))
+    lines, covered_to, left_out = _within(notes.lines, given)
     return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to, left_out)
 
 
@@ -117,7 +113,7 @@ class _Notes:
         before = [other for other in self._contents if new.is_about(other)]
         if before and new.restates(before[-1]):
             return
-        if not before and not line.text.startswith(CORRECTION_OF) and self._is_known(new):
+        if not before and not what_it_follows(line.text) and self._is_known(new):
             self.restated.update({old.row.id: None for old in self._known if old.row and new.restates(old)})
             return
         self.lines.append(line)
@@ -139,26 +135,53 @@ class _Notes:
         return self.lines.pop(at)
 
     def earlier(self) -> list[Earlier]:
-        return [Earlier(line.text, line.speaker, line.seq_to) for line in self.lines]
+        return [Earlier(line.text, line.speaker, line.seq_to, line.mark) for line in self.lines]
 
 
 def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
     if moment.of_assistant:
-        yield from assistant_lines(spoken, moment)
         return
     if (answer := answer_line(spoken[0], moment)) and not spoken[0].played:
         yield answer
+    before: Sentence | None = None
     for sentence in spoken:
         if sentence.doubtful or sentence.played:
             line = _doubtful(sentence, moment)
         else:
-            line = _sequel(sentence, moment, notes) or statement(sentence, moment)
+            line = _sequel(sentence, moment, notes) or statement(sentence, moment, behind_another=before is not None)
         if line and line.kind is Kind.CORRECTION:
             at = replaced(line.text, notes.earlier(), moment.who)
             if at is not None:
                 notes.pop(at)
         if line:
-            yield line
+            yield _with_what_it_needs(line, sentence, before, moment, notes)
+        before = sentence
+
+
+def _with_what_it_needs(
+    line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes
+) -> Line:
+    """The line as one with that of the clause or the sentence before it in its message, where it is of the same
+    sentence, or speaks of what that one names."""
+    last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
+    if last and last.said == line.said:
+        return _both(notes.pop(-1), line, last.said, last.text)
+    if before is None or what_it_follows(line.text) or not is_dangling(sentence.text):
+        return line
+    said = f"{before.said} {line.said}"
+    first = last if last and last.said.endswith(before.said) else None
+    if first:
+        notes.pop(-1)
+        said = f"{first.said} {line.said}"
+    return _both(first or line, line, said, moment.quote(said))
+
+
+def _both(first: Line, line: Line, said: str, text: str) -> Line:
+    states = dict.fromkeys((*first.states, *line.states))
+    mark = max(first.mark, line.mark, key=lambda mark: _RANK[mark])
+    weight = max(first.weight, line.weight)
+    asked = first.asked or line.asked
+    return replace(line, mark=mark, weight=weight, said=said, text=text, states=tuple(states), asked=asked)
 
 
 def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
@@ -167,7 +190,7 @@ def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
     line = statement(sentence, moment)
     if line is None or line.kind in (Kind.WISH, Kind.CORRECTION) or _NAMES_ONESELF.match(sentence.text):
         return None
-    if tells_who_one_is(line.text):
+    if any(map(tells_who_one_is, line.states)):
         return None
     return replace(line, mark="🟡" if line.mark == "🔴" else line.mark, played=True) if sentence.played else line
 
@@ -191,23 +214,25 @@ def _of_the_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Li
     """Most passes are one turn, so a correction comes in the pass behind that of what it corrects."""
     known = said_before(notes.prior, notes.first_seq, moment.who, among_people=moment.among_people)
     at = corrected(sentence.text, known, moment.who)
-    return correction_of(moment.line("🔴", known[at].text, 9), sentence, moment) if at is not None else None
+    if at is None:
+        return None
+    old = known[at]
+    return correction_of(replace(moment.line(old.mark, "", 9), text=old.text), sentence, moment)
 
 
 def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
     """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
-    said = correction(sentence.text)
-    corrected = said if _BORN.search(old.text) else annotate(said, moment.today).text
-    room = LINE_CHARACTERS - 2 - len(f'{CORRECTION_OF}"": {corrected}')
-    text = f'{CORRECTION_OF}"{cut(old.text, max(room, 1))}": {corrected}'
-    return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
+    said = sentence.said if _BORN.search(old.text) else annotate(sentence.said, moment.today).text
+    text = behind(old.text, quoted(moment.who, said))
+    mark = "🟡" if old.mark == "🟢" else old.mark
+    return replace(old, mark=mark, text=text, said=sentence.said, weight=9, seq_to=moment.event.seq, states=())
 
 
 def _solved(sentence: Sentence, moment: Moment, notes: _Notes, at: int | None) -> Line | None:
     problem = known_problem([row.text for row in notes.prior]) if at is None else notes.lines[at].text
     if problem is None:
         return None
-    line = moment.line("✅", f'{SOLVED}{problem} ({moment.who} said "{sentence.text}")', 8)
+    line = replace(moment.line("✅", sentence.said, 8), text=behind(problem, moment.quote(sentence.said)))
     return line if at is None else replace(line, seq_from=notes.pop(at).seq_from)
 
 
@@ -251,12 +276,14 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _joint(left: Line, right: Line) -> Line | None:
-    if _source(left) != _source(right):
+    if _source(left) != _source(right) or what_it_follows(left.text) or what_it_follows(right.text):
         return None
-    text = f"{left.text}. {right.text}"
-    if len(text) > LINE_CHARACTERS - 2:
+    head, said = left.text.removesuffix('"'), right.text.removeprefix(f'{right.speaker}: "')
+    text = f"{head} {said}"
+    if len(text) > JOINED_CHARACTERS or said == right.text:
         return None
-    return replace(left, text=text, weight=max(left.weight, right.weight) + 1)
+    states = (*left.states, *right.states)
+    return replace(left, text=text, said=f"{left.said} {right.said}", weight=max(left.weight, right.weight) + 1, states=states)
 
 
 def _source(line: Line) -> tuple[str, int, int, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.reflect.prompt import Group
 from neve.domain.tokens import estimate, trim_to
-from neve.observers.extractive.sequels import what_it_solves
+from neve.observers.extractive.quotes import what_it_follows
 
 MIN_ROW = 150
 MAX_ROW = 600
@@ -84,8 +84,8 @@ def _merged(groups: Sequence[Group]) -> list[_Note]:
             stays_by = max(map(_FIRST_TO_GO.index, _MARKS.findall(line)), default=stays_by)
             text = line if _DATED.search(line) else f"{line} ({group.day or group.observed_at[:10]})"
             note = _Note(text, stays_by, (group.id,))
-            said, solved = notes.pop(_key(line), note), what_it_solves(_unmarked(line))
-            closed = notes.pop(_key(solved), note) if solved else note  # it is no open blocker any more
+            said, solved = notes.pop(_key(line), note), what_it_follows(_SAID_ON.sub("", _unmarked(line)))
+            closed = notes.pop(_key(solved), note) if solved else note  # it says what became of it
             kept = max(note, said, key=lambda one: (one.stays_by, bool(_MARKS.search(one.text))))
             groups_of = dict.fromkeys((*said.groups, *closed.groups, *note.groups))
             notes[_key(line)] = replace(kept, groups=tuple(groups_of))

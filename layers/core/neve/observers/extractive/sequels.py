@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from neve.domain.memories.text import statements_in
 from neve.domain.records.memories import Kind
 from neve.observers.extractive.english.sentences import Sentence
-from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in, values_said_in
 from neve.observing import PriorMemory
 
@@ -19,25 +18,12 @@ MAX_CORRECTION_WORDS = 8
 SHARED = 0.5
 """Share of an earlier statement's content words that a correction must hold to take its place."""
 
-CORRECTION_OF = "Correction of "
-"""Begins the line that stands in the place of one which a bare correction puts right, and quotes it."""
-_CORRECTED = re.compile(rf'^{CORRECTION_OF}"(?P<old>.+)": ')
-SOLVED = "Solved: "
-"""Begins the line that closes a blocker, and says it."""
-_CLOSED = re.compile(rf'^{SOLVED}(?P<problem>.+) \(.+ said ".*"\)$')
 _MOVED = re.compile(
     r"^(?:(?:it|it's|it was|it got)\s+)?"
     r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
     re.IGNORECASE,
 )
 _OF_EARLIER = re.compile(r"^(?:and |but |so )?(?:it|that|this|he|she|they)(?:'s|'re)?\b", re.IGNORECASE)
-_MEANT = re.compile(
-    r"^(?:i|we) (?:meant|said)(?: to (?:say|write))?[\s,:]+(?!"
-    + any_of("it that this to what every no yes so hi hello goodbye i he she they we")
-    + r"\b)",
-    re.IGNORECASE,
-)
-"""``I meant Tuesday``, not "I meant it"."""
 _OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! mean| meant| said)", re.IGNORECASE)
 _SOLVED = re.compile(
     r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
@@ -66,6 +52,7 @@ class Earlier:
     text: str
     speaker: str
     seq: int | None = None
+    mark: str = "🟡"
 
 
 def solves(sentence: Sentence) -> bool:
@@ -112,29 +99,16 @@ def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
     return at if _alike(f"to {text}", lines[at].text) else None
 
 
-def correction(text: str) -> str:
-    """What a bare correction puts in place: ``I meant Tuesday`` -> ``Tuesday``."""
-    return _MEANT.sub("", text)
-
-
-def what_it_corrects(text: str) -> str | None:
-    """What such a line quotes."""
-    found = _CORRECTED.match(text)
-    return found["old"] if found else None
-
-
-def what_it_solves(text: str) -> str | None:
-    """What a line says that closes a blocker."""
-    found = _CLOSED.match(text)
-    return found["problem"] if found else None
-
-
 def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, among_people: bool) -> Sequence[Earlier]:
     """The lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
     just_now = [row for row in rows if row.kind is Kind.OBSERVATION and row.span and row.span[1] == first_seq - 1]
-    lines = [line for row in just_now for line in statements_in(row.text)]
-    own = (line for line in lines if (line.startswith(speaker) if among_people else not line.startswith("Assistant ")))
-    return [Earlier(line, speaker) for line in own]
+    return [
+        Earlier(said, speaker, mark=line.strip()[:1])
+        for row in just_now
+        for line in row.text.splitlines()
+        for said in statements_in(line)
+        if (said.startswith(speaker) if among_people else not said.startswith("Assistant"))
+    ]
 
 
 def _alike(text: str, line: str) -> bool:

@@ -23,80 +23,11 @@ _DANGLING = re.compile(
 _FIRST_PERSON = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 
 
-_HERS = "wife daughter mother mom mum sister grandma grandmother girlfriend aunt niece"
-_HIS = "husband son father dad brother grandpa grandfather boyfriend uncle nephew"
-_RELATIVE = re.compile(
-    rf"\b[Mm]y (?:[\w-]+ )?(?P<who>(?P<she>{any_of(_HERS)})|(?P<he>{any_of(_HIS)})|partner|child|kid|baby|friend)\b"
-    r"(?:,? (?P<name>[A-Z]\w+))?"
-)
-_ANOTHER = re.compile(
-    r"\b(?:"
-    + any_of(
-        _HERS,
-        _HIS,
-        "partner spouse child children kid baby babies friend twin cousin fiance fiancee grandchild grandson",
-        "granddaughter stepmother stepfather stepson stepdaughter parent sibling teacher nurse therapist",
-        "vet boss manager colleague coworker neighbor neighbour classmate roommate flatmate nanny babysitter coach",
-        "trainer tutor client customer patient guest tenant landlord landlady woman man girl boy lady guy person",
-        "people somebody someone stranger toddler infant teenager student pupil",
-        "cat kitten dog puppy pet horse pony rabbit hamster parrot",
-        r"(?<!\b(?:to|at) the )(?:doctor|dentist)",
-    )
-    + r"s?|him|them|her(?=\W*$))\b",
-    re.IGNORECASE,
-)
-"""Somebody else for whom "she" or "he" may stand, an animal too."""
-_NO_NAME = re.compile(
-    r"(?:I|OK|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Christmas|Easter"
-    r"|January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
-_BEGINS = re.compile(
-    r"(?:"
-    + FIRST_PERSON
-    + "|"
-    + ADVERB
-    + "|"
-    + any_of(
-        "so and but well yes no today yesterday tonight tomorrow this last next on in at for since when while as if",
-        "you the a an it it's there there's that that's here here's hi hey hello please sadly luckily unfortunately",
-        "is are was can could do does what how because after before with",
-    )
-    + r")\b",
-    re.IGNORECASE,
-)
-"""A first word that is no name, although it has a capital."""
 _ILL = re.compile(
-    r"^(?P<who>she|he)(?:'s| is| has (?=(?:an? |severe |bad )?[a-z]+ allergy\b))"
+    r"^(?:she|he)(?:'s| is| has (?=(?:an? |severe |bad )?[a-z]+ allergy\b))"
     rf"(?=\s*(?:(?:not|also|an?|type \d|severely|[a-z]+ly)\s+)*(?:{any_of(*TRAITS)}|[a-z]+ allergy)\b)",
     re.IGNORECASE,
 )
-
-
-def with_person(sentence: str, before: str) -> str:
-    """What must not be missed of a relative whom the sentence before names: ``She's allergic to kiwi`` behind "My
-    daughter Liv turned 6" -> ``My daughter Liv is allergic to kiwi``. Where that may speak of somebody else, too,
-    nobody knows whom."""
-    ill = _ILL.match(sentence)
-    named = list(_RELATIVE.finditer(before)) if ill else []
-    if ill is None or len(named) != 1 or _speaks_of_another(before, named[0]):
-        return sentence
-    other = "he" if ill["who"].lower() == "she" else "she"
-    if named[0][other]:
-        return sentence
-    name = f" {named[0]['name']}" if named[0]["name"] else ""
-    verb = "has" if "has" in ill[0].lower().split() else "is"
-    return f"My {named[0]['who']}{name} {verb} {sentence[ill.end() :].lstrip()}"
-
-
-def _speaks_of_another(sentence: str, relative: re.Match[str]) -> bool:
-    """Whether of anybody or any animal beside the relative: ``My sister's cat``, ``My wife met Julia``."""
-    head, rest = sentence[: relative.start()].lstrip(), sentence[relative.end() :]
-    if rest.startswith("'s") or _ANOTHER.search(head) or _ANOTHER.search(rest):
-        return True
-    words = re.findall(r"[^\W\d_][\w']*", f"{head}{rest}")
-    if head and (_BEGINS.match(head) or is_past_form(words[0].lower())):
-        words = words[1:]
-    return any(word[0].isupper() and not _NO_NAME.match(word) for word in words)
 
 
 def is_hypothetical(sentence: str) -> bool:
@@ -107,6 +38,11 @@ def is_hypothetical(sentence: str) -> bool:
 def is_dangling(sentence: str) -> bool:
     """Whether the sentence is about something that an earlier one named."""
     return _DANGLING.search(sentence) is not None
+
+
+def is_ill(sentence: str) -> bool:
+    """Whether it says of "she" or "he" what must not be missed of whom the sentence before names."""
+    return _ILL.match(sentence) is not None
 
 
 def speaks_of_self(sentence: str) -> bool:
@@ -192,3 +128,28 @@ def _starts_in_the_past(sentence: str) -> bool:
         return False
     spoken = [word for word in re.findall(r"[a-z']+", sentence.lower()) if word not in ADVERBS]
     return len(spoken) > 1 and is_past_form(spoken[0]) and not spoken[0].endswith("n't")
+
+
+_NEXT_CLAUSE = re.compile(
+    r"(?:\s*[,;]|\s[-–—])\s+(?:(?:and|but|so|then)\s+)*(?=(?:(?:now|also|then|still|sadly)\s+)?"
+    rf"(?:{FIRST_PERSON}|(?:he|she|they)(?:'\w+)?)\s)"
+    rf"|\s+(?:and|but|so)\s+(?:then\s+)?(?=(?:(?:now|also)\s+)?(?:{FIRST_PERSON}|(?:he|she|they)(?:'\w+)?)\s)",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(
+    r"\b(?:if|when|whenever|unless|until|while|because|since|although|though|as|that|whether)\b[^,;]*$", re.IGNORECASE
+)
+_PEOPLE = re.compile(r"^(?:my|our) (?:[\w-]+ ){0,2}[\w-]+$", re.IGNORECASE)
+
+
+def whole_clauses(sentence: str) -> list[str]:
+    """The clauses of a statement that have a subject of their own: ``I'm a vet and my wife teaches`` are two, "I live
+    in Rome and work at the port" is one. What hangs on another clause stays with it."""
+    found: list[str] = []
+    start = 0
+    for joint in _NEXT_CLAUSE.finditer(sentence):
+        head = sentence[start : joint.start()]
+        if not (_PEOPLE.match(head) or _SUBORDINATE.search(head)):
+            found.append(head)
+            start = joint.end()
+    return [*found, sentence[start:]]

@@ -47,6 +47,15 @@ def about(subject: str, sentence: str) -> str:
     )
 
 
+_AS_SAID = re.compile(r"(?P<who>[^:\"]{1,80}) said: (?P<said>.+)", re.DOTALL)
+
+
+def as_said(statement: str) -> tuple[str, str] | None:
+    """Who said what, of a statement that could not be rewritten."""
+    found = _AS_SAID.fullmatch(statement)
+    return (found["who"], found["said"]) if found else None
+
+
 _INVERTED = re.compile(r"\b(so|as|nor|neither) (am|do|have)(?= i\b)", re.IGNORECASE)
 """``and so am I``"""
 
@@ -173,27 +182,15 @@ def _may_stand_before_a_verb(word: str) -> bool:
     return word in ADVERBS or word in ("no", "longer", "neither") or (word.endswith("ly") and word not in _VERBS_IN_LY)
 
 
-def wish(subject: str, sentence: str, kind: str) -> str:
-    """What a person asked to be remembered, to be reminded of, or to be done, once or from now on."""
-    if kind == "remember":
-        return f"{about(subject, _without(_REMEMBER, sentence))} (asked to remember this)"
-    if kind == "remind":
-        return f"{subject} asked to be reminded {rest_about(subject, _without(_REMIND, sentence))}"
-    if kind == "request":
-        return f"{subject} asked: {sentence[:1].upper()}{sentence[1:]}"
-    if called := _CALL_ME.match(sentence):
-        return f"{subject} wants to be called {called[1]}"
-    return f"{subject}'s standing wish: {sentence[:1].upper()}{sentence[1:]}"
+def called(subject: str, sentence: str) -> str | None:
+    """``Call me Sam`` -> ``User wants to be called Sam``."""
+    found = _CALL_ME.match(sentence)
+    return f"{subject} wants to be called {found[1]}" if found else None
 
 
-def from_assistant(sentence: str) -> str:
-    """``I've booked your table`` -> ``Assistant has booked the user's table``."""
-    text = sentence
-    for pattern, replacement in _TO_USER:
-        text = pattern.sub(replacement, text)
-    if not _FIRST.match(text):
-        return f"Assistant reported: {text}"
-    return _Rewriter("Assistant").rewrite(text)
+def to_remember(sentence: str) -> str:
+    """``Remember that my code is 4711`` -> ``my code is 4711``."""
+    return _REMEMBER.sub("", sentence, count=1)
 
 
 _REMEMBER = re.compile(
@@ -202,19 +199,7 @@ _REMEMBER = re.compile(
     r"|bear in mind|important|for the record|fyi)(?:\s*[:,]\s*|\s+)(?:that\s+|this\b\s*[:,]?\s*)?",
     re.IGNORECASE,
 )
-_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)
 _CALL_ME = re.compile(r"^(?:please\s+)?(?:just\s+)?call me\s+(.+)$", re.IGNORECASE)
-_FIRST = re.compile(r"^(?:i|i've|we've)\b", re.IGNORECASE)
-_TO_USER = (
-    (re.compile(r"\byou're\b", re.IGNORECASE), "the user is"),
-    (re.compile(r"\byours?\b", re.IGNORECASE), "the user's"),
-    (re.compile(r"\byou\b", re.IGNORECASE), "the user"),
-    (re.compile(r"^we've\b", re.IGNORECASE), "I've"),
-)
-
-
-def _without(head: re.Pattern[str], sentence: str) -> str:
-    return head.sub("", sentence, count=1)
 
 
 def rest_about(subject: str, rest: str) -> str:

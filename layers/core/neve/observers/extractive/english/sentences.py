@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
@@ -150,7 +150,8 @@ _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|cl
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text`` without its final mark. ``corrects``: it began with a word that takes something back, and goes on with a
+    """``text``: as it is read, without its final mark; ``said``: the whole of it, as it was said, but for a greeting or
+    an interjection in front. Two clauses that are read apart have the same ``said``. ``corrects``: it began with a word that takes something back, and goes on with a
     statement; ``takes_back``: with such a word, whatever follows. ``doubtful``: it may be somebody else's.
     ``played``: it is said to somebody who plays a part."""
 
@@ -158,6 +159,7 @@ class Sentence:
     question: bool
     corrects: bool = False
     takes_back: bool = False
+    said: str = ""
     doubtful: bool = False
     played: bool = False
 
@@ -169,8 +171,15 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     spoken = (part for line in lines for part in _split(_BULLET.sub("", line)))
     wanted = wanted_sentences([part for whole in spoken for part in _in_parts(whole)])
     parts = [part for part in _in_earnest(wanted) if not _is_unreadable(part)]
-    cleaned = (_clean(clause, names) for part in parts for clause in clauses_of(part))
-    return [sentence for sentence in cleaned if sentence]
+    cleaned = ((_clean(clause, names), part) for part in parts for clause in clauses_of(part))
+    return [replace(sentence, said=_as_said(part, names)) for sentence, part in cleaned if sentence]
+
+
+def _as_said(part: str, names: Collection[str]) -> str:
+    text = part.strip(" \t*_-–—")
+    while (bare := _uncalled(_COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text))), names)) != text:
+        text = bare
+    return text
 
 
 def _in_parts(sentence: str) -> list[str]:
@@ -298,14 +307,12 @@ def _unquoted(text: str) -> str:
 def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]:
     """The text without greetings, fillers and called names in front; whether it takes something back and goes on with a
     statement; and whether it takes something back at all."""
-    called = "|".join(re.escape(name) for name in names if name)
     corrects = takes_back = False
     while True:
         before = text
         text = _COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text)))
         text = _EVIDENCE.sub(lambda found: found["head"] or "", text)
-        if called:
-            text = re.sub(rf"^(?:{called})\s*[,!.]+\s*|\s*,\s*(?:{called})$", "", text, flags=re.IGNORECASE)
+        text = _uncalled(text, names)
         taken = _TAKES_BACK.sub("", text)
         corrects = corrects or taken != text
         bare = _DENIAL.sub("", taken)
@@ -313,3 +320,11 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]
         text = bare
         if text == before:
             return text, corrects, takes_back
+
+
+def _uncalled(text: str, names: Collection[str]) -> str:
+    """Without a name that is called at its beginning or end."""
+    called = "|".join(re.escape(name) for name in names if name)
+    if not called:
+        return text
+    return re.sub(rf"^(?:{called})\s*[,!.]+\s*|\s*,\s*(?:{called})$", "", text, flags=re.IGNORECASE)

@@ -16,7 +16,7 @@ from neve.domain.librarian.looking import names_in
 from neve.domain.librarian.paths import IDENTITY, PREFERENCES, decision_path, person_path, slug
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
-from neve.observers.extractive.candidates import Line, Moment, as_statement, cut, moments, statement
+from neve.observers.extractive.candidates import Line, Moment, as_statement, moments, statement
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
@@ -136,6 +136,7 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
                 continue
             line = statement(sentence, moment) or _of_known(sentence, moment, known)
             if line:
+                line = replace(line, text=line.told or line.text)
                 stated.append(_Stated(moment, sentence, line, line))
     return _put_right(stated, given)
 
@@ -146,7 +147,7 @@ def _put_right(stated: Sequence[_Stated], given: FilingInput) -> list[_Stated]:
     theirs = [Statement(one.says.text, one.moment.event.seq, said_at[one.says.seq_to]) for one in stated]
     words = corrected_words(theirs, given.remembered)
     return [
-        one._replace(says=replace(one.says, text=cut(words[n]))) if n in words else one for n, one in enumerate(stated)
+        one._replace(says=replace(one.says, text=words[n])) if n in words else one for n, one in enumerate(stated)
     ]
 
 
@@ -167,7 +168,7 @@ def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | Non
     if first is None or not sentence.text.startswith(first) or person_path(first) not in known:
         return None
     text = about(moment.who, as_statement(sentence, moment.today).text)
-    return Line("🟡", cut(text), 4, moment.event.seq, moment.event.seq, moment.who)
+    return Line("🟡", text, 4, moment.event.seq, moment.event.seq, moment.who)
 
 
 def _place(
