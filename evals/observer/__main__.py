@@ -28,9 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from neve.domain.observe.lines import room_for
+from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.terms import stem
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
+from neve.observers.extractive.english.vocabulary import words
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput, PriorMemory
 
@@ -42,9 +44,9 @@ SPEAKERS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_RES
 HIGH = "🔴"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _RESOLVED = re.compile(r"\(meaning [^()]*\)")
-_PHATIC = frozenset("hi hey hello thanks thank please yes no ok okay oh well btw way anyway right great".split())
+_PHATIC = words("hi hey hello thanks thank please yes no ok okay oh well btw way anyway right great")
 """Words that a line may leave out and still be whole."""
-_OF_THE_FORM = frozenset("user assistant asked said want".split())
+_OF_THE_FORM = words("user assistant asked said want")
 """Words that name who spoke, and "wants", which is "want" of another person."""
 
 
@@ -164,9 +166,11 @@ def _observed(dialogue: dict[str, Any]) -> Iterator[str]:
         for n, t in enumerate(dialogue["turns"], start=1)
     ]
     prior: list[PriorMemory] = []
+    scene: Scene | None = None
     for turn in _turns(events):
-        seen = PassInput("s1", turn, prior[-50:], "UTC", 8_000, room_for(turn))
-        lines = ExtractiveObserver().observe(seen).lines
+        seen = PassInput("s1", turn, prior[-50:], "UTC", 8_000, room_for(turn), scene=scene)
+        found = ExtractiveObserver().observe(seen)
+        lines, scene = found.lines, found.scene
         yield from (line.text for line in lines)
         if lines:
             span, text = (turn[0].seq, turn[-1].seq), "\n".join(line.text for line in lines)

@@ -69,6 +69,9 @@ _PARTS_FOR_BOTH = re.compile(
     rf"|^{PLEASE}(?:let's pretend|pretend)(?: that)? (?:we|i)(?:'re|'m| are| am) (?:an?|the|your|my|(?!on|in|at)\w+s)\b"
     r"|^\s*(?:pretend|imagine) (?:that )?you(?:'re| are) (?:an?|my|the) .*"
     r"\b(?:i am|i'm|i will be|i'll be|i play) (?:an?|your|the|one)\b"
+    r"|^\s*(?:let's (?:play|pretend)|pretend|imagine)\b.*\byou(?:'re| are|'ll be| will be| play) .*"
+    r"\b(?:i am|i'm|i will be|i'll be|i play) "
+    r"|^\s*let's (?:play|pretend)\b.*\b(?:i am|i'm|i will be|i'll be|i play) .*\byou(?:'re| are|'ll be| will be| play) "
     rf"|^\s*(?:you are|you're|you will be|you'll be|you play) (?:{_YOU_AND_I})"
     rf"|^\s*(?:and )?(?:i'm|i am|i'll be|i will be|i play) {_I_AM}",
     re.IGNORECASE,

@@ -44,8 +44,9 @@ class Verdict:
     wording: Wording = ""
 
 
-MIN_LIKELIHOOD = 0.6
+MIN_LIKELIHOOD = 0.55
 """The least likelihood of being worth it: chosen on ``evals/observer/dev.jsonl``."""
+MIN_LIKELIHOOD_OF_OTHERS = 0.45
 MIN_LIKELIHOOD_OF_CORRECTIONS = 0.3
 TAKEN_BACK = Verdict(Kind.CORRECTION, "🔴", 9)
 _VERDICTS = {
@@ -201,7 +202,7 @@ def _classified(sentence: str) -> Verdict | None:
     if is_standing_wish(sentence):
         return _VERDICTS[Kind.WISH]
     found = classify(sentence)
-    if found.likelihood < MIN_LIKELIHOOD:
+    if found.likelihood < (MIN_LIKELIHOOD if speaks_of_self(sentence) else MIN_LIKELIHOOD_OF_OTHERS):
         return _VERDICTS[Kind.SELF] if _changes_a_life(sentence) else None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER

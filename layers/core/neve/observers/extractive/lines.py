@@ -27,7 +27,7 @@ from neve.observers.extractive.sequels import (
     Earlier,
     corrected,
     is_bare_correction,
-    known_problem,
+    lines_before,
     open_problem,
     replaced,
     said_before,
@@ -158,9 +158,7 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
         before = sentence
 
 
-def _with_what_it_needs(
-    line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes
-) -> Line:
+def _with_what_it_needs(line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes) -> Line:
     """The line as one with that of the clause or the sentence before it in its message, where it is of the same
     sentence, or speaks of what that one names."""
     last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
@@ -197,8 +195,8 @@ def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
 
 def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
     """A line in the place of an earlier one, which the sentence corrects or closes."""
-    if solves(sentence):
-        return _solved(sentence, moment, notes, open_problem(notes.earlier(), moment.who))
+    if solves(sentence) and (line := _solved(sentence, moment, notes)):
+        return line
     if not is_bare_correction(sentence):
         return None
     earlier = notes.earlier()
@@ -228,12 +226,17 @@ def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
     return replace(old, mark=mark, text=text, said=sentence.said, weight=9, seq_to=moment.event.seq, states=())
 
 
-def _solved(sentence: Sentence, moment: Moment, notes: _Notes, at: int | None) -> Line | None:
-    problem = known_problem([row.text for row in notes.prior]) if at is None else notes.lines[at].text
-    if problem is None:
-        return None
-    line = replace(moment.line("✅", sentence.said, 8), text=behind(problem, moment.quote(sentence.said)))
-    return line if at is None else replace(line, seq_from=notes.pop(at).seq_from)
+def _solved(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
+    """In the place of the problem that it closes, or behind one of a pass before."""
+    said = moment.quote(sentence.said)
+    own = [one if one.speaker == moment.who else replace(one, mark="✅") for one in notes.earlier()]
+    at = open_problem(sentence, own)
+    if at is not None:
+        old = notes.pop(at)
+        return replace(moment.line("✅", sentence.said, 8), text=behind(old.text, said), seq_from=old.seq_from)
+    known = lines_before(notes.prior)
+    at = open_problem(sentence, known)
+    return replace(moment.line("✅", sentence.said, 8), text=behind(known[at].text, said)) if at is not None else None
 
 
 # --- choice -------------------------------------------------------------------------------------
@@ -283,7 +286,9 @@ def _joint(left: Line, right: Line) -> Line | None:
     if len(text) > JOINED_CHARACTERS or said == right.text:
         return None
     states = (*left.states, *right.states)
-    return replace(left, text=text, said=f"{left.said} {right.said}", weight=max(left.weight, right.weight) + 1, states=states)
+    return replace(
+        left, text=text, said=f"{left.said} {right.said}", weight=max(left.weight, right.weight) + 1, states=states
+    )
 
 
 def _source(line: Line) -> tuple[str, int, int, str]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from neve.domain.memories.text import statements_in
 from neve.domain.records.memories import Kind
 from neve.observers.extractive.english.sentences import Sentence
+from neve.observers.extractive.english.vocabulary import words
+from neve.observers.extractive.quotes import what_it_follows
 from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in, values_said_in
 from neve.observing import PriorMemory
 
@@ -36,8 +38,24 @@ _SOLVED = re.compile(
     r"|^(?:never mind,?\s+)?i?\s*(?:found|figured|got)\s+it\s+(?:out|working|to work)\b",
     re.IGNORECASE,
 )
+_OVER = re.compile(
+    r"\b(?:fixed|solved|resolved|sorted|cured|cleared|helped|did (?:it|the trick))\b"
+    r"|\b(?:works?|working|opens?|runs?|starts?|loads?|prints?|connects?|builds?|passes|fine|okay|back|ran)\b"
+    r".{0,20}\b(?:now|again|through)\b|\bnow\b.{0,20}\b(?:works?|opens?|runs?|starts?|loads?|prints?|fine)\b"
+    r"|\b(?:is|are|'s|has|have)(?: \w+)? (?:gone|over|fixed|solved|resolved|stopped|repaired|back to normal)\b"
+    r"|\bno longer\b|\bany ?more\b|\bwithout \w+ing\b|\bstopped \w+ing\b",
+    re.IGNORECASE,
+)
+_NOT_OVER = re.compile(
+    r"\b(?:nothing|still|if|should|would|could|hope|hopefully|maybe|until|(?:didn't|did not|hasn't|has not|haven't"
+    r"|isn't|is not|not) (?:\w+ )?(?:fix\w*|solve\w*|help\w*|work\w*|gone|resolved|over))\b",
+    re.IGNORECASE,
+)
+_OPEN = "🔴🟡"
+_SOLUTION = words("fix solv resolv sort work open run start load print connect build fine back help problem issue")
 _PROBLEM = re.compile(
-    r"\b(?:stuck|blocked|locked out|broken|fail(?:s|ing)?|crash(?:es|ing)?|error|leak(?:s|ing)?|down)\b"
+    r"\b(?:stuck|blocked|locked out|broken|fail(?:s|ing)?|crash(?:es|ing)?|error|leak(?:s|ing)?|down"
+    r"|problems?|issue|bug|deadlock\w*|timeouts?|jam(?:s|med|ming)?|freez(?:es?|ing)|hangs?|logs? me out|drips?)\b"
     r"|\b(?:can't|cannot|couldn't|won't|doesn't|does not|isn't|is not) (?:\w+ )?"
     r"(?:log in|login|access|connect|open|install|reproduce|start|work|working|load|compile|build|print|turn on|get)\b"
     r"|\bkeeps? \w+ing\b",
@@ -56,20 +74,38 @@ class Earlier:
 
 
 def solves(sentence: Sentence) -> bool:
-    """Whether it says that a problem is over, without saying which."""
-    return not sentence.question and _SOLVED.search(sentence.text) is not None
+    """Whether it says that a problem is over, without saying which, or with its name."""
+    if sentence.question or _NOT_OVER.search(sentence.text):
+        return False
+    return _is_bare(sentence) or _OVER.search(sentence.text) is not None
 
 
-def open_problem(lines: Sequence[Earlier], speaker: str) -> int | None:
-    """The speaker's latest line about a problem."""
-    own = [n for n, line in enumerate(lines) if line.speaker == speaker and _PROBLEM.search(line.text)]
-    return own[-1] if own else None
+def _is_bare(sentence: Sentence) -> bool:
+    return _SOLVED.search(sentence.text) is not None
 
 
-def known_problem(rows: Sequence[str]) -> str | None:
-    """The latest line of the prior memories that tells of a problem, without its mark."""
-    lines = [line for row in rows for line in row.splitlines() if line.startswith("🔴") and _PROBLEM.search(line)]
-    return lines[-1].lstrip("🔴 ") if lines else None
+def open_problem(sentence: Sentence, lines: Sequence[Earlier]) -> int | None:
+    """The latest of ``lines`` that tells of a problem which is still open, and is of one matter with the sentence
+    unless that says nothing of what it is about."""
+    closed = {what_it_follows(line.text) for line in lines}
+    about = content_of(sentence.text).words - _SOLUTION
+    for n in reversed(range(len(lines))):
+        text = lines[n].text
+        is_open = lines[n].mark in _OPEN and text not in closed and _PROBLEM.search(text)
+        if is_open and (_is_bare(sentence) or about & content_of(text).words):
+            return n
+    return None
+
+
+def lines_before(rows: Sequence[PriorMemory]) -> list[Earlier]:
+    """Those of the observations that were shown, in the order in which they were made."""
+    in_time = sorted((row for row in rows if row.kind is Kind.OBSERVATION), key=lambda row: row.observed_at)
+    return [one for row in in_time for one in _lines_of(row, "")]
+
+
+def _lines_of(row: PriorMemory, speaker: str) -> list[Earlier]:
+    lines = ((line.strip()[:1], said) for line in row.text.splitlines() for said in statements_in(line))
+    return [Earlier(said, speaker, mark=mark) for mark, said in lines]
 
 
 def is_bare_correction(sentence: Sentence) -> bool:
@@ -103,11 +139,10 @@ def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, am
     """The lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
     just_now = [row for row in rows if row.kind is Kind.OBSERVATION and row.span and row.span[1] == first_seq - 1]
     return [
-        Earlier(said, speaker, mark=line.strip()[:1])
+        one
         for row in just_now
-        for line in row.text.splitlines()
-        for said in statements_in(line)
-        if (said.startswith(speaker) if among_people else not said.startswith("Assistant"))
+        for one in _lines_of(row, speaker)
+        if (one.text.startswith(speaker) if among_people else not one.text.startswith("Assistant"))
     ]
 
 

@@ -157,7 +157,7 @@ def _spoken_by_another(line: str) -> bool:
     bare = _QUOTATION.sub('""', line)
     if (chat := _CHAT_LINE.match(bare)) and _OF_SELF.search(chat["said"] or chat["then"] or ""):
         return chat["head"] is None or _OWN_HEAD.search(chat["head"]) is None
-    match = _HEAD.match(bare)
+    match = None if is_role(bare) else _HEAD.match(bare)
     if match is None or _OF_SELF.search(match["said"]) is None or is_heading(match["head"]):
         return False
     if _OWN_HEAD.search(match["head"]):

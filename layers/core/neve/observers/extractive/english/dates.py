@@ -88,10 +88,13 @@ def speaks_of_past(text: str) -> bool:
 def _past_in_clause(before: str, after: str, *, whole: bool) -> bool:
     """The same of the clause that a date stands in; one without a verb that tells goes by the ``whole`` statement: "I
     signed on the 3rd and will move in May"."""
+    if _SINCE.search(before):
+        return True
     clause = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(after)[0]}"
     return not _FUTURE.search(clause) and (whole or _tells_past(clause))
 
 
+_SINCE = re.compile(r"\b(?:ever )?since(?: (?:the|on))?\s*$", re.IGNORECASE)
 _MOVED = re.compile(
     r"\b(?:moved|pushed|postponed|delayed|rescheduled|changed|shifted|brought forward)\b[^,;]*$", re.IGNORECASE
 )

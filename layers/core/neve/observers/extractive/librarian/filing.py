@@ -146,9 +146,7 @@ def _put_right(stated: Sequence[_Stated], given: FilingInput) -> list[_Stated]:
     said_at = {event.seq: event.created_at for event in given.events}
     theirs = [Statement(one.says.text, one.moment.event.seq, said_at[one.says.seq_to]) for one in stated]
     words = corrected_words(theirs, given.remembered)
-    return [
-        one._replace(says=replace(one.says, text=words[n])) if n in words else one for n, one in enumerate(stated)
-    ]
+    return [one._replace(says=replace(one.says, text=words[n])) if n in words else one for n, one in enumerate(stated)]
 
 
 def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool:
