@@ -81,7 +81,7 @@ class Moment:
 
     @property
     def who(self) -> str:
-        return self.event.name or ("User" if self.event.event_type is EventType.USER_MESSAGE else "Assistant")
+        return "Assistant" if self.of_assistant else self.event.name or "User"
 
     @property
     def of_assistant(self) -> bool:

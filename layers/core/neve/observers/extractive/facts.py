@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
 from neve.observers.extractive.candidates import Line
@@ -61,7 +62,7 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
     shown = {row.id: _shown(row.id, row.text) for row in facts}
     found: dict[str, tuple[_Shown, ProposedFact]] = {}
     for line in lines:
-        for text in () if line.played else line.states or (line.text,):
+        for text in _statements(line):
             of_pass = [one for one, _ in reversed(found.values())]
             fact = _of_statement(text, line, [*reversed(shown.values()), *of_pass])
             if fact is None:
@@ -91,6 +92,12 @@ def tells_who_one_is(text: str) -> bool:
     harmed less than who is served what they must not eat."""
     slot = slot_of(text)
     return slot is not None and not slot.endswith(_DIET)
+
+
+def _statements(line: Line) -> Sequence[str]:
+    if line.played:
+        return ()
+    return line.states or (statements(line.text) if len(statements(line.text)) == 1 else ())
 
 
 def _shown(row_id: str, text: str) -> _Shown:

@@ -99,6 +99,12 @@ _TASTE = re.compile(
     re.IGNORECASE,
 )
 """A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
+_IDENTITY = re.compile(
+    r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|total|sucker|firm|strong)\b)|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
+    r"|^(?:i|we) (?:speak|study|teach|freelance|was raised|grew up)\b"
+    r"|^(?:my|our) (?:address|pronouns|nationality|religion|parents|surname)\b|^i(?:'d| would) rather\b",
+    re.IGNORECASE,
+)
 _BLOCKED = re.compile(
     r"(?:\b(?:am|is|are|was)|'m|'re|'s) (?:\w+ )?(?:blocked|stuck|locked out|held up|waiting (?:on|for) .* before)\b"
     r"|\bkeeps? (?:tripping|failing|crashing|leaking|breaking|stopping|freezing|disconnecting|rejecting|overheating)\b"
@@ -164,7 +170,20 @@ def judge(
             verdict = verdict if states and _stands_alone(sentence, verdict, dated=dated) else None
     if verdict is None or (among_people and verdict.wording and not _wished(sentence, verdict.wording)):
         return None
+    if verdict.mark == "🔴" and verdict.kind in (Kind.SELF, Kind.CORRECTION) and not _lasts(sentence):
+        verdict = replace(verdict, mark="🟡")
     return replace(verdict, weight=max(0, verdict.weight + _bonus(sentence, dated)))
+
+
+def _lasts(sentence: str) -> bool:
+    """Whether it is about who somebody is, their health or family, or what they prefer and always do: of which no
+    conversation should go without."""
+    if any(form.search(sentence) for form in (_TRAIT, _TASTE, _IDENTITY)) or is_habit(sentence):
+        return True
+    if tells_of_health(sentence) or is_about_health(sentence) or is_ill(sentence):
+        return True
+    said = [said_in(about(SPEAKER, clause)) for clause in whole_clauses(sentence)]
+    return any(one is not None and one.form.lasts for one in said)
 
 
 def _asked(sentence: str, *, dated: bool) -> Verdict | None:

@@ -40,4 +40,6 @@ def what_it_follows(line: str) -> str | None:
 
 
 def _plain(said: str) -> str:
-    return " ".join(said.translate(_NOT_INSIDE).split())
+    """Without its last stop: behind one a statement would end inside of the line."""
+    plain = " ".join(said.translate(_NOT_INSIDE).split())
+    return plain if plain.endswith("..") else plain.rstrip(".!")

@@ -139,6 +139,7 @@ _NEXT_CLAUSE = re.compile(
 _SUBORDINATE = re.compile(
     r"\b(?:if|when|whenever|unless|until|while|because|since|although|though|as|that|whether)\b[^,;]*$", re.IGNORECASE
 )
+_OF_THE_OTHER = re.compile(r"\b(?:it|them|that|those|these|one|so|neither)\b|\b(?:not|too)$", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:my|our) (?:[\w-]+ ){0,2}[\w-]+$", re.IGNORECASE)
 
 
@@ -148,8 +149,8 @@ def whole_clauses(sentence: str) -> list[str]:
     found: list[str] = []
     start = 0
     for joint in _NEXT_CLAUSE.finditer(sentence):
-        head = sentence[start : joint.start()]
-        if not (_PEOPLE.match(head) or _SUBORDINATE.search(head)):
+        head, rest = sentence[start : joint.start()], _NEXT_CLAUSE.split(sentence[joint.end() :])[0]
+        if not (_PEOPLE.match(head) or _SUBORDINATE.search(head) or _OF_THE_OTHER.search(rest)):
             found.append(head)
             start = joint.end()
     return [*found, sentence[start:]]

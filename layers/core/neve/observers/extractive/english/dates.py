@@ -94,6 +94,8 @@ def _past_in_clause(before: str, after: str, *, whole: bool) -> bool:
     return not _FUTURE.search(clause) and (whole or _tells_past(clause))
 
 
+_HAS_GOT = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")
+"""Of the present: ``I've got an appointment on Tuesday``"""
 _SINCE = re.compile(r"\b(?:ever )?since(?: (?:the|on))?\s*$", re.IGNORECASE)
 _MOVED = re.compile(
     r"\b(?:moved|pushed|postponed|delayed|rescheduled|changed|shifted|brought forward)\b[^,;]*$", re.IGNORECASE
@@ -181,7 +183,7 @@ def _leans_ahead(before: str) -> bool:
 
 
 def _tells_past(words: str) -> bool:
-    return any(map(is_past_form, re.findall(r"[a-z']+", words.lower())))
+    return any(map(is_past_form, re.findall(r"[a-z']+", _HAS_GOT.sub(" ", words.lower()))))
 
 
 # --- rules --------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
 
 
 def _as_said(part: str, names: Collection[str]) -> str:
-    text = part.strip(" \t*_-–—")
+    text = part.strip(" \t*_-–—").rstrip(";,:")
     while (bare := _uncalled(_COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text))), names)) != text:
         text = bare
     return text

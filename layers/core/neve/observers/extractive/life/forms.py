@@ -39,6 +39,12 @@ class Form:
     many: bool = False
     denies: bool = False
 
+    @property
+    def lasts(self) -> bool:
+        """Whether it is about who somebody or their family is, or what they prefer, and not what they own or do."""
+        owns = (self.slot or "").startswith("thing")
+        return not owns and (self.importance > PASSING or self.category == "PREFERENCE")
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -49,6 +55,8 @@ class Said:
     slots: tuple[str, ...]
 
 
+PASSING = 3
+"""Importance of what may be of the day only: ``My sister is late``"""
 SPEAKER = "User"
 """Whom a statement without a person is about: ``Nice is home now``."""
 
