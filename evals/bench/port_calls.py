@@ -40,7 +40,7 @@ def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str,
     log_from("WARNING")
     engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
     calls: Calls = []
-    wiring.install(_CountedPorts(engines, calls))
+    wiring.install(CountedPorts(engines, calls))
     asking = replace(template, authorizer_ttl=timedelta(0))  # else it would count what an earlier call left
     gateway = Gateway(asking, Functions(template.functions).invoke)
     client = _Stepped(gateway, (data / KEY_FILE).read_text().strip(), engines)
@@ -74,7 +74,7 @@ class _Stepped(InProcess):
         return reply
 
 
-class _CountedPorts:
+class CountedPorts:
     """``ports.engines.Ports`` around the embedded engines, which give what is not counted."""
 
     def __init__(self, engines: EmbeddedPorts, calls: Calls) -> None:
