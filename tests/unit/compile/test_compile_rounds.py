@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from neve.domain.records.memories import Kind
+from neve.domain.records.memories import Kind, MemoryPassage, Provenance, Status
 from neve.domain.records.sessions import EventType
+from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.sessions.prompts import RETENTION
+from neve.usecases.compile import reads
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.pack.read_pack import read_pack
@@ -194,3 +196,70 @@ def test_a_ledger_that_cannot_be_written_is_said_and_the_prompt_has_no_id(tea: R
     tea.broken("ledger=error")
     made = compiled(tea)
     assert made.prompt_id is None and made.degraded == ["ledger:error"]
+
+
+def told_first(world: RecallWorld) -> Compiled:
+    """The first prompt of a turn, which tells a note."""
+    world.remember("The kettle is broken.", kind=Kind.NOTE)
+    world.pump()
+    world.say(ASKED)
+    first = compiled(world, message=None, retrieval="auto")
+    assert "kettle is broken" in json.dumps(messages(first)) and len(first.plan.shown_hits) == 2
+    round_of(world, 1)
+    return first
+
+
+def test_a_round_waits_for_what_changed_as_long_as_for_its_log(tea: RecallWorld) -> None:
+    first = told_first(tea)
+    tea.with_policy(session_start_budget_ms=1)
+    tea.broken("table=slow:200")
+    made = compiled(tea, message=None, retrieval="auto")
+    assert messages(made)[: len(messages(first))] == messages(first) and made.degraded == []
+
+
+def test_what_changed_and_was_not_read_in_one_round_is_shown_in_the_next(
+    tea: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that takes the words of the pack is made of what is read with it, and a memory's stands by itself."""
+    first = told_first(tea)
+
+    def unread(*_: object) -> NoReturn:
+        raise StoreUnavailable("table", "no answer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(reads, "updates_since", unread)
+        made = compiled(tea, message=None, retrieval="auto")
+        assert made.degraded == ["updates:error"] and "kettle is broken" in json.dumps(messages(made))
+    round_of(tea, 2)
+    assert messages(compiled(tea, message=None, retrieval="auto"))[: len(messages(first))] == messages(first)
+
+
+def test_a_round_that_could_not_read_how_its_turn_began_is_not_taken_for_its_beginning(tea: RecallWorld) -> None:
+    first = told_first(tea)
+    tea.faults.replace([{"target": "table", "fault": "error", "match": session(tea).keys.ledger}])
+    made = compiled(tea, message=None, retrieval="auto")
+    assert made.degraded == ["turn:error"] and made.prompt_id is None
+    tea.broken()
+    round_of(tea, 2)
+    assert messages(compiled(tea, message=None, retrieval="auto"))[: len(messages(first))] == messages(first)
+
+
+@pytest.mark.parametrize("kind", [Kind.NOTE, Kind.FACT, Kind.MANUAL, Kind.OBSERVATION])
+def test_what_was_told_stays_also_when_it_was_replaced(tea: RecallWorld, kind: Kind) -> None:
+    """What holds now is told to the next turn."""
+    text = "🔴 User has a blue kettle."
+    told = tea.remember(text, kind=Kind.NOTE if kind is Kind.OBSERVATION else kind)
+    if kind is Kind.OBSERVATION:
+        said = (MemoryPassage(text, 1, 1, "user"), MemoryPassage("🔴 User has a cup.", 2, 2, "user"))
+        words = "\n".join(passage.text for passage in said)
+        tea.change(told, kind=kind, text=words, passages=said, provenance=Provenance("assistant", "s0", 1, 2))
+    tea.pump()
+    tea.say("Morning.")
+    first = compiled(tea, message=None)
+    assert "blue kettle" in json.dumps(messages(first))
+    round_of(tea, 1)
+    other = tea.remember("User has a red kettle.", kind=Kind.NOTE)
+    tea.change(told, status=Status.SUPERSEDED, superseded_by=other)
+    made = compiled(tea, message=None)
+    assert messages(made)[: len(messages(first))] == messages(first)
+    assert "red kettle" not in json.dumps(messages(made))

@@ -139,7 +139,7 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             work = replace(work, recalled=recalls.answer)
         made = work.plan()
         shas = work.shas(made)
-        recording = None if command.dry_run else start_recording(scope, material, work.turn_start(made), shas)
+        recording = work.start_recording(made, shas)
         try:
             new_epoch = None if command.dry_run else keep_epoch(scope, material, made, _prefix(shas))
         except Conflict:
@@ -263,7 +263,8 @@ class _Compilation:
         """What all prompts of the turn show from now on: what this one does."""
         hits, told = shown_hits(plan, self.hits, self.timezone), told_updates(plan)
         if self.begun is not None:
-            return replace(self.begun.start, hits=hits, updates=told)
+            unread = self.material.updates is None  # this time: a later prompt may have them again
+            return replace(self.begun.start, hits=hits, updates=self.begun.start.updates if unread else told)
         log = self.material.log.events if self.material.log else ()
         in_log = [event for event in log if len(log) > len(self.events) and event.event_type is EventType.USER_MESSAGE]
         request = self.front or (in_log[-1] if in_log else None)
@@ -276,6 +277,13 @@ class _Compilation:
             updates=told,
             recall_id=self.recalled.recall_id if self.recalled else None,
         )
+
+    def start_recording(self, plan: Plan, shas: Mapping[str, str]) -> tuple[str, Task[None]] | None:
+        """None of a dry run; and of a round that could not read what its turn began with: the rounds behind it would
+        take it for that."""
+        if self.command.dry_run or (self.front is not None and self.material.begun_unread):
+            return None
+        return start_recording(self.scope, self.material, self.turn_start(plan), shas)
 
     @property
     def budget(self) -> Budget:
@@ -335,9 +343,9 @@ class _Compilation:
             message=_message(self.asked, material),
             session=self._session(),
             timezone=timezone,
-            updates=self.begun.updates(material.updates)
+            updates=self.begun.updates(material.updates or ())
             if self.begun is not None
-            else [one for one in material.updates if one.id not in found],
+            else [one for one in material.updates or () if one.id not in found],
             retrieved=lambda n: injected(hits[:n], timezone)[0],
             hits=[hit.id for hit in hits],
             too_long=[hit.id for hit in recalled if hit.id not in shown],

@@ -91,15 +91,16 @@ class Log:
 @dataclass(frozen=True, slots=True)
 class Material:
     """None for what could not be read in time; ``degraded`` says what that is. ``begun``: None also where the log does
-    not end in a round of tool calls."""
+    not end in a round of tool calls; ``begun_unread``: it may have begun with something else."""
 
     session_state: SessionState | None
     pack: PackView | None
     log: Log | None
-    updates: Sequence[Update] = ()
+    updates: Sequence[Update] | None = ()
     images: Images = field(default_factory=Images)
     degraded: tuple[str, ...] = ()
     begun: BegunTurn | None = None
+    begun_unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Reads:
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
         collected, rows_by = Collector(), self.started_ms + ROWS_MS
-        start_by = self.started_ms + self.scope.policy.session_start_budget_ms
+        start_by = self.started_ms + start_ms(self.scope, in_round=self.begun is not None)
         session_state = collected.of(self.session_state, rows_by, ROWS_ERROR)
         if session_state is None:
             return Material(None, None, None, degraded=tuple(collected.degraded))
@@ -132,10 +133,12 @@ class Reads:
         if aside is not None and None not in parts:
             events = [event for part in (aside.events, *parts) for event in part or ()]
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
-        updates = collected.of(self.updates, start_by, UPDATES_ERROR) or []
+        updates = collected.of(self.updates, start_by, UPDATES_ERROR)
         images = (collected.of(self.images, rows_by, IMAGES_ERROR) if log else None) or _no_images(session_state, log)
         thinking = collected.of(self.thinking, rows_by, THINKING_ERROR) or {}
+        before = len(collected.degraded)
         begun = collected.of(self.begun, rows_by, TURN_ERROR) if self.begun else None
+        begun_unread = len(collected.degraded) > before
         log = replace(log, events=with_thinking(images.events, thinking)) if log else None
         if images.missing:
             collected.degraded.append(IMAGES_ERROR)
@@ -144,7 +147,14 @@ class Reads:
         collected.degraded += pack.degraded if pack else ()
         collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
         degraded = tuple(dict.fromkeys(collected.degraded))
-        return Material(session_state, pack, log, updates, images, degraded, begun)
+        return Material(session_state, pack, log, updates, images, degraded, begun, begun_unread)
+
+
+def start_ms(scope: SessionScope, *, in_round: bool) -> int:
+    """How long the pack and the updates are waited for. In a round as long as the log: the prompts before showed them,
+    and one without them would begin otherwise."""
+    budget = scope.policy.session_start_budget_ms
+    return max(budget, ROWS_MS) if in_round else budget
 
 
 def start_reads(
@@ -169,7 +179,7 @@ def start_reads(
     updates = start(
         lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack, behind)
     )
-    taken = partial(_taken_beside, beside, pack, began + scope.policy.session_start_budget_ms)
+    taken = partial(_taken_beside, beside, pack, began + start_ms(scope, in_round=in_round))
     images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
     thinking = start(lambda: _thinking(scope, session_state.result()))
     begun = start(lambda: _begun(scope, session_state.result(), began + ROWS_MS)) if in_round else None

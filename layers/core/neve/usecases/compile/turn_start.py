@@ -3,11 +3,11 @@ round of tool calls every prompt shows the same (docs/rules/compile.md#rounds)."
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from neve.domain.compile.updates import Update, forms_of
-from neve.domain.ids import event_place, is_event_id
+from neve.domain.ids import event_place, is_document_id, is_event_id, is_memory_id
 from neve.domain.pack.render import JUST_SAID
 from neve.domain.records.prompts import ShownHit, TurnStart, line_sha
 from neve.domain.records.sessions import EventType, SessionHead
@@ -17,6 +17,7 @@ from neve.domain.tails.told import told_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.sessions.prompts import read_prompt
+from neve.usecases.compile.updates import forms_of_memory
 from neve.usecases.recall.answer import Hit, hit_line, shown_again
 from neve.usecases.recall.command import RecallCommand, resolve
 from neve.usecases.recall.recall_rows import RecallRow
@@ -26,12 +27,12 @@ from neve.usecases.recall.stages.hydrate import Hydrated, Hydration
 
 @dataclass(frozen=True, slots=True)
 class BegunTurn:
-    """``hits``: those that are what they were; one that was deleted or changed since is not. ``said``: the lines of
-    utterances, with the ids of these, which may have been observed since."""
+    """``hits``: those that are what they were; one that was deleted or changed since is not. ``lines``: the forms in
+    which the utterances and memories that were told may have been, whatever was observed or replaced since."""
 
     start: TurnStart
     hits: Sequence[Hit] = ()
-    said: Mapping[str, str] | None = None
+    lines: Collection[str] = ()
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ class BegunTurn:
 
     def updates(self, found: Sequence[Update]) -> list[Update]:
         """``found``: of now. The lines that were told, in their order."""
-        lines = {line_sha(line): line for line in (*forms_of(found), *(self.said or {}))}
+        lines = {line_sha(line): line for line in (*forms_of(found), *self.lines)}
         return [Update(i, lines[sha]) for i, sha in self.start.updates if sha in lines]
 
 
@@ -57,11 +58,13 @@ def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_m
     start = read_prompt(item).start
     said = scope.ports.tasks.start_read(lambda: _said(scope, head, start))
     hydration = Hydration(scope, resolve(scope.policy, _AGAIN), head, ends_ms, whatever_moved=True)
+    told = {i: ANY_REV for i, _ in start.updates if is_memory_id(i) and not is_document_id(i)}
     before = {hit.reply_to: ANY_REV for hit in start.hits if hit.reply_to}
-    found, _ = hydration.read({hit.id: hit.rev for hit in start.hits} | before)
+    found, _ = hydration.read(told | before | {hit.id: hit.rev for hit in start.hits})
     made = ((shown, _made_again(shown, found)) for shown in start.hits)
     hits = [hit for shown, hit in made if hit and line_sha(hit_line(hit, session.timezone)) == shown.sha]
-    return BegunTurn(start, hits, said.result(ends_ms))
+    memories = [row.memory for i in told if isinstance(row := found[i], RecallRow) and row.memory]
+    return BegunTurn(start, hits, [*said.result(ends_ms), *(line for one in memories for line in forms_of_memory(one))])
 
 
 def _made_again(shown: ShownHit, found: Hydrated) -> Hit | None:
@@ -75,15 +78,15 @@ def _made_again(shown: ShownHit, found: Hydrated) -> Hit | None:
 _AGAIN = RecallCommand("", include_superseded=True)
 
 
-def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> dict[str, str]:
+def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> list[str]:
     """What other conversations said, as far as it was not taken back. No read where none was told."""
     places = {i: place for i, _ in start.updates if is_event_id(i) and (place := event_place(i))}
     if not places:
-        return {}
+        return []
     logs = {session: scope.keys.of_session(session) for session, _ in places.values()}
     events = {i: logs[session].event(seq) for i, (session, seq) in places.items()}
     found = scope.ports.table.get_many([*events.values(), *(keys.session_head for keys in logs.values())])
-    lines: dict[str, str] = {}
+    lines = list[str]()
     for i, (session, seq) in places.items():
         item, log = found.get(events[i]), found.get(logs[session].session_head)
         if item is None or log is None or item["incarnation"] != head.incarnation:
@@ -91,5 +94,5 @@ def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> dict[str, st
         there = rows.read_session(log)
         if not holds(there.retracted, seq):
             told = told_of(session, [rows.read_event(item)], None, there.timezone)
-            lines |= {f"{JUST_SAID} {one.line}": i for one in told}
+            lines += [f"{JUST_SAID} {one.line}" for one in told]
     return lines

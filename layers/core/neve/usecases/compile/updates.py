@@ -13,7 +13,7 @@ from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, visible
-from neve.domain.pack.dated import without_day
+from neve.domain.pack.dated import with_its_day, without_day
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.memories import Kind, Memory, Scope, Status
 from neve.domain.records.packs import PackEntry, PackManifest
@@ -92,6 +92,15 @@ def updates_since(
     lines = _lines(view.text or "", prints) if prints else {}
     changed += taken_back(scope.keys, shown, read, lines)
     return [*changed, Update(f"{len(others)} statements of the pack", None)] if others else changed
+
+
+def forms_of_memory(memory: Memory) -> list[str]:
+    """Every line that a memory is told by, but those that name the pack's words."""
+    each = [memory]
+    if memory.kind is Kind.OBSERVATION:
+        each = [replace(memory, text=one.text, passages=(one,)) for one in memory.passages]
+    text = text_with_marks(memory)
+    return [*map(with_its_day, each), f"Now: {text}", f"Still holds: {text}", f"No longer holds: {memory.text}"]
 
 
 def _written_since(scope: SessionScope, built_at: str) -> Page:
