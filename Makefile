@@ -41,7 +41,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder tokens servers pyright lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -51,11 +51,11 @@ demo: .venv/run.stamp
 
 # Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/dev.stamp encoder $(TESTS_NEED)
+test: .venv/dev.stamp encoder reranker $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
-coverage: .venv/dev.stamp encoder
+coverage: .venv/dev.stamp encoder reranker
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
 # docs/simulation.md. WORKLOAD=chat|records|… (all of them by turns without it); SEED=n: that one, with its trace; ARGS=--shrink;
@@ -141,6 +141,13 @@ encoder: layers/encoder/model/model.onnx
 layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 	@echo "Fetching the sentence encoder (once) ..."
 	@$(BIN)/python layers/encoder/fetch.py && touch $@ || echo "Going on without it: recall will be by keyword only."
+
+# The cross-encoder (34 MB): reads the first candidates of a tool's recall again. Without it they keep the linear order.
+reranker: layers/encoder/reranker/model.onnx
+
+layers/encoder/reranker/model.onnx: layers/encoder/fetch_reranker.py | .venv/run.stamp
+	@echo "Fetching the cross-encoder (once) ..."
+	@$(BIN)/python layers/encoder/fetch_reranker.py && touch $@ || echo "Going on without it: a tool's recall will be ranked as 'linear'."
 
 # OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
 tokens: .venv/run.stamp

@@ -65,6 +65,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
         ("s3:GetObject", "bucket/packs/*"): "in one process the pack function has read the pack before",
         ("s3:GetObject", "bucket/uploads/*"): "an upload that a turn appends",
+        ("s3:GetObject", "bucket/models/*"): "on one machine the models are files",
         ("s3:DeleteObject", "bucket/images/*"): "what a turn brought that was refused when its images were stored",
     },
     "index": {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from local.controls.fixture_cross_encoder import FixtureCrossEncoder
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
@@ -21,7 +22,9 @@ from local.template import ROOT, Template
 from local.workers.failure_log import report_dead_letters
 from neve.adapters.clock import SystemClock, SystemIds
 from neve.adapters.embedders.bge_small import BgeSmall
+from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.model_files import FolderFiles
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 from neve.adapters.o200k import token_counter
@@ -30,11 +33,12 @@ from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
-from neve.ports.models import Embedder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.readable_table import ReadableTable
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
+RERANKER = ENCODER / "reranker"
 TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 
@@ -68,6 +72,7 @@ class EmbeddedPorts:
         )
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
+        self.cross_encoder = make_cross_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
@@ -123,6 +128,13 @@ def make_embedder(name: str) -> Embedder:
     if name == "fixture":
         return FixtureEmbedder()
     return BgeSmall(ENCODER)
+
+
+def make_cross_encoder(embedder: str) -> CrossEncoder | None:
+    """The one beside an embedder: without vectors nothing is ranked again. Nothing is loaded until a tool asks."""
+    if embedder == "none":
+        return None
+    return FixtureCrossEncoder() if embedder == "fixture" else MiniLmCrossEncoder(FolderFiles(RERANKER))
 
 
 def make_observer(anthropic_key: str | None) -> Observer:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from local.api_client import ApiClient
 from tests import in_memory, server_keeper
 from tests.distribution import Groups, long_first
-from tests.encoder import NO_ENCODER, need_encoder
+from tests.encoder import NO_ENCODER, need_encoder, need_reranker
 from tests.no_network import forbid_the_network
 from tests.own_beginning import import_from_own_place
 from tests.patience import PATIENCE_S
@@ -86,6 +86,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def encoder_files() -> None:
     """The test is about the real encoder."""
     need_encoder()
+
+
+@pytest.fixture(scope="session")
+def reranker_files() -> None:
+    """The test is about the real cross-encoder."""
+    need_reranker()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -207,6 +207,7 @@ class PricedPorts:
         self.caches = Caches(self.clock.now)
         self.observer = engines.observer
         self.embedder = engines.embedder
+        self.cross_encoder = engines.cross_encoder
         self.table = PricedTable(engines.table, self.bill)
         self.queue = PricedQueue(engines.queue, self.bill, fifo)
         self.search = Priced(engines.search, self.bill, WAIT_MS["search"], SEARCHES)

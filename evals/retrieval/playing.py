@@ -43,18 +43,22 @@ class System:
 _UTTERANCES = {"limit": DEPTH, "mode": "tool", "threshold": 0, "sources": ["event"]}
 _MEMORIES = _UTTERANCES | {"sources": ["memory"]}
 _BOTH = _UTTERANCES | {"sources": ["memory", "event"]}
+_LINEAR, _DEEP = {"rerank": "linear"}, {"rerank": "deep"}
 
 SYSTEMS = (
     System("keyword leg", memories=False, fields=_UTTERANCES | {"legs": ["lexical"], "rerank": "off"}),
     System("vector leg", memories=False, fields=_UTTERANCES | {"legs": ["vector"], "rerank": "off"}),
     System("RRF", memories=False, fields=_UTTERANCES | {"rerank": "off"}),
-    System("event", memories=False, fields=_UTTERANCES),
-    System("memory", memories=True, fields=_MEMORIES),
+    System("event", memories=False, fields=_UTTERANCES | _LINEAR),
+    System("memory", memories=True, fields=_MEMORIES | _LINEAR),
     System("both RRF", memories=True, fields=_BOTH | {"rerank": "off"}),
-    System("both", memories=True, fields=_BOTH),
+    System("both", memories=True, fields=_BOTH | _LINEAR),
+    System("event deep", memories=False, fields=_UTTERANCES | _DEEP),
+    System("both deep", memories=True, fields=_BOTH | _DEEP),
     System("prompt", memories=True),
 )
-"""``event`` and ``both`` with the rerank stage, as the policy has it. ``prompt``: the defaults of every message."""
+"""``event`` and ``both`` with the rerank stage, and ``deep`` as a tool has it by default. ``prompt``: the defaults of
+every message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ SHOWN: Mapping[str, str] = {
 }
 """In the README."""
 BESIDE = ("BM25", "RRF", MEM0)
-RANKED = ("event", "both")
+RANKED = ("event", "both", "event deep", "both deep")
 """Whatever the chats, none of these may be worse than those of ``BESIDE``."""
 
 

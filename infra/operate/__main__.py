@@ -14,12 +14,14 @@ from boto3 import Session
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
 from local.reindex.search_domain import reindex_stage
 from local.template import ROOT
+from neve.adapters.embedders import cross_encoder
+from neve.adapters.model_files import CONTENT_TYPE, FolderFiles, model_object
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
 from neve.observability import log_to_stderr
 from neve.ports.engines import Ports
-from neve.ports.errors import Conflict, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, EmbeddingRetryable, EmbeddingUnavailable, ModelMissing, StoreUnavailable
 from neve.scope import TenantData, UserData
 from neve.store.keys import Keys, UserKeys, tenant_row
 from neve.store.tenants import tenant_rows
@@ -34,10 +36,11 @@ from neve.usecases.tenants.keys.create_key import CreatedKey, add_key
 
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),
-    *(SettingsError, EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
+    *(SettingsError, EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain, ModelMissing),
 )
 EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"
+RERANKER = ENCODER / "reranker"
 """Where `make encoder` puts the bundled model. Whoever opens the search index names a model, if only to remove rows."""
 
 
@@ -80,7 +83,17 @@ def parser() -> argparse.ArgumentParser:
     filled.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="whose vectors (bge-small)")
     filled.add_argument("--drop-old", action="store_true", help="then remove the indexes that are not in use any more")
     filled.set_defaults(run=_reindex)
+    models = commands.add_parser("put-models", help="the optional models that were fetched, into the stage's bucket")
+    models.set_defaults(run=_put_models)
     return made
+
+
+def _put_models(ports: Ports, _: argparse.Namespace) -> None:
+    """What is there already stays: its name is its sum."""
+    local = FolderFiles(RERANKER)
+    for file in cross_encoder.FILES:
+        new = ports.objects.put_new(model_object(file), local.path(file).read_bytes(), content_type=CONTENT_TYPE)
+        print(f"{model_object(file)} {'put' if new else 'was there'}")
 
 
 def _list_tenants(ports: Ports, _: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from local.controls.call_log import CallLog
 from local.controls.controlled_observer import ControlledObserver, Script
 from local.controls.faults import (
     Faults,
+    FaultyCrossEncoder,
     FaultyEmbedder,
     FaultyObjects,
     FaultyQueue,
@@ -50,6 +51,7 @@ class ControlledPorts:
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
+        self.cross_encoder = inner.cross_encoder and FaultyCrossEncoder(inner.cross_encoder, faults)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,15 @@ from local.controls.virtual_time import spend
 from local.functions import current_function
 from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
-from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
-from neve.ports.models import Calibration, Embedder
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing, StoreUnavailable
+from neve.ports.models import Calibration, CrossEncoder, Embedder
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.ports.queue import Message, Queue, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Index, Item, Key, Page, Put, Table, WriteOp
 from neve.wiring import Loads
 
-TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
+TARGETS = ("embed", "rerank", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 
 
 class BadFault(ValueError):
@@ -296,6 +296,25 @@ class FaultyEmbedder:
 
     def _strike(self, texts: Sequence[str]) -> None:
         _strike_encoder(self._faults, "embed", texts)
+
+
+class FaultyCrossEncoder:
+    """As the embedder, without a log of its calls. A 404 is a stage without the model."""
+
+    def __init__(self, inner: CrossEncoder, faults: Faults) -> None:
+        self._inner, self._faults = inner, faults
+
+    def load(self) -> None:
+        self._inner.load()
+
+    def scores(self, question: str, texts: Sequence[str], still_wanted: Callable[[], bool]) -> list[float]:
+        try:
+            self._faults.strike("rerank", "\n".join(texts))
+        except Failure as failure:
+            if failure.status == 404:
+                raise ModelMissing(f"injected fault: {failure}") from None
+            raise EmbeddingUnavailable(f"injected fault: {failure}") from None
+        return self._inner.scores(question, texts, still_wanted)
 
 
 def _strike_encoder(faults: Faults, target: str, texts: Sequence[str]) -> None:

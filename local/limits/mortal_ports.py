@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from neve.domain.tokens import Counter, CounterName
     from neve.observing import Observer
     from neve.ports.engines import Ports
-    from neve.ports.models import Embedder
+    from neve.ports.models import CrossEncoder, Embedder
     from neve.ports.objects import ObjectStore
     from neve.ports.queue import Queue
     from neve.ports.runtime import Clock, Ids, Tasks
@@ -66,6 +66,11 @@ class MortalPorts:
     def embedder(self) -> Embedder:
         live()
         return self._inner.embedder
+
+    @property
+    def cross_encoder(self) -> CrossEncoder | None:
+        live()
+        return self._inner.cross_encoder
 
     @property
     def observer(self) -> Observer:

@@ -19,7 +19,7 @@ from tests.safeguards.taken_out import taken_out
 PASSED, FAILED = 0, 1
 """pytest's exit codes; the others say that no test ran. A fixture that cannot be made is FAILED, too."""
 RED, NOT_RED, ANYWAY = "red", "NOT RED", "FAILS ANYWAY"
-INSTALLED = (".venv", ".venv-sam", "layers/encoder/model")
+INSTALLED = (".venv", ".venv-sam", "layers/encoder/model", "layers/encoder/reranker")
 
 
 def main() -> int:

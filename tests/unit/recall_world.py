@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from local.controls.call_log import CallLog
-from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
+from local.controls.faults import Faults, FaultyCrossEncoder, FaultyEmbedder, FaultySearch, FaultyTable
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.virtual_time import VirtualClock, VirtualTasks
 from local.engine.file_objects import FileObjects
@@ -27,7 +27,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports.models import Embedder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchIndex
 from neve.scope import SessionScope, Tenant, TenantScope, UserScope
@@ -73,6 +73,7 @@ class RecallWorld:
     clock: Clock
     calls: CallLog
     inner_embedder: Embedder
+    inner_cross_encoder: CrossEncoder | None = None
     queue: ListQueue = field(default_factory=ListQueue)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
@@ -95,6 +96,10 @@ class RecallWorld:
     @property
     def embedder(self) -> Embedder:
         return FaultyEmbedder(self.inner_embedder, self.faults, self.calls)
+
+    @property
+    def cross_encoder(self) -> CrossEncoder | None:
+        return self.inner_cross_encoder and FaultyCrossEncoder(self.inner_cross_encoder, self.faults)
 
     @property
     def observer(self) -> Observer:

@@ -38,7 +38,7 @@ from neve.observing import (
     SummaryInput,
 )
 from neve.ports.errors import Conflict
-from neve.ports.models import Embedder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchIndex
 from neve.ports.table import Put, WriteOp
@@ -247,6 +247,10 @@ class World:
     @property
     def embedder(self) -> Embedder:
         raise AssertionError("this test does not embed")
+
+    @property
+    def cross_encoder(self) -> CrossEncoder | None:
+        return None
 
     # --- shorthand ------------------------------------------------------------------------------
 

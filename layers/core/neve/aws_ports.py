@@ -6,6 +6,8 @@ that it does not use."""
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
@@ -13,7 +15,7 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
-from neve.ports.models import Embedder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue, QueueName
 from neve.ports.search import IndexModel, SearchIndex
@@ -99,6 +101,16 @@ class AwsPorts:
         from neve.adapters.embedders.bge_small import BgeSmall
 
         return BgeSmall(needed(self._settings.encoder_dir, "encoder_dir"))
+
+    @cached_property
+    def cross_encoder(self) -> CrossEncoder | None:
+        """Its files are fetched from the bucket when the first call needs them."""
+        if self._settings.encoder_dir is None or self._settings.embedder == "none":
+            return None
+        from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder
+        from neve.adapters.model_files import BucketFiles
+
+        return MiniLmCrossEncoder(BucketFiles(lambda: self.objects, Path(gettempdir()) / "neve-models"))
 
     @cached_property
     def observer(self) -> Observer:

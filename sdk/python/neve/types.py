@@ -252,7 +252,7 @@ class CompileBody(TypedDict):
     instructions: NotRequired[list[str]]
     """Behind the static prefix. Another list is another prefix to the provider."""
     retrieval: NotRequired[Retrieval]
-    """`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`."""
+    """`auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search. `both`, `none`."""
     tools: NotRequired[list[dict[str, JsonValue]] | dict[str, JsonValue]]
     """The caller's own, as the provider takes them (with `ai_sdk` by name). They stand in front of Neve's. Without
     any, a tool that the shown history calls is declared by a stand-in."""
@@ -282,7 +282,7 @@ class CompileOptions(TypedDict):
     instructions: NotRequired[list[str]]
     """Behind the static prefix. Another list is another prefix to the provider."""
     retrieval: NotRequired[Retrieval]
-    """`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`."""
+    """`auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search. `both`, `none`."""
     tools: NotRequired[list[Any] | dict[str, Any]]
     """The caller's own, as the provider takes them (with `ai_sdk` by name). They stand in front of Neve's. Without
     any, a tool that the shown history calls is declared by a stand-in."""
@@ -324,6 +324,8 @@ class ComponentsView(TypedDict):
     memory's own."""
     rerank: NotRequired[float]
     """Log odds by the rerank stage, which orders hits when utterances are among them."""
+    deep: NotRequired[float]
+    """With `rerank: deep`: how well it answers the question, by a model that read both."""
     shown_rrf: NotRequired[float]
     """Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg
     found another one."""
@@ -1648,7 +1650,7 @@ class PromptBody(TypedDict):
     instructions: NotRequired[list[str]]
     """Behind the static prefix. Another list is another prefix to the provider."""
     retrieval: NotRequired[Retrieval]
-    """`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`."""
+    """`auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search. `both`, `none`."""
     tools: NotRequired[list[dict[str, JsonValue]] | dict[str, JsonValue]]
     """The caller's own, as the provider takes them (with `ai_sdk` by name). They stand in front of Neve's. Without
     any, a tool that the shown history calls is declared by a stand-in."""
@@ -1846,7 +1848,7 @@ class RecallBody(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's."""
+    """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
     session_id: NotRequired[str]
     """Where the message was said: what this session's pack holds is not repeated."""
@@ -1886,7 +1888,7 @@ class RecallOptions(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's."""
+    """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
 
 
@@ -1942,6 +1944,8 @@ class RecordedHitView(TypedDict):
     rank: NotRequired[int]
     score: NotRequired[float]
     components: NotRequired[ComponentsView]
+    reply_to: NotRequired[str]
+    """The event before a short reply, which a prompt showed too."""
     found: NotRequired[dict[str, float]]
 
 
@@ -2061,7 +2065,7 @@ class ReportedUsageOut(TypedDict):
     """The session's sums, with this report."""
 
 
-Rerank: TypeAlias = "Literal['off', 'linear']"
+Rerank: TypeAlias = "Literal['off', 'linear', 'deep']"
 
 
 class RestoreBody(TypedDict):
@@ -2125,7 +2129,7 @@ class SearchBody(TypedDict):
     budget_ms: NotRequired[int]
     """0 or less: overrun from the start."""
     rerank: NotRequired[Rerank]
-    """Who orders the hits; default the policy's."""
+    """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
 
 
@@ -2479,8 +2483,9 @@ TroubleKind: TypeAlias = "Literal['failing', 'full', 'damaged']"
 
 class TroubleOut(TypedDict):
     what: str
-    """A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`, the `workers`
-    (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`)."""
+    """A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model that reads
+    candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters
+    of a queue (`index-dlq`)."""
     kind: TroubleKind
     reason: str
     since: str

@@ -1317,7 +1317,7 @@ export interface components {
             /** @description What the user says now: text or blocks. It is not stored. Where the log ends with it already, it is not repeated, and may be left out. */
             message?: string | (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /**
-             * @description `auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.
+             * @description `auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search. `both`, `none`.
              * @default auto
              */
             retrieval?: components["schemas"]["Retrieval"];
@@ -1337,6 +1337,8 @@ export interface components {
             bm25?: number;
             /** @description What it got to stand before an older statement that it takes back. */
             corrects?: number;
+            /** @description With `rerank: deep`: how well it answers the question, by a model that read both. */
+            deep?: number;
             /** @description RRF, with what memories lend, times prior. */
             final: number;
             importance: number;
@@ -2662,7 +2664,7 @@ export interface components {
             reflection_min_rows?: number;
             /** @default 8000 */
             reflection_min_tokens?: number;
-            /** @default linear */
+            /** @default deep */
             rerank?: components["schemas"]["Rerank"];
             retention_days?: number;
             /** @default auto */
@@ -2746,7 +2748,7 @@ export interface components {
             /** @description What the user says now: text or blocks. It is not stored. Where the log ends with it already, it is not repeated, and may be left out. */
             message?: string | (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /**
-             * @description `auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.
+             * @description `auto`: the 5 best passages, and on to 600 tokens. `tools`: the model is offered the search. `both`, `none`.
              * @default auto
              */
             retrieval?: components["schemas"]["Retrieval"];
@@ -2917,7 +2919,7 @@ export interface components {
             query: string;
             /** @description What is compared by meaning; default `query`. */
             question?: string;
-            /** @description Who orders the hits; default the policy's. */
+            /** @description Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`. */
             rerank?: components["schemas"]["Rerank"];
             /**
              * @description `session` needs a session_id; `global` is all outside it.
@@ -2996,6 +2998,8 @@ export interface components {
             id: string;
             outcome: string;
             rank?: number;
+            /** @description The event before a short reply, which a prompt showed too. */
+            reply_to?: string;
             score?: number;
         };
         ReflectBody: {
@@ -3136,7 +3140,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        Rerank: "off" | "linear";
+        Rerank: "off" | "linear" | "deep";
         RestoreBody: {
             /** @description As which the document is to be again. */
             rev: number;
@@ -3188,7 +3192,7 @@ export interface components {
             query: string;
             /** @description What is compared by meaning; default `query`. */
             question?: string;
-            /** @description Who orders the hits; default the policy's. */
+            /** @description Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`. */
             rerank?: components["schemas"]["Rerank"];
             /**
              * @description `session` needs a session_id; `global` is all outside it.
@@ -3571,7 +3575,7 @@ export interface components {
              * @description RFC 3339 with an offset; kept in UTC with milliseconds.
              */
             since: string;
-            /** @description A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
+            /** @description A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
             what: string;
         };
         /** @enum {string} */

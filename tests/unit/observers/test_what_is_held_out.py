@@ -17,7 +17,7 @@ WITH_MEMORIES = [system.name for system in SYSTEMS if system.memories]
 
 def test_memories_are_not_held_out_on_what_their_observer_was_read_on() -> None:
     assert {system.name for system in SYSTEMS if not system.held_out("locomo")} == set(WITH_MEMORIES)
-    assert set(WITH_MEMORIES) == {"memory", "both RRF", "both", "prompt"}
+    assert set(WITH_MEMORIES) == {"memory", "both RRF", "both", "both deep", "prompt"}
     assert all(system.held_out("beam") for system in SYSTEMS)
 
 

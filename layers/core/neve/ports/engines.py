@@ -8,7 +8,7 @@ from typing import Protocol
 from neve.caching import Caches
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports.models import Embedder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue
 from neve.ports.runtime import Clock, Ids, Tasks
@@ -29,6 +29,10 @@ class Ports(Protocol):
     def search(self) -> SearchIndex: ...
     @property
     def embedder(self) -> Embedder: ...
+    @property
+    def cross_encoder(self) -> CrossEncoder | None:
+        """None: there is none beside this embedder."""
+
     @property
     def observer(self) -> Observer: ...
     @property

@@ -38,6 +38,10 @@ class EmbeddingRetryable(Exception):
     """The embedder failed in a way that a later attempt may not (429, 5xx, transport)."""
 
 
+class ModelMissing(Exception):
+    """Nobody has put the files of an optional model where this process looks for them."""
+
+
 class NoAnswer(Exception):
     """A question to the language model of which nothing came. ``usage``: tokens as in ``ModelAnswer`` of what it has
     answered nevertheless, and is paid for, in so many ``calls``."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from neve.ports.search import IndexModel
@@ -37,6 +38,34 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> bytes: ...
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """``sha256`` of its bytes, in hex: what has another one is not it."""
+
+    name: str
+    sha256: str
+
+
+class ModelFiles(Protocol):
+    """Files of models that a stage may do without."""
+
+    def path(self, file: ModelFile) -> Path:
+        """Where the file lies on this machine, brought there if need be, its sum compared. Raises ModelMissing,
+        EmbeddingUnavailable (it is damaged), StoreUnavailable."""
+
+
+class CrossEncoder(Protocol):
+    """Reads a question and a text together: how well the one answers the other. Raises ModelMissing,
+    EmbeddingUnavailable, EmbeddingRetryable, StoreUnavailable."""
+
+    def load(self) -> None:
+        """Once; others wait for it."""
+
+    def scores(self, question: str, texts: Sequence[str], still_wanted: Callable[[], bool]) -> list[float]:
+        """Of each text; larger is better, and there is no scale to it. What nobody wants any more ends with
+        EmbeddingRetryable."""
 
 
 @dataclass(frozen=True, slots=True)

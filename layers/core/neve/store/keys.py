@@ -73,7 +73,7 @@ UPLOADS = "uploads/"
 EXPORTS = "exports/"
 """Objects under it expire after a week (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
-LEGS = ("lexical", "vector")
+LEGS = ("lexical", "vector", "rerank")
 
 
 def leg_health(leg: str) -> Key:

@@ -77,7 +77,7 @@ class _Encoder:
     """The loaded files. Raises EmbeddingUnavailable when they, or the packages that read them, are missing."""
 
     def __init__(self, folder: Path) -> None:
-        self._model = OnnxModel(folder, FETCH)
+        self._model = OnnxModel(folder / "model.onnx", folder / "tokenizer.json", FETCH)
 
     def encode(self, text: str) -> bytes:
         """The L2-normalised state of the first token, as float32 little-endian bytes."""

@@ -86,42 +86,50 @@ class QueriesFirst:
 
 
 class OnnxModel:
-    """``model.onnx`` and ``tokenizer.json`` of a folder, loaded. Raises EmbeddingUnavailable when they, or the packages
-    that read them, are missing. ``fetch``: the script that downloads them."""
+    """A model and its tokenizer, loaded. Raises EmbeddingUnavailable when they, or the packages that read them, are
+    missing. ``fetch``: the script that downloads them. ``tokens``: what is longer is cut, of a pair the longer one."""
 
-    def __init__(self, folder: Path, fetch: str) -> None:
+    def __init__(self, model: Path, tokenizer: Path, fetch: str, tokens: int = MAX_TOKENS) -> None:
         try:
             numpy, onnxruntime, tokenizers = map(import_module, ("numpy", "onnxruntime", "tokenizers"))
         except ImportError as error:
             raise EmbeddingUnavailable(f"the encoder's packages are not installed: {error}") from error
-        missing = [name for name in ("model.onnx", "tokenizer.json") if not (folder / name).is_file()]
+        missing = [path.name for path in (model, tokenizer) if not path.is_file()]
         if missing:
             raise EmbeddingUnavailable(
-                f"{', '.join(missing)} not in {folder}: run 'python {fetch}' once to download them"
+                f"{', '.join(missing)} not in {model.parent}: run 'python {fetch}' once to download them"
             )
         self._numpy: Any = numpy
         try:
-            self._tokenizer = _tokenizer(tokenizers, folder / "tokenizer.json")
-            self._session = _session(onnxruntime, folder / "model.onnx")
+            self._tokenizer = _tokenizer(tokenizers, tokenizer, tokens)
+            self._session = _session(onnxruntime, model)
         except Exception as error:  # tokenizers raises nothing more specific
-            raise EmbeddingUnavailable(f"the encoder in {folder} cannot be read: {error}") from error
+            raise EmbeddingUnavailable(f"the encoder in {model.parent} cannot be read: {error}") from error
 
     def states(self, text: str) -> Any:
         """The last hidden states, float32, tokens x 384: the first is [CLS]'s, the last [SEP]'s. Raises
         EmbeddingRetryable."""
+        return self._run("last_hidden_state", self._tokenizer.encode(_encodable(text)), len(text))
+
+    def score(self, question: str, text: str) -> float:
+        """The one logit of a model that reads pairs. Raises EmbeddingRetryable."""
+        pair = self._tokenizer.encode(_encodable(question), _encodable(text))
+        return float(self._run("logits", pair, len(text))[0])
+
+    def _run(self, output: str, read: Any, characters: int) -> Any:
         numpy = self._numpy
-        ids = numpy.array([self._tokenizer.encode(_encodable(text)).ids], dtype=numpy.int64)
-        inputs = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
+        ids, types = (numpy.array([given], dtype=numpy.int64) for given in (read.ids, read.type_ids))
+        inputs = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": types}
         try:
-            return self._session.run(["last_hidden_state"], inputs)[0][0]
+            return self._session.run([output], inputs)[0][0]
         except Exception as error:  # the runtime's errors, memory above all, share no base class
-            raise EmbeddingRetryable(f"the encoder failed on a text of {len(text)} characters: {error}") from error
+            raise EmbeddingRetryable(f"the encoder failed on a text of {characters} characters: {error}") from error
 
 
-def _tokenizer(tokenizers: Any, path: Path) -> Any:
+def _tokenizer(tokenizers: Any, path: Path, tokens: int) -> Any:
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.enable_truncation(tokens)
     return tokenizer
 
 

@@ -23,8 +23,9 @@ from neve.domain.tokens import CounterName
 from neve.domain.zones import is_zone
 
 Tokens = int
-Rerank = TypeAliasType("Rerank", Literal["off", "linear"])
-"""Who orders what the legs found: RRF alone; a linear model."""
+Rerank = TypeAliasType("Rerank", Literal["off", "linear", "deep"])
+"""Who orders what the legs found: RRF alone; a linear model; for a tool a cross-encoder over the
+first of its order too, where a stage has one."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """Whether a person decides on facts that were not said plainly."""
 PiiAction = TypeAliasType("PiiAction", Action)
@@ -123,7 +124,7 @@ class Policy(Given):
     recall_tool_limit: int = Field(default=8, ge=1, le=50)
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
     prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
-    rerank: Rerank = "linear"
+    rerank: Rerank = "deep"
     summary_verbosity: Verbosity = "standard"
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)

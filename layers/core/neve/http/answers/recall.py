@@ -42,7 +42,7 @@ def recall_answer(
 
     made = body(recording.answer)
     found = recording.recorded()
-    note_legs(ports, found.legs)
+    note_legs(ports, found.reports)
     observability.emit_metrics("recall", found.metrics() | _started(cold_start_ms))
     return Answer(body=made if found is recording.answer else body(found), degraded=found.degraded)
 

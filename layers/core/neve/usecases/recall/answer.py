@@ -59,6 +59,9 @@ _DEGRADATIONS = {
     "vector:embed_error": "The question could not be embedded: found by keywords only.",
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
     "documents:error": "The texts of long documents could not be read: they are missing here.",
+    "rerank:error": "The candidates could not be read again: they are in the order before that.",
+    "rerank:no_model": "This stage has no model to read the candidates again: they are in the order before that.",
+    "rerank:timeout": "The candidates were not read again in time: they are in the order before that.",
     INDEX_BEHIND: "Some of what was said or kept is not in the index yet: it may be missing here.",
     "pack:error": "What the prompt's pack holds could not be read: hits may repeat it.",
     "pack:timeout": "What the prompt's pack holds was not read in time: hits may repeat it.",
@@ -139,7 +142,7 @@ class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
     not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``query_lines``:
     how the query was read, see ``query_lines``. ``history``: what of the session was left out because
-    the prompt shows it; ``pack_version``: of the pack whose rows were."""
+    the prompt shows it; ``pack_version``: of the pack whose rows were. ``read_again``: see ``search.Found``."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -155,6 +158,7 @@ class RecallAnswer:
     pack_version: int | None = None
     lag: MemoryLag | None = None
     query_lines: Sequence[str] = ()
+    read_again: LegReport | None = None
 
     def metrics(self) -> dict[str, float]:
         """What the alarms on recall add up."""
@@ -164,7 +168,13 @@ class RecallAnswer:
             "RecallIndexLag": INDEX_BEHIND in self.degraded,
             "RecallNotSearched": self.result_state == "not_searched",
             "RecallEmpty": self.result_state == "none",
+            "RecallNotReadAgain": self.read_again is not None and self.read_again.status == "error",
         }
+
+    @property
+    def reports(self) -> Mapping[str, LegReport]:
+        """What health hears of: the legs, and the model that reads the first candidates again."""
+        return {**self.legs, "rerank": self.read_again} if self.read_again else self.legs
 
 
 def fit(

@@ -83,7 +83,8 @@ class ResolvedRequest:
     a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
     searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
     (docs/rules/recall.md#query). ``understood``: False where the embedding model does not know the language
-    (docs/rules/recall.md#languages). ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
+    (docs/rules/recall.md#languages). ``rerank_named``: by the call or the policy, and not by
+    default. ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
 
     command: RecallCommand
     k: int
@@ -98,6 +99,7 @@ class ResolvedRequest:
     where: SearchFilter
     plain: bool = False
     understood: bool = True
+    rerank_named: bool = False
 
     @property
     def index_depth(self) -> int:
@@ -174,6 +176,8 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     query = searched_text(command.query.strip())
     question = searched_text((command.question or "").strip())
     wanted = command.rerank if command.rerank is not None else policy.rerank
+    if wanted == "deep" and not as_tool:
+        wanted = "linear"  # a prompt's time is too short for it
     rerank_them = wanted != "off" and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
     return ResolvedRequest(
         command=command,
@@ -186,6 +190,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         shaped=shape(query.words, operators=as_tool and not query.cut, last_first=query.cut),
         vector_text=(question.meaning or query.meaning) if query.meaning else "",
         cut=query.cut or question.cut,
+        rerank_named=command.rerank is not None or "rerank" in policy.model_fields_set,
         where=_where(command),
     )
 

@@ -97,6 +97,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         history=found.history,
         pack_version=found.pack_version,
         query_lines=lines,
+        read_again=found.read_again,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:

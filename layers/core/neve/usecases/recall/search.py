@@ -38,6 +38,7 @@ from neve.usecases.recall.recall_rows import UNREADABLE, RecallRow, read_row
 from neve.usecases.recall.said_again import said_again
 from neve.usecases.recall.stages.before_replies import before_replies
 from neve.usecases.recall.stages.candidate_scores import CandidateScores
+from neve.usecases.recall.stages.deeper import Deeper
 from neve.usecases.recall.stages.documents import NO_TEXT
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import Gated, gate, gated_words
@@ -80,7 +81,7 @@ class Found:
     session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
     of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was
     said. ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all that were read, by
-    id."""
+    id. ``read_again``: how the first candidates were, where they were to be."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -95,6 +96,7 @@ class Found:
     said_again: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True
     rows: Hydrated = field(default_factory=dict)
+    read_again: LegReport | None = None
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -107,8 +109,9 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     it."""
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
+        deeper = Deeper(scope, request, budget, legs.degraded)
         scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
-        one = _Search(scope, request, scores, budget, legs, last=attempt == GENERATIONS)
+        one = _Search(scope, request, scores, budget, legs, deeper, last=attempt == GENERATIONS)
         try:
             return one.run()
         except GenerationMoved:
@@ -146,12 +149,14 @@ class _Search:
     scores: CandidateScores
     budget: TimeBudget
     legs: Legs
+    deeper: Deeper
     last: bool
 
     def run(self) -> Found:
         depth = self.request.index_depth + self._pack_allowance()
         self.legs.start(self.request.where, depth)
         reads = start_reads(self.scope, self.request)
+        self.deeper.start()
         user_state, aside = reads.collect(self.budget)
         if rows.hidden(user_state.head):
             return self._found([], (), user_state.head)
@@ -243,6 +248,7 @@ class _Search:
             said_again=said_again((one.row for one in ranking.ranked), dropped, known),
             holds=self._what_holds(read).holds,
             rows=known,
+            read_again=self.deeper.report,
         )
 
     def _rank(
@@ -261,6 +267,7 @@ class _Search:
         fresh, stored = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None, beside)
         read.successors.update(readable(stored))
         known = {**known, **shown(fresh, read.out)}
+        reading = replace(reading, deeper=lambda ranked: self.deeper.order(ranked, known, read.hydration.seen))
         ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
         ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
         dropped = (*ranking.dropped, *not_holding)

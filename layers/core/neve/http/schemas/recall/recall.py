@@ -93,7 +93,9 @@ class SearchBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
-    rerank: Rerank | None = Field(default=None, description="Who orders the hits; default the policy's.")
+    rerank: Rerank | None = Field(
+        default=None, description="Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."
+    )
     debug: bool = False
 
     def command_in(self, session_id: str | None) -> RecallCommand:
@@ -171,6 +173,12 @@ class ComponentsView(TypedDict):
         Annotated[
             float,
             Field(description="Log odds by the rerank stage, which orders hits when utterances are among them."),
+        ]
+    ]
+    deep: NotRequired[
+        Annotated[
+            float,
+            Field(description="With `rerank: deep`: how well it answers the question, by a model that read both."),
         ]
     ]
     shown_rrf: NotRequired[

@@ -57,8 +57,9 @@ class LanguagesOut(View):
 
 class TroubleOut(View):
     what: str = Field(
-        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), the `observer`,"
-        " the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`)."
+        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model"
+        " that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the"
+        " dead letters of a queue (`index-dlq`)."
     )
     kind: TroubleKind
     reason: str

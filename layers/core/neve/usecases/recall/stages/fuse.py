@@ -75,7 +75,7 @@ def fuse(
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
     ranked = rank_candidates(scores, visible, lexical, vector)
     if request.rerank != "off" and lexical is not None and gated.near is not None:
-        ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near})
+        ordered = reading.deeper(reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}))
     else:
         ordered = with_what_memories_lend(ranked)
     behind = summaries_behind(ranked, ordered)

@@ -3,7 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from neve.ports.models import Calibration
 from neve.ports.runtime import Task
 from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.usecases.recall.command import ResolvedRequest
+from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.time_budget import TimeBudget
 
 QUERY_VECTORS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query vectors", size=500)
@@ -71,13 +72,15 @@ class _QueryVector:
 class Reading:
     """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
     was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
-    compared. ``among``: how many passages words were looked for in; 0 where in none."""
+    compared. ``among``: how many passages words were looked for in; 0 where in none. ``deeper`` puts what the linear
+    model has ordered into its last order."""
 
     lexical: list[Candidate] | None
     vector: list[Candidate] | None
     depth: int
     calibration: Calibration | None
     among: int = 0
+    deeper: Callable[[Sequence[Ranked]], list[Ranked]] = list
 
     def similarities(self, candidates: Sequence[Candidate]) -> dict[str, float]:
         """Of the vector leg, by id: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in

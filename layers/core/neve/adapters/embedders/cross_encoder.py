@@ -1,0 +1,71 @@
+"""ms-marco-MiniLM as an int8 ONNX file inside the process: how well a text answers a question, English, no network.
+
+One pair a run, as the sentence encoder reads one text a run: a pair read beside others would get another score. Pairs
+run beside each other on the cores, and between two of them it is asked whether anybody still waits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from time import monotonic
+
+from neve.adapters.embedders.onnx_model import MAX_THREADS, OnnxModel
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing
+from neve.ports.models import ModelFile, ModelFiles
+
+MODEL = ModelFile("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1")
+TOKENIZER = ModelFile("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448")
+FILES = (MODEL, TOKENIZER)
+FETCH = "layers/encoder/fetch_reranker.py"
+MAX_TOKENS = 256
+"""Of question and text together (*chosen*): twice a message of a chat with the one before it; of a page its begin."""
+ASKED_AGAIN_S = 300.0
+"""*Chosen*: who puts the files there need not start anything anew, and a stage without them asks for them this
+often."""
+
+
+class MiniLmCrossEncoder:
+    """``ports.models.CrossEncoder``. Nothing is imported, fetched or read until somebody needs it; two threads may ask
+    at once."""
+
+    def __init__(self, files: ModelFiles, monotonic: Callable[[], float] = monotonic) -> None:
+        self._files = files
+        self._monotonic = monotonic
+        self._loading = Lock()
+        self._model: OnnxModel | None = None
+        self._failed: tuple[float, EmbeddingUnavailable | ModelMissing] | None = None
+
+    def load(self) -> None:
+        self._ready()
+
+    def scores(self, question: str, texts: Sequence[str], still_wanted: Callable[[], bool]) -> list[float]:
+        model = self._ready()
+
+        def one(text: str) -> float:
+            if not still_wanted():
+                raise EmbeddingRetryable("nobody waits for the scores any more")
+            return model.score(question, text)
+
+        threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
+        if threads <= 1:
+            return [one(text) for text in texts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, texts))
+
+    def _ready(self) -> OnnxModel:
+        """What has failed for good fails again for a while without another look."""
+        with self._loading:
+            if self._model is not None:
+                return self._model
+            if self._failed and self._monotonic() - self._failed[0] < ASKED_AGAIN_S:
+                raise type(self._failed[1])(*self._failed[1].args)
+            try:
+                model = OnnxModel(self._files.path(MODEL), self._files.path(TOKENIZER), FETCH, MAX_TOKENS)
+                model.score("", "")  # the first run of a session costs more than the next ones
+            except (EmbeddingUnavailable, ModelMissing) as error:
+                self._failed = self._monotonic(), error
+                raise
+            self._model = model
+            return model
