@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SHORT_TERMS = 12
+SHORT_TERMS = 10
 """*Measured*: index terms of a message, its speaker's name included (docs/retrieval.md)."""
 
 

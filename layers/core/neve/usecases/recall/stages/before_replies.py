@@ -10,8 +10,8 @@ from neve.domain.ids import event_id, event_place
 from neve.domain.recall.short_reply import is_short
 from neve.usecases.recall.stages.gate import Gated
 
-MOST = 20
-"""As many as a prompt has hits."""
+MOST = 10
+"""*Chosen*: of nine hits one is such a reply, and each row that is read takes its time."""
 ROWS_A_READ = 95
 """*Follows*: DynamoDB reads 100 rows at once, the user's and those of a few sessions among them. Another read would
 make the prompt wait."""

@@ -28,7 +28,8 @@ def filled(found: Found, k: int) -> tuple[list[Hit], list[Dropped]]:
     for hit in fitting[k:]:
         if reason := filling.add(hit):
             dropped.append(Dropped(hit.id, reason, hit.components))
-    return [replace(hit, rank=rank) for rank, hit in enumerate(filling.hits, start=1)], dropped
+    placed = enumerate(filling.hits, start=1)
+    return [hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in placed], dropped
 
 
 class _Filling:
