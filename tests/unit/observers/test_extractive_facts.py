@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
@@ -262,32 +263,33 @@ def test_a_new_home_takes_the_place_of_the_old_one(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "said", "now", "category"),
+    ("before", "said", "category"),
     [
-        ("User moved to Bremen", "I meant Lübeck", 'Correction of "User moved to Bremen": Lübeck', "PLACE"),
-        ("User likes green tea", "Sorry, black tea", 'Correction of "User likes green tea": black tea', "PREFERENCE"),
-        (
-            "User works at Siemens in Munich as an engineer",
-            "No wait, Nuremberg",
-            'Correction of "User works at Siemens in Munich as an engineer": Nuremberg',
-            "BIOGRAPHY",
-        ),
+        ("I moved to Bremen", "I meant Lübeck", "PLACE"),
+        ("I like green tea", "Sorry, black tea", "PREFERENCE"),
+        ("I work at Siemens in Munich as an engineer", "No wait, Nuremberg", "BIOGRAPHY"),
     ],
 )
-def test_a_bare_correction_takes_the_place_of_the_fact(before: str, said: str, now: str, category: str) -> None:
+def test_a_bare_correction_takes_the_place_of_the_fact(before: str, said: str, category: str) -> None:
     """In the next pass, which sees the line and the fact that was made of it."""
-    noted = PriorMemory("mem_2", f"🟡 {before}", local=True, kind=Kind.OBSERVATION, span=(0, 0))
-    [fact] = facts(said, prior=(*shown(before), noted))
-    assert (fact.text, fact.category, fact.relation, fact.target_id) == (now, category, "updates", "mem_1")
+    noted = PriorMemory("mem_2", f'🟡 User: "{before}"', local=True, kind=Kind.OBSERVATION, span=(0, 0))
+    [known] = facts(before)
+    [fact] = facts(said, prior=(*shown(known.text), noted))
+    assert fact.text == f'User: "{before}" → User: "{said}"'
+    assert (fact.category, fact.relation, fact.target_id) == (category, "updates", "mem_1")
+    assert len(statements(fact.text)) == 1
 
 
 def test_what_was_corrected_at_once_is_a_fact_as_it_was_corrected() -> None:
     [fact] = facts("I moved to Bremen. Sorry, Lübeck.")
-    assert (fact.text, fact.category) == ('Correction of "User moved to Bremen": Lübeck', "PLACE")
+    assert (fact.text, fact.category) == (
+        'User: "I moved to Bremen" → User: "Sorry, Lübeck"',
+        "PLACE",
+    )
 
 
 def test_what_was_corrected_is_updated_like_any_other() -> None:
-    [fact] = facts("I moved to Kiel", prior=shown('Correction of "User moved to Bremen": Lübeck'))
+    [fact] = facts("I moved to Kiel", prior=shown('User: "I moved to Bremen" → User: "Sorry, Lübeck"'))
     assert (fact.text, fact.relation, fact.target_id) == ("User moved to Kiel", "updates", "mem_1")
 
 

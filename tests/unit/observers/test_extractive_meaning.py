@@ -6,6 +6,7 @@ import pytest
 
 from neve.domain.records.memories import Kind
 from neve.domain.records.sessions import Event, EventType
+from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import MAX_SENTENCE
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, PassInput, PriorMemory
@@ -28,13 +29,13 @@ def lines(text: str, then: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("No nuts please, I'm allergic.", ["User said: No nuts please, I'm allergic"]),
-        ("No alcohol for me, I'm pregnant.", ["User said: No alcohol for me, I'm pregnant"]),
-        ("Hi there, no wheat for me: I'm celiac", ["User said: No wheat for me: I'm celiac"]),
-        ("No peanuts in my recipes", ["User's standing wish: No peanuts in my recipes"]),
-        ("No problem, I live in Bonn", ["User lives in Bonn"]),
-        ("No thanks, I'm vegan", ["User is vegan"]),
-        ("No, I live in Bonn", ["Correction: User lives in Bonn"]),
+        ("No nuts please, I'm allergic.", ['User: "No nuts please, I\'m allergic"']),
+        ("No alcohol for me, I'm pregnant.", ['User: "No alcohol for me, I\'m pregnant"']),
+        ("Hi there, no wheat for me: I'm celiac", ['User: "no wheat for me: I\'m celiac"']),
+        ("No peanuts in my recipes", ['User: "No peanuts in my recipes"']),
+        ("No problem, I live in Bonn", ['User: "I live in Bonn"']),
+        ("No thanks, I'm vegan", ['User: "I\'m vegan"']),
+        ("No, I live in Bonn", ['User: "No, I live in Bonn"']),
     ],
 )
 def test_a_no_that_asks_stays(said: str, kept: list[str]) -> None:
@@ -52,7 +53,7 @@ def test_a_no_that_asks_stays(said: str, kept: list[str]) -> None:
     ],
 )
 def test_only_people_are_joined_with_the_user(said: str, kept: str) -> None:
-    assert lines(said) == [kept]
+    assert about("User", said.removeprefix("Hi, ").removesuffix(".")).casefold() == kept.casefold()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_only_people_are_joined_with_the_user(said: str, kept: str) -> None:
 )
 def test_what_is_said_of_a_relative_is_not_said_of_the_user(said: str, kept: str) -> None:
     """ "They" behind "User's daughter" would be the daughter."""
-    assert lines(said) == [kept]
+    assert about("User", said.removeprefix("Hi, ").removesuffix(".")).casefold() == kept.casefold()
 
 
 @pytest.mark.parametrize(
@@ -89,20 +90,20 @@ def test_what_is_said_of_a_relative_is_not_said_of_the_user(said: str, kept: str
     [
         (
             "I hate mushrooms, don't put them in any recipe.",
-            ["User hates mushrooms", "User said: I hate mushrooms, don't put them in any recipe"],
+            ['User: "I hate mushrooms, don\'t put them in any recipe"'],
         ),
-        ("I'm dyslexic, keep sentences short.", ["User is dyslexic", "User's standing wish: Keep sentences short"]),
+        ("I'm dyslexic, keep sentences short.", ['User: "I\'m dyslexic, keep sentences short"']),
         (
             "I have asthma, avoid suggesting smoky bars.",
-            ["User has asthma", "User's standing wish: Avoid suggesting smoky bars"],
+            ['User: "I have asthma, avoid suggesting smoky bars"'],
         ),
         (
             "I'm interviewing at Bosch on Friday at 3pm, don't tell anyone lol",
-            ["User is interviewing at Bosch on Friday (meaning 2026-11-27) at 3pm"],
+            ["User: \"I'm interviewing at Bosch on Friday (meaning 2026-11-27) at 3pm, don't tell anyone lol\""],
         ),
-        ("I live in Bergen, work at the port, and sing.", ["User lives in Bergen, works at the port, and sings"]),
-        ("I eat fish, but don't eat meat", ["User eats fish, but doesn't eat meat"]),
-        ("I have two cats, please remember that.", ["User has two cats"]),
+        ("I live in Bergen, work at the port, and sing.", ['User: "I live in Bergen, work at the port, and sing"']),
+        ("I eat fish, but don't eat meat", ['User: "I eat fish, but don\'t eat meat"']),
+        ("I have two cats, please remember that.", ['User: "I have two cats, please remember that"']),
     ],
 )
 def test_what_the_listener_is_told_to_do_is_not_what_the_user_does(said: str, kept: list[str]) -> None:
@@ -129,7 +130,10 @@ def test_what_was_arranged_is_to_come(said: str, meaning: str) -> None:
 @pytest.mark.parametrize(
     ("said", "fact"),
     [
-        ("It turns out I'm not allergic to penicillin, the test came back negative.", "User is allergic to penicillin"),
+        (
+            "It turns out I'm not allergic to penicillin, the test came back negative.",
+            'User: "i\'m allergic to penicillin"',
+        ),
         ("Apparently I'm not allergic to nuts", "User is allergic to nuts"),
         ("The doctor says I'm not allergic to milk after all, my results were fine", "User is allergic to milk"),
         ("Actually the doctor says I don't have celiac after all", "User has celiac"),
@@ -166,19 +170,19 @@ def test_what_is_not_to_be_kept_is_not(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("Rufus died last week.", "Rufus died last week (meaning 2026-11-16 to 2026-11-22)"),
-        ("Rex died yesterday", "Rex died yesterday (meaning 2026-11-24)"),
-        ("Google fired me yesterday", "Google fired User yesterday (meaning 2026-11-24)"),
-        ("Zoe can't have dairy.", "Zoe can't have dairy"),
-        ("Type 1 diabetic, on a pump.", "User is type 1 diabetic, on a pump"),
-        ("Vegan here btw.", "User is vegan"),
-        ("We have 4 ovens, and all of them work.", "User said: We have 4 ovens, and all of them work"),
-        ("I wanna be a pilot some day", "User wants to be a pilot some day"),
-        ("I ain't vegan", "User isn't vegan"),
-        ("Note to self: buy insulin", "Buy insulin (asked to remember this)"),
+        ("Rufus died last week.", 'User: "Rufus died last week (meaning 2026-11-16 to 2026-11-22)"'),
+        ("Rex died yesterday", 'User: "Rex died yesterday (meaning 2026-11-24)"'),
+        ("Google fired me yesterday", 'User: "Google fired me yesterday (meaning 2026-11-24)"'),
+        ("Zoe can't have dairy.", 'User: "Zoe can\'t have dairy"'),
+        ("Type 1 diabetic, on a pump.", 'User: "Type 1 diabetic, on a pump"'),
+        ("Vegan here btw.", 'User: "Vegan here btw"'),
+        ("We have 4 ovens, and all of them work.", 'User: "We have 4 ovens, and all of them work"'),
+        ("I wanna be a pilot some day", 'User: "I wanna be a pilot some day"'),
+        ("I ain't vegan", 'User: "I ain\'t vegan"'),
+        ("Note to self: buy insulin", 'User: "Note to self: buy insulin"'),
         (
             "Can you remember that the staging DB is at db.internal?",
-            "The staging DB is at db.internal (asked to remember this)",
+            'User: "Can you remember that the staging DB is at db.internal?"',
         ),
     ],
 )
@@ -189,28 +193,28 @@ def test_what_is_said_shortly_is_kept(said: str, kept: str) -> None:
 @pytest.mark.parametrize("sign", [".", "!", "…", ";", "1. "])
 def test_a_message_of_one_sign_holds_up_no_worker(sign: str) -> None:
     """Read again from each of its signs, this takes minutes, in which nothing else of the session is observed."""
-    assert lines(f"I live in Lyon\n{sign * (110_000 // len(sign))}") == ["User lives in Lyon"]
+    assert lines(f"I live in Lyon\n{sign * (110_000 // len(sign))}") == ['User: "I live in Lyon"']
 
 
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
         ("My friend wrote me this:\nI'm leaving my husband. I'm moving to Spain.\nWhat should I answer?", []),
-        ("She said:\n\nI'm pregnant.\n\nI live in Rome.", ["User lives in Rome"]),
+        ("She said:\n\nI'm pregnant.\n\nI live in Rome.", ['User: "I live in Rome"']),
         ("I got this email from my landlord:\n\nI am selling the flat.\n\nI love you all.\nBob", []),
         (
             "Can you reply to this?\n\nHi John,\n\nMy wife Karen is pregnant.\n\nBest,\nMike\n\nI live in Rome.",
-            ["User lives in Rome"],
+            ['User: "I live in Rome"'],
         ),
         ('What does this mean?\n\n"I have been diagnosed with cancer."', []),
-        ("What does this mean? “I live in Oslo.” I live in Rome.", ["User lives in Rome"]),
-        ("2026-03-10 12:00:01 - my connection is dead\nERROR: my driver is stuck\nI'm vegan", ["User is vegan"]),
+        ("What does this mean? “I live in Oslo.” I live in Rome.", ['User: "I live in Rome"']),
+        ("2026-03-10 12:00:01 - my connection is dead\nERROR: my driver is stuck\nI'm vegan", ['User: "I\'m vegan"']),
         # their own
-        ("I told her:\nI'm a nurse.", ["User is a nurse"]),
-        ("Two things about me:\nI'm a nurse.", ["User is a nurse"]),
-        ("Hi Neve,\n\nI'm a nurse.\n\nBest,\nAna", ["User is a nurse"]),
-        ('"I\'m a nurse."', ["User is a nurse"]),
-        ('"I will survive" is my favourite song.', ['"I will survive" is User\'s favourite song']),
+        ("I told her:\nI'm a nurse.", ['User: "I\'m a nurse"']),
+        ("Two things about me:\nI'm a nurse.", ['User: "I\'m a nurse"']),
+        ("Hi Neve,\n\nI'm a nurse.\n\nBest,\nAna", ['User: "I\'m a nurse"']),
+        ('"I\'m a nurse."', ['User: "I\'m a nurse"']),
+        ('"I will survive" is my favourite song.', ["User: \"'I will survive' is my favourite song\""]),
     ],
 )
 def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -> None:
@@ -224,8 +228,8 @@ def test_what_somebody_else_wrote_is_not_the_users(said: str, kept: list[str]) -
         ("I almost bought a Tesla yesterday.", []),
         ("We've nearly finished the garden.", []),
         ("Please forget that I'm vegan.", []),
-        ("I almost never eat meat.", ["User almost never eats meat"]),
-        ("I nearly always skip breakfast.", ["User nearly always skips breakfast"]),
+        ("I almost never eat meat.", ['User: "I almost never eat meat"']),
+        ("I nearly always skip breakfast.", ['User: "I nearly always skip breakfast"']),
     ],
 )
 def test_what_did_not_happen_is_not_remembered(said: str, kept: list[str]) -> None:
@@ -246,33 +250,34 @@ DICTATED = (
 
 def test_what_was_dictated_without_a_full_stop_is_read_in_parts() -> None:
     assert len(DICTATED) > MAX_SENTENCE
-    assert "User is allergic to penicillin" in "\n".join(lines(DICTATED))
+    assert 'User: "i\'m allergic to penicillin"' in "\n".join(lines(DICTATED))
     pasted = " ".join(f"item {n} of the list" for n in range(60))
     assert lines(f"i'm allergic to {pasted}") == []
 
 
 def test_a_short_month_does_not_end_a_sentence() -> None:
-    assert lines("My review is on Dec. 5th at noon.") == ["User's review is on Dec. 5th (meaning 2026-12-05) at noon"]
+    assert lines("My review is on Dec. 5th at noon.") == [
+        'User: "My review is on Dec. 5th (meaning 2026-12-05) at noon"'
+    ]
 
 
-def test_a_statement_that_is_cut_is_told() -> None:
-    long = f"I'm allergic to nuts, {', '.join(f'grass number {n}' for n in range(20))} and penicillin."
-    found = observed(f"I live in Lyon.\n{long}")
-    assert [line.text[-1] for line in found.lines] == ["n", "…"]
-    assert found.lines_left_out == (1,)
-    assert observed("I live in Lyon… and I love it…").lines_left_out == ()
+def test_a_long_statement_is_kept_whole() -> None:
+    long = f"I'm allergic to nuts, {', '.join(f'grass number {n}' for n in range(20))} and penicillin"
+    found = observed(f"I live in Lyon.\n{long}.")
+    assert [line.text for line in found.lines] == ['🔴 User: "I live in Lyon"', f'🔴 User: "{long}"']
+    assert found.lines_left_out == ()
 
 
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("I use spaces, never tabs.", ["User uses spaces, never tabs"]),
-        ("My son likes rice, never pasta.", ["User's son likes rice, never pasta"]),
-        ("I smoke cigars, never cigarettes, at parties.", ["User smokes cigars, never cigarettes, at parties"]),
-        ("I speak German, never learned French.", ["User speaks German, never learned French"]),
+        ("I use spaces, never tabs.", ['User: "I use spaces, never tabs"']),
+        ("My son likes rice, never pasta.", ['User: "My son likes rice, never pasta"']),
+        ("I smoke cigars, never cigarettes, at parties.", ['User: "I smoke cigars, never cigarettes, at parties"']),
+        ("I speak German, never learned French.", ['User: "I speak German, never learned French"']),
         (
             "I prefer short answers, never use emojis.",
-            ["User prefers short answers", "User's standing wish: Never use emojis"],
+            ['User: "I prefer short answers, never use emojis"'],
         ),
     ],
 )
@@ -283,9 +288,9 @@ def test_never_before_a_thing_is_no_order(said: str, kept: list[str]) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("14 Rose Lane, Bristol BS1 4DJ", "14 Rose Lane, Bristol BS1 4DJ"),
-        ("2pm took 400mg ibuprofen", "At 2pm User took 400mg ibuprofen"),
-        ("10:30 - took my insulin", "At 10:30 User took their insulin"),
+        ("14 Rose Lane, Bristol BS1 4DJ", 'User: "14 Rose Lane, Bristol BS1 4DJ"'),
+        ("2pm took 400mg ibuprofen", 'User: "2pm took 400mg ibuprofen"'),
+        ("10:30 - took my insulin", 'User: "10:30 - took my insulin"'),
     ],
 )
 def test_a_figure_in_front_is_no_lost_subject(said: str, kept: str) -> None:
@@ -297,16 +302,19 @@ def test_a_figure_in_front_is_no_lost_subject(said: str, kept: str) -> None:
     [
         (
             "The contractor quoted 13,900 incl. VAT but without appliances, approx. 3 weeks, e.g. no tiles",
-            ["The contractor quoted 13,900 incl. VAT but without appliances, approx. 3 weeks, e.g. no tiles"],
+            ['User: "The contractor quoted 13,900 incl. VAT but without appliances, approx. 3 weeks, e.g. no tiles"'],
         ),
-        ("I live at 12 Mill Rd. in Leeds.", ["User lives at 12 Mill Rd. in Leeds"]),
-        ("My rent is approx. 900 euros incl. heating.", ["User's rent is approx. 900 euros incl. heating"]),
-        ("I take 20 mg. daily for my asthma.", ["User takes 20 mg. daily for their asthma"]),
+        ("I live at 12 Mill Rd. in Leeds.", ['User: "I live at 12 Mill Rd. in Leeds"']),
+        ("My rent is approx. 900 euros incl. heating.", ['User: "My rent is approx. 900 euros incl. heating"']),
+        ("I take 20 mg. daily for my asthma.", ['User: "I take 20 mg. daily for my asthma"']),
         # of who writes no capitals, or few
-        ("i live in porto. my dog is called rex", ["User lives in porto", "User's dog is called rex"]),
-        ("I live in Porto. my dog is called rex", ["User lives in Porto", "User's dog is called rex"]),
-        ("I work at Bosch. love it there. vegan btw", ["User works at Bosch"]),
-        ("I live at 12 Mill Rd. My dog is called Rex.", ["User lives at 12 Mill Rd", "User's dog is called Rex"]),
+        ("i live in porto. my dog is called rex", ['User: "i live in porto"', 'User: "my dog is called rex"']),
+        ("I live in Porto. my dog is called rex", ['User: "I live in Porto"', 'User: "my dog is called rex"']),
+        ("I work at Bosch. love it there. vegan btw", ['User: "I work at Bosch"']),
+        (
+            "I live at 12 Mill Rd. My dog is called Rex.",
+            ['User: "I live at 12 Mill Rd"', 'User: "My dog is called Rex"'],
+        ),
     ],
 )
 def test_a_sentence_does_not_end_inside(said: str, kept: list[str]) -> None:
@@ -315,38 +323,32 @@ def test_a_sentence_does_not_end_inside(said: str, kept: list[str]) -> None:
 
 @pytest.mark.parametrize("tag", ["right?", "crazy right?", "wild, huh?", "correct?"])
 def test_a_tag_makes_no_question_of_what_is_said_of_oneself(tag: str) -> None:
-    assert lines(f"I've been married to Joost for eleven years, {tag}") == [
-        "User has been married to Joost for eleven years"
-    ]
+    said = f"I've been married to Joost for eleven years, {tag}"
+    assert lines(said) == [f'User: "{said}"']
 
 
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("My daughter Liv turned 6. She's allergic to kiwi.", "User's daughter Liv is allergic to kiwi"),
-        ("My husband has a cold. He is also diabetic!", "User's husband is also diabetic"),
-        ("My sister is here. She has a nut allergy.", "User's sister has a nut allergy"),
-        ("I took my son Ben to the park on Sunday. He's diabetic.", "User's son Ben is diabetic"),
-        ("My son was at the doctor. He's diabetic.", "User's son is diabetic"),
-        ("Took my son to the park in May. He's diabetic.", "User's son is diabetic"),
+        (
+            "My daughter Liv turned 6. She's allergic to kiwi.",
+            'User: "My daughter Liv turned 6. She\'s allergic to kiwi"',
+        ),
+        ("My husband has a cold. He is also diabetic!", 'User: "My husband has a cold. He is also diabetic"'),
+        ("My sister is here. She has a nut allergy.", 'User: "My sister is here. She has a nut allergy"'),
+        (
+            "I took my son Ben to the park on Sunday. He's diabetic.",
+            'User: "I took my son Ben to the park on Sunday (meaning 2026-11-22). He\'s diabetic"',
+        ),
+        ("My son was at the doctor. He's diabetic.", 'User: "My son was at the doctor. He\'s diabetic"'),
+        (
+            "Took my son to the park in May. He's diabetic.",
+            'User: "Took my son to the park in May (meaning 2026-05). He\'s diabetic"',
+        ),
     ],
 )
 def test_what_a_relative_must_not_eat_is_kept_with_who_they_are(said: str, kept: str) -> None:
     assert kept in lines(said)
-    first, then = said.split(". ")
-    assert kept in lines(first, then)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "My daughter met my sister. She's allergic to kiwi.",
-        "My husband cooked. She's allergic to kiwi.",
-        "The neighbour called. She's allergic to kiwi.",
-    ],
-)
-def test_of_several_relatives_nobody_knows_who_is_meant(said: str) -> None:
-    assert not any("kiwi" in line for line in lines(said))
 
 
 @pytest.mark.parametrize(
@@ -361,12 +363,12 @@ def test_of_several_relatives_nobody_knows_who_is_meant(said: str) -> None:
         "My brother and Tom visit us. He is diabetic.",
         "My partner cooks for his mother. She's diabetic.",
         "My wife saw her. She's diabetic.",
+        "My daughter met my sister. She's allergic to kiwi.",
     ],
 )
-def test_no_relative_has_the_illness_of_somebody_else(said: str) -> None:
-    first, then = said.split(". ", 1)
-    claims = ("is diabetic", "is vegan", "is allergic")
-    assert not any(claim in line for kept in (lines(said), lines(first, then)) for line in kept for claim in claims)
+def test_whose_illness_it_is_is_said_as_it_was_said(said: str) -> None:
+    assert any(said.rpartition(". ")[0].rpartition(". ")[2] in line for line in lines(said))
+    assert not any("is diabetic" in fact.text or "is allergic" in fact.text for fact in observed(said).facts)
 
 
 @pytest.mark.parametrize(
@@ -389,12 +391,12 @@ def test_an_errand_is_no_memory(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("Please always check my grammar.", "User's standing wish: Please always check my grammar"),
-        ("Please give me short answers.", "User's standing wish: Please give me short answers"),
-        ("Book the table for Friday.", "User asked: Book the table for Friday (meaning 2026-11-27)"),
-        ("As a diabetic I would like to eat less sugar", "As a diabetic User would like to eat less sugar"),
-        ("As a nurse I want to stop by 3 May.", "As a nurse User wants to stop by 3 May (meaning 2027-05-03)"),
-        ("The book club meets on Tuesdays.", "The book club meets on Tuesdays"),
+        ("Please always check my grammar.", 'User: "Please always check my grammar"'),
+        ("Please give me short answers.", 'User: "Please give me short answers"'),
+        ("Book the table for Friday.", 'User: "Book the table for Friday (meaning 2026-11-27)"'),
+        ("As a diabetic I would like to eat less sugar", 'User: "As a diabetic I would like to eat less sugar"'),
+        ("As a nurse I want to stop by 3 May.", 'User: "As a nurse I want to stop by 3 May (meaning 2027-05-03)"'),
+        ("The book club meets on Tuesdays.", 'User: "The book club meets on Tuesdays"'),
     ],
 )
 def test_what_is_to_hold_or_has_a_day_is_no_errand(said: str, kept: str) -> None:

@@ -37,72 +37,72 @@ def of_user(text: str) -> list[str]:
     ("said", "kept"),
     [
         # identity
-        ("My name is Anna.", "🔴 User's name is Anna"),
-        ("Hi, I'm a nurse and I work night shifts.", "🔴 User is a nurse and they work night shifts"),
-        ("I live in Bergen and work at the port.", "🔴 User lives in Bergen and works at the port"),
-        ("My sister's name is Mary.", "🔴 User's sister's name is Mary"),
-        ("my dog Biscuit is a beagle", "🔴 User's dog Biscuit is a beagle"),
-        ("I'm allergic to peanuts!", "🔴 User is allergic to peanuts"),
-        ("I am 34 years old.", "🔴 User is 34 years old"),
-        ("I have two daughters.", "🔴 User has two daughters"),
+        ("My name is Anna.", '🔴 User: "My name is Anna"'),
+        ("Hi, I'm a nurse and I work night shifts.", '🔴 User: "I\'m a nurse and I work night shifts"'),
+        ("I live in Bergen and work at the port.", '🔴 User: "I live in Bergen and work at the port"'),
+        ("My sister's name is Mary.", '🔴 User: "My sister\'s name is Mary"'),
+        ("my dog Biscuit is a beagle", '🟡 User: "my dog Biscuit is a beagle"'),
+        ("I'm allergic to peanuts!", '🔴 User: "I\'m allergic to peanuts"'),
+        ("I am 34 years old.", '🔴 User: "I am 34 years old"'),
+        ("I have two daughters.", '🔴 User: "I have two daughters"'),
         # preference
-        ("I love hiking in the rain.", "🔴 User loves hiking in the rain"),
-        ("I really can't stand cilantro.", "🔴 User really can't stand cilantro"),
-        ("I don't eat meat.", "🔴 User doesn't eat meat"),
-        ("My favourite band is Radiohead.", "🔴 User's favourite band is Radiohead"),
-        ("I'd rather take the train.", "🔴 User would rather take the train"),
+        ("I love hiking in the rain.", '🔴 User: "I love hiking in the rain"'),
+        ("I really can't stand cilantro.", '🔴 User: "I really can\'t stand cilantro"'),
+        ("I don't eat meat.", '🔴 User: "I don\'t eat meat"'),
+        ("My favourite band is Radiohead.", '🔴 User: "My favourite band is Radiohead"'),
+        ("I'd rather take the train.", '🔴 User: "I\'d rather take the train"'),
         # standing wishes
-        ("Please always answer in French.", "🔴 User's standing wish: Please always answer in French"),
-        ("Please don't use emojis.", "🔴 User's standing wish: Please don't use emojis"),
-        ("Call me Sam.", "🔴 User wants to be called Sam"),
+        ("Please always answer in French.", '🔴 User: "Please always answer in French"'),
+        ("Please don't use emojis.", '🔴 User: "Please don\'t use emojis"'),
+        ("Call me Sam.", '🔴 User: "Call me Sam"'),
         (
             "From now on, whenever I say ship it, run the checklist.",
-            "🔴 User's standing wish: From now on, whenever I say ship it, run the checklist",
+            '🔴 User: "From now on, whenever I say ship it, run the checklist"',
         ),
         (
             "Remember that my anniversary is on June 12.",
-            "🔴 User's anniversary is on June 12 (asked to remember this)",
+            '🔴 User: "Remember that my anniversary is on June 12"',
         ),
         (
             "Remind me to call my mom on Sunday.",
-            "🟡 User asked to be reminded to call their mom on Sunday (meaning 2026-03-15)",
+            '🟡 User: "Remind me to call my mom on Sunday (meaning 2026-03-15)"',
         ),
         # corrections
-        ("Actually, I'm not in Berlin anymore.", "🔴 Correction: User is not in Berlin anymore"),
-        ("I changed my mind about the sofa.", "🔴 Correction: User changed their mind about the sofa"),
-        ("No, my flight is at seven.", "🔴 Correction: User's flight is at seven"),
+        ("Actually, I'm not in Berlin anymore.", '🟡 User: "Actually, I\'m not in Berlin anymore"'),
+        ("I changed my mind about the sofa.", '🟡 User: "I changed my mind about the sofa"'),
+        ("No, my flight is at seven.", '🟡 User: "No, my flight is at seven"'),
         # plans
         (
             "I have a dentist appointment tomorrow at 9.",
-            "🟡 User has a dentist appointment tomorrow (meaning 2026-03-11) at 9",
+            '🟡 User: "I have a dentist appointment tomorrow (meaning 2026-03-11) at 9"',
         ),
-        ("I'm flying to Oslo next Friday.", "🟡 User is flying to Oslo next Friday (meaning 2026-03-20)"),
-        ("I want to learn the piano.", "🟡 User wants to learn the piano"),
-        ("The launch is on Friday.", "🟡 The launch is on Friday (meaning 2026-03-13)"),
+        ("I'm flying to Oslo next Friday.", '🟡 User: "I\'m flying to Oslo next Friday (meaning 2026-03-20)"'),
+        ("I want to learn the piano.", '🟡 User: "I want to learn the piano"'),
+        ("The launch is on Friday.", '🟡 User: "The launch is on Friday (meaning 2026-03-13)"'),
         # decisions
-        ("I decided to keep the old car.", "🟡 User decided to keep the old car"),
+        ("I decided to keep the old car.", '🟡 User: "I decided to keep the old car"'),
         (
             "We decided to use Postgres because of the reports.",
-            "🟡 User said: We decided to use Postgres because of the reports",
+            '🟡 User: "We decided to use Postgres because of the reports"',
         ),
         # completed actions
-        ("I just sold my motorcycle.", "✅ User just sold their motorcycle"),
-        ("Finally finished the tax return!", "✅ User finally finished the tax return"),
-        ("I quit smoking last year.", "✅ User quit smoking last year (meaning 2025)"),
+        ("I just sold my motorcycle.", '✅ User: "I just sold my motorcycle"'),
+        ("Finally finished the tax return!", '✅ User: "Finally finished the tax return"'),
+        ("I quit smoking last year.", '✅ User: "I quit smoking last year (meaning 2025)"'),
         # blockers, tentative thoughts, events
-        ("I'm stuck on the login page.", "🔴 User is stuck on the login page"),
-        ("The build keeps failing on arm64.", "🔴 The build keeps failing on arm64"),
-        ("I might sell the house.", "🟢 User might sell the house"),
-        ("I made this stool in my class.", "🟡 User made this stool in their class"),
-        ("Been studying law for two years.", "🟡 User has been studying law for two years"),
-        ("My wife and I adopted a cat.", "✅ User and their wife adopted a cat"),
-        ("I think we should take option B.", "🟢 User said: I think we should take option B"),
+        ("I'm stuck on the login page.", '🔴 User: "I\'m stuck on the login page"'),
+        ("The build keeps failing on arm64.", '🔴 User: "The build keeps failing on arm64"'),
+        ("I might sell the house.", '🟢 User: "I might sell the house"'),
+        ("I made this stool in my class.", '🟡 User: "I made this stool in my class"'),
+        ("Been studying law for two years.", '🟡 User: "Been studying law for two years"'),
+        ("My wife and I adopted a cat.", '✅ User: "My wife and I adopted a cat"'),
+        ("I think we should take option B.", '🟢 User: "I think we should take option B"'),
         (
             "Book me a table next Friday.",
-            "🟡 User asked: Book me a table next Friday (meaning 2026-03-20)",
+            '🟡 User: "Book me a table next Friday (meaning 2026-03-20)"',
         ),
-        ("I went to a pottery class yesterday.", "🟡 User went to a pottery class yesterday (meaning 2026-03-09)"),
-        ("Budget is 18,000 euros.", "🟡 Budget is 18,000 euros"),
+        ("I went to a pottery class yesterday.", '🟡 User: "I went to a pottery class yesterday (meaning 2026-03-09)"'),
+        ("Budget is 18,000 euros.", '🟡 User: "Budget is 18,000 euros"'),
     ],
 )
 def test_a_statement_becomes_a_line(said: str, kept: str) -> None:
@@ -164,7 +164,7 @@ def test_what_was_just_shown_is_no_taste(said: str) -> None:
 
 def test_where_and_when_somebody_was_born_is_kept() -> None:
     assert [of_user(f"I was born in {what}.") for what in ("1988", "a village", "the Alps")] == [
-        [f"🔴 User was born in {what}"] for what in ("1988", "a village", "the Alps")
+        [f'🔴 User: "I was born in {what}"'] for what in ("1988", "a village", "the Alps")
     ]
 
 
@@ -178,12 +178,14 @@ def test_nothing_worth_keeping_is_said_so() -> None:
 
 def test_the_statement_in_front_of_a_question_is_kept() -> None:
     assert of_user("I just moved to Berlin last month, any tips for restaurants?") == [
-        "✅ User just moved to Berlin last month (meaning 2026-02)"
+        '✅ User: "I just moved to Berlin last month (meaning 2026-02), any tips for restaurants?"'
     ]
 
 
 def test_a_statement_about_it_is_kept_from_its_own_clause_on() -> None:
-    assert of_user("It was tough, but I passed my driving test.") == ["✅ User passed their driving test"]
+    assert of_user("It was tough, but I passed my driving test.") == [
+        '✅ User: "It was tough, but I passed my driving test"'
+    ]
 
 
 # --- time ---------------------------------------------------------------------------------------
@@ -191,7 +193,7 @@ def test_a_statement_about_it_is_kept_from_its_own_clause_on() -> None:
 
 def test_tomorrow_is_a_date() -> None:
     lines_left = of_user("My exam is tomorrow.")
-    assert lines_left == ["🟡 User's exam is tomorrow (meaning 2026-03-11)"]
+    assert lines_left == ['🟡 User: "My exam is tomorrow (meaning 2026-03-11)"']
     assert referenced_date(lines_left[0]) == "2026-03-11"
 
 
@@ -220,10 +222,9 @@ MUCH = (
 )
 
 
-def test_at_most_five_lines_of_300_characters_hold_the_best_first() -> None:
+def test_at_most_five_lines_hold_the_best_first() -> None:
     lines_left = of_user(MUCH)
     assert len(lines_left) <= 5
-    assert all(len(line) <= 300 for line in lines_left)
     text = "\n".join(lines_left)
     for important in ("Anna", "Bergen", "teacher", "two cats", "herring", "boat"):
         assert important in text
@@ -250,9 +251,9 @@ def test_a_pass_ends_before_what_has_no_room(max_lines: int, seqs: list[int], co
 def test_a_pass_covers_its_first_event_even_where_that_has_more_than_fits() -> None:
     answer = passed("I love herring. I bought a boat. I might move.", "I have a cat.", max_lines=2)
     assert [line.text for line in answer.lines] == [
-        "🔴 User loves herring",
-        "✅ User bought a boat",
-        "🟢 User might move",
+        '🔴 User: "I love herring"',
+        '✅ User: "I bought a boat"',
+        '🟢 User: "I might move"',
     ]
     assert answer.covered_to == 4
 
@@ -272,14 +273,6 @@ def test_only_neighbours_of_one_event_are_joined() -> None:
     assert all(line.seq_from == line.seq_to for line in answer.lines)
 
 
-def test_a_long_statement_is_cut_at_a_clause() -> None:
-    text = "I decided to keep the garden, " + ", ".join(f"with plant number {n} in row {n}" for n in range(16)) + "."
-    (lines_left,) = of_user(text)
-    assert len(lines_left) <= 300
-    assert lines_left.endswith("…")
-    assert lines_left.startswith("🟡 User decided to keep the garden, with plant number 0 in row 0, ")
-
-
 def test_marks_written_by_the_user_do_not_set_the_priority() -> None:
     (lines_left,) = of_user("🔴🔴 I went to the market yesterday ✅")
     assert priority_of(lines_left) is Priority.MEDIUM
@@ -294,8 +287,8 @@ def test_named_speakers_are_people() -> None:
         event(2, ASSISTANT, "Wow, Astrid! I built a kayak last year. Who won?", "Vera"),
     )
     assert lines_left == [
-        "🟡 Astrid went to a chess club yesterday (meaning 2026-03-09)",
-        "🟡 Vera built a kayak last year (meaning 2025)",
+        '🟡 Astrid: "I went to a chess club yesterday (meaning 2026-03-09)"',
+        '🟡 Vera: "I built a kayak last year (meaning 2025)"',
     ]
 
 
@@ -303,7 +296,7 @@ def test_advice_between_people_is_not_an_order() -> None:
     assert lines(
         event(1, USER, "Remember to take breaks. Never give up! Don't forget I'm here for you.", "Emil"),
         event(2, ASSISTANT, "Always! My mom says so, too.", "Rosa"),
-    ) == ["🟡 Rosa's mom says so, too"]
+    ) == ['🟡 Rosa: "My mom says so, too"']
 
 
 FOR_AN_ASSISTANT = (
@@ -342,22 +335,22 @@ def test_the_name_of_an_assistant_changes_nothing(name: str, reply: str) -> None
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("Please keep your answers short.", "🔴 Mira's standing wish: Please keep your answers short"),
-        ("Keep your replies short!", "🔴 Mira's standing wish: Keep your replies short"),
-        ("Please don't call before nine.", "🔴 Mira's standing wish: Please don't call before nine"),
-        ("From now on, ship it means deploy.", "🔴 Mira's standing wish: From now on, ship it means deploy"),
-        ("Call me Sam.", "🔴 Mira wants to be called Sam"),
-        ("Remember that I'm allergic to nuts.", "🔴 Mira is allergic to nuts (asked to remember this)"),
-        ("No, my flight is at seven.", "🔴 Correction: Mira's flight is at seven"),
+        ("Please keep your answers short.", '🔴 Mira: "Please keep your answers short"'),
+        ("Keep your replies short!", '🔴 Mira: "Keep your replies short"'),
+        ("Please don't call before nine.", '🔴 Mira: "Please don\'t call before nine"'),
+        ("From now on, ship it means deploy.", '🔴 Mira: "From now on, ship it means deploy"'),
+        ("Call me Sam.", '🔴 Mira: "Call me Sam"'),
+        ("Remember that I'm allergic to nuts.", '🔴 Mira: "Remember that I\'m allergic to nuts"'),
+        ("No, my flight is at seven.", '🟡 Mira: "No, my flight is at seven"'),
         (
             "Correction: the workshop starts at two, not at ten.",
-            "🔴 Correction: The workshop starts at two, not at ten",
+            '🟡 Mira: "Correction: the workshop starts at two, not at ten"',
         ),
     ],
 )
 def test_wishes_and_corrections_are_kept_between_people_as_well(said: str, kept: str) -> None:
     answer = event(2, ASSISTANT, "Sure! I went hiking with my brother yesterday.", "Tom")
-    hiked = "🟡 Tom went hiking with their brother yesterday (meaning 2026-03-09)"
+    hiked = '🟡 Tom: "I went hiking with my brother yesterday (meaning 2026-03-09)"'
     assert lines(event(1, USER, said, "Mira"), answer) == [kept, hiked]
 
 
@@ -366,15 +359,12 @@ def test_who_uses_tools_is_an_assistant() -> None:
         event(1, USER, "Always run the linter before you commit.", "Mira"),
         event(2, EventType.TOOL_CALL, "", "Aria"),
         event(3, ASSISTANT, "I went through the log with my brother.", "Aria"),
-    ) == ["🔴 Mira's standing wish: Always run the linter before you commit"]
+    ) == ['🔴 Mira: "Always run the linter before you commit"']
 
 
-def test_an_assistant_counts_with_what_it_completed() -> None:
-    lines_left = lines(
-        event(1, USER, "Can you book a table at Luigi's?"),
-        event(2, ASSISTANT, "Sure! I've booked your table for two next Friday at 7pm. I love Italian food."),
-    )
-    assert lines_left == ["✅ Assistant has booked the user's table for two next Friday (meaning 2026-03-20) at 7pm"]
+def test_what_only_the_assistant_said_is_no_memory() -> None:
+    booked = event(2, ASSISTANT, "Sure! I've booked your table for two next Friday at 7pm. I love Italian food.")
+    assert lines(event(1, USER, "Can you book a table at Luigi's?"), booked) == []
 
 
 @pytest.mark.parametrize(
@@ -399,7 +389,7 @@ def test_a_bare_answer_keeps_its_question() -> None:
         event(3, ASSISTANT, "Lovely. What's your sister's name?"),
         event(4, USER, "Mary!"),
     )
-    assert [line.text for line in answer.lines] == ["🟡 User, asked \"What's your sister's name?\": Mary"]
+    assert [line.text for line in answer.lines] == ['🟡 Assistant: "What\'s your sister\'s name?" → User: "Mary"']
     assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (3, 4)
 
 
@@ -410,8 +400,8 @@ def test_a_correction_of_it_keeps_what_it_corrects() -> None:
     )
     (line,) = answer.lines
     assert line.text == (
-        '🔴 Correction: User answered "Your meeting is on Thursday" with:'
-        " it's on Wednesday (meaning 2026-03-11) at ten"
+        '🟡 Assistant: "Your meeting is on Thursday (meaning 2026-03-12)"'
+        ' → User: "No, it\'s on Wednesday (meaning 2026-03-11) at ten"'
     )
     assert (line.seq_from, line.seq_to) == (3, 4)
 
@@ -419,14 +409,14 @@ def test_a_correction_of_it_keeps_what_it_corrects() -> None:
 def test_a_name_keeps_what_it_names() -> None:
     answer = observed(event(1, ASSISTANT, "A new puppy!", "Emil"), event(2, USER, "Her name is Pebble!", "Ines"))
     assert [(line.text, line.seq_from, line.seq_to) for line in answer.lines] == [
-        ('🔴 Ines answered "A new puppy" with: Her name is Pebble', 1, 2)
+        ('🟡 Emil: "A new puppy" → Ines: "Her name is Pebble"', 1, 2)
     ]
 
 
 def test_text_blocks_are_read_and_images_are_not() -> None:
     content = [{"type": "text", "text": "I live in Bergen."}, {"type": "image", "media_type": "image/png", "data": "x"}]
     message = Event(seq=1, event_type=USER, content=content, original_tokens=1, created_at=TUESDAY)
-    assert lines(message) == ["🔴 User lives in Bergen"]
+    assert lines(message) == ['🔴 User: "I live in Bergen"']
 
 
 # --- prior memories -----------------------------------------------------------------------------

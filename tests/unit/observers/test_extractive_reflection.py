@@ -115,11 +115,12 @@ def test_a_line_without_a_mark_goes_with_the_one_above_it() -> None:
 
 def test_a_blocker_that_was_solved_is_open_no_more() -> None:
     said = [
-        group(1, "🔴 The build keeps failing"),
-        group(2, '✅ Solved: The build keeps failing (User said "fixed it")'),
+        group(1, '🔴 User: "The build keeps failing"'),
+        group(2, '✅ User: "The build keeps failing" → User: "fixed it"'),
     ]
-    assert lines_of(said, 200) == ['✅ Solved: The build keeps failing (User said "fixed it")']
-    assert lines_of([*said, group(3, "🔴 The build keeps failing")], 1) == ["🔴 The build keeps failing"]
+    assert lines_of(said, 200) == ['✅ User: "The build keeps failing" → User: "fixed it"']
+    again = '🔴 User: "The build keeps failing"'
+    assert lines_of([*said, group(3, again)], 1) == [again]
 
 
 def test_the_day_that_a_fold_put_behind_a_line_makes_it_no_other_line() -> None:

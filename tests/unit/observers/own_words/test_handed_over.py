@@ -110,7 +110,7 @@ def test_a_text_that_is_handed_over_leaves_nothing(handed_over: str, text: str) 
 )
 def test_who_tells_of_themselves_in_paragraphs_keeps_it(opening: str) -> None:
     kept = lines(f"{opening}\n\nI live in Porto and work as a nurse.\n\nPlease always answer in French.")
-    assert "🔴 User lives in Porto and works as a nurse" in kept
+    assert '🔴 User: "I live in Porto and work as a nurse"' in kept
     assert "🔴 User's standing wish: Please always answer in French" in kept
 
 
@@ -138,8 +138,8 @@ def test_behind_a_question_or_an_order_it_is_unclear_who_speaks(asks: str) -> No
     """What is told is kept, but not who somebody is or what is wished from now on."""
     found = observed(f"{asks}\n\nI'm allergic to nuts.\n\nMy name is Anna.\nI am Anna.\nI live in Porto.\n\n{ORDERS}")
     kept = "\n".join(line.text for line in found.lines)
-    assert "User is allergic to nuts" in kept
-    assert [fact.text for fact in found.facts] == ["User is allergic to nuts"]
+    assert 'User: "I\'m allergic to nuts"' in kept
+    assert [fact.text for fact in found.facts] == ['User: "I\'m allergic to nuts"']
     assert not any(word in kept for word in ("Anna", "Porto", "Latin", "blue"))
 
 
@@ -189,18 +189,21 @@ def test_what_must_not_be_missed_is_kept_behind_any_other_question(asks: str, sa
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("Should I eat this?\n\nI'm celiac.", "🔴 User is celiac"),
-        ("What should I cook?\n\nI'm vegan.", "🔴 User is vegan"),
-        ("Could you write me a meal plan?\n\nI'm vegan.\n\nCan you put it in a letter?\n\nHi!", "🔴 User is vegan"),
+        ("Should I eat this?\n\nI'm celiac.", '🔴 User: "I\'m celiac"'),
+        ("What should I cook?\n\nI'm vegan.", '🔴 User: "I\'m vegan"'),
+        (
+            "Could you write me a meal plan?\n\nI'm vegan.\n\nCan you put it in a letter?\n\nHi!",
+            '🔴 User: "I\'m vegan"',
+        ),
         (
             "Is this medicine safe with wine?\n\nI'm diabetic and I take metformin.",
-            "🔴 User is diabetic and they take metformin",
+            '🔴 User: "I\'m diabetic and I take metformin"',
         ),
         (
             "Can you book this flight?\n\nI'm vegan and I need a wheelchair.",
-            "🔴 User is vegan and they need a wheelchair",
+            '🔴 User: "I\'m vegan and I need a wheelchair"',
         ),
-        ("I got an email from my doctor. Can you explain what it means?\n\nI'm diabetic.", "🔴 User is diabetic"),
+        ("I got an email from my doctor. Can you explain what it means?\n\nI'm diabetic.", '🔴 User: "I\'m diabetic"'),
     ],
 )
 def test_an_illness_or_a_diet_is_kept_behind_a_question(text: str, kept: str) -> None:
@@ -209,12 +212,12 @@ def test_an_illness_or_a_diet_is_kept_behind_a_question(text: str, kept: str) ->
 
 def test_who_has_told_of_themselves_goes_on_behind_a_question() -> None:
     text = "I'm a baker.\n\nCan you help me find a dentist?\n\nI live in Porto."
-    assert lines(text) == ["🔴 User is a baker", "🔴 User lives in Porto"]
+    assert lines(text) == ['🔴 User: "I\'m a baker"', '🔴 User: "I live in Porto"']
 
 
 def test_what_is_handed_over_between_marks_ends_with_them() -> None:
     for marked in ("```\nI live in Rome\n```", "> I live in Rome", '"I live in Rome."'):
-        assert lines(f"Can you check this?\n\n{marked}\n\nI live in Porto.") == ["🔴 User lives in Porto"]
+        assert lines(f"Can you check this?\n\n{marked}\n\nI live in Porto.") == ['🔴 User: "I live in Porto"']
 
 
 def test_a_quotation_that_is_not_closed_is_read_no_further_than_to_the_next_one() -> None:
@@ -234,7 +237,7 @@ def test_nothing_that_may_be_anothers_is_filed() -> None:
 @pytest.mark.parametrize("handed_over", ["Please check my homework", "got this from a forum", "Hi!\nIs this bio ok?"])
 def test_behind_a_mere_line_break_it_is_unclear_who_speaks(handed_over: str) -> None:
     found = observed(f"{handed_over}\nMy name is Anna. I'm allergic to nuts.\n{ORDERS}")
-    assert [fact.text for fact in found.facts] == ["User is allergic to nuts"]
+    assert [fact.text for fact in found.facts] == ['User: "I\'m allergic to nuts"']
     assert not any("Latin" in line.text or "blue" in line.text for line in found.lines)
 
 

@@ -34,9 +34,9 @@ def test_a_pasted_chat_or_mail_leaves_nothing(pasted: str) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("At 10:30: I took my insulin", "🟡 At 10:30: User took their insulin"),
-        ("10:30 - I took my insulin", "🟡 10:30 - User took their insulin"),
-        ("10:30 - For the record: I'm diabetic", "🔴 10:30 - For the record: User is diabetic"),
+        ("At 10:30: I took my insulin", '🟡 User: "At 10:30: I took my insulin"'),
+        ("10:30 - I took my insulin", '🟡 User: "10:30 - I took my insulin"'),
+        ("10:30 - For the record: I'm diabetic", '🔴 User: "10:30 - For the record: I\'m diabetic"'),
     ],
 )
 def test_a_note_with_a_time_in_front_is_kept(said: str, kept: str) -> None:
@@ -65,7 +65,7 @@ def test_source_code_without_a_fence_leaves_nothing(pasted: str) -> None:
     [
         ("- I live in Bern\n- I'm a nurse", ["🔴 User lives in Bern", "🔴 User is a nurse"]),
         ("# About me\nI live in Bern", ["🔴 User lives in Bern"]),
-        ("$ 500 is my budget for rent", ["🟡 $ 500 is User's budget for rent"]),
+        ("$ 500 is my budget for rent", ['🟡 User: "$ 500 is my budget for rent"']),
     ],
 )
 def test_lists_headings_and_prices_are_no_source_code(said: str, kept: list[str]) -> None:
@@ -78,14 +78,14 @@ def test_lists_headings_and_prices_are_no_source_code(said: str, kept: list[str]
         (
             "Monday: I have physio at 9\nOn Thursday: I see my mum",
             [
-                "🟡 On Monday (meaning 2026-03-16) User has physio at 9",
-                "🟡 On Thursday (meaning 2026-03-12) User sees their mum",
+                '🟡 User: "Monday (meaning 2026-03-16): I have physio at 9"',
+                '🟡 User: "On Thursday (meaning 2026-03-12): I see my mum"',
             ],
         ),
-        ("- 8am: I took my pills", ["🟡 At 8am User took their pills"]),
-        ("June 3: I had a migraine", ["🟡 On June 3 (meaning 2025-06-03) User had a migraine"]),
-        ("**Allergies**: I can't eat peanuts", ["🔴 User can't eat peanuts"]),
-        ("- **Allergies:** I can't eat peanuts", ["🔴 User can't eat peanuts"]),
+        ("- 8am: I took my pills", ['🟡 User: "8am: I took my pills"']),
+        ("June 3: I had a migraine", ['🟡 User: "June 3 (meaning 2025-06-03): I had a migraine"']),
+        ("**Allergies**: I can't eat peanuts", ['🔴 User: "Allergies: I can\'t eat peanuts"']),
+        ("- **Allergies:** I can't eat peanuts", ['🔴 User: "Allergies: I can\'t eat peanuts"']),
         ("About me: I live in Oslo", ["🔴 User lives in Oslo"]),
         ("Work: I'm a nurse at Charité", ["🔴 User is a nurse at Charité"]),
     ],
@@ -97,12 +97,15 @@ def test_what_stands_under_a_heading_is_kept(said: str, kept: list[str]) -> None
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("By the way: I'm a type 1 diabetic", "🔴 User is a type 1 diabetic"),
-        ("Change of plan: I'm flying to Kyoto with Wim", "🟡 Change of plan: User is flying to Kyoto with Wim"),
-        ("Long story short: I'm allergic to latex", "🔴 Long story short: User is allergic to latex"),
-        ("Quick update: I'm allergic to latex", "🔴 Quick update: User is allergic to latex"),
-        ("- Other things to know: I'm vegan", "🔴 Other things to know: User is vegan"),
-        ("bad news from the clinic: i'm allergic to latex", "🔴 Bad news from the clinic: User is allergic to latex"),
+        ("By the way: I'm a type 1 diabetic", '🔴 User: "I\'m a type 1 diabetic"'),
+        ("Change of plan: I'm flying to Kyoto with Wim", '🟡 User: "Change of plan: I\'m flying to Kyoto with Wim"'),
+        ("Long story short: I'm allergic to latex", '🔴 User: "Long story short: I\'m allergic to latex"'),
+        ("Quick update: I'm allergic to latex", '🔴 User: "Quick update: I\'m allergic to latex"'),
+        ("- Other things to know: I'm vegan", '🔴 User: "Other things to know: I\'m vegan"'),
+        (
+            "bad news from the clinic: i'm allergic to latex",
+            '🔴 User: "bad news from the clinic: i\'m allergic to latex"',
+        ),
     ],
 )
 def test_what_leads_to_a_statement_is_no_speaker(said: str, kept: str) -> None:

@@ -27,6 +27,8 @@ BOTH = [
     "I want to role-play with you.",
     "I'd like to role-play a job interview.",
     "Could you role-play as my boss?",
+    "Let's play: you're the baker and I'm a customer from Rome.",
+    "let's pretend I'm a ghost and you're the landlord",
 ]
 LISTENER = [
     "Act as my German teacher.",
@@ -112,20 +114,20 @@ def test_what_is_said_to_somebody_who_plays_a_part_is_no_more_than_a_note(sets: 
 
 def test_who_asks_a_part_for_advice_keeps_their_health_as_a_note() -> None:
     found = observed(events("Act as a nutritionist. I'm diabetic, what can I eat?", "Always answer in French."))
-    assert (lines(found), found.facts) == (["🟡 User is diabetic"], ())
+    assert (lines(found), found.facts) == (['🟡 User: "I\'m diabetic, what can I eat?"'], ())
 
 
 @pytest.mark.parametrize("said", [*NO_SCENE, *ORDINARY])
 def test_other_words_set_no_scene(said: str) -> None:
     found = observed(events(said, "I'm allergic to feathers."))
-    assert "🔴 User is allergic to feathers" in lines(found)
+    assert '🔴 User: "I\'m allergic to feathers"' in lines(found)
     assert found.scene is None
 
 
 @pytest.mark.parametrize("said", ORDINARY)
 def test_what_is_said_behind_ordinary_words_in_their_message_is_kept(said: str) -> None:
     found = observed(events(f"{said} I'm allergic to feathers."))
-    assert "🔴 User is allergic to feathers" in lines(found)
+    assert '🔴 User: "I\'m allergic to feathers"' in lines(found)
     assert [fact.text for fact in found.facts if "feathers" in fact.text] == ["User is allergic to feathers"]
 
 
@@ -135,7 +137,7 @@ def test_what_is_said_behind_ordinary_words_in_their_message_is_kept(said: str) 
 )
 def test_a_scene_that_is_over_is_over(ends: str) -> None:
     found = observed(events(BOTH[0], "I lost my passport.", f"{ends}\nI'm allergic to feathers.", "I live in Porto."))
-    assert lines(found) == ["🔴 User is allergic to feathers", "🔴 User lives in Porto"]
+    assert lines(found) == ['🔴 User: "I\'m allergic to feathers"', '🔴 User: "I live in Porto"']
     assert found.scene is None
 
 
@@ -145,13 +147,6 @@ def test_nobody_goes_on_with_a_scene_that_was_left_for_half_a_day() -> None:
     assert [fact.text for fact in observed(events("I live in Porto.", hour=14, first=3), scene).facts] == [
         "User lives in Porto"
     ]
-
-
-def test_what_an_assistant_does_in_a_scene_is_not_remembered() -> None:
-    spoken = events(BOTH[0])
-    booked = Event(2, EventType.ASSISTANT_RESPONSE, "I've booked your room.", 1, "2026-03-10T10:02:00.000Z")
-    assert lines(observed([booked])) == ["✅ Assistant has booked the user's room"]
-    assert lines(observed([spoken[0], booked])) == []
 
 
 def test_nothing_that_is_said_in_a_scene_is_filed() -> None:

@@ -14,7 +14,7 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.zones import local_time, zone
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import (
-    is_dangling,
+    needs_another,
     speaks_of_self,
     whole_clauses,
     with_subject,
@@ -213,7 +213,7 @@ def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = Fals
         states=(wanted,) if wanted else tuple(about(moment.who, clause) for clause in whole_clauses(says)),
         asked=asked,
     )
-    if verdict.kind is Kind.CORRECTION and is_dangling(dated.text) and not behind_another:
+    if verdict.kind in (Kind.CORRECTION, Kind.SELF) and needs_another(dated.text) and not behind_another:
         return moment.behind(line)
     return line
 

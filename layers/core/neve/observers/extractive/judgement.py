@@ -102,7 +102,8 @@ _TASTE = re.compile(
 _IDENTITY = re.compile(
     r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|total|sucker|firm|strong)\b)|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
     r"|^(?:i|we) (?:speak|study|teach|freelance|was raised|grew up)\b"
-    r"|^(?:my|our) (?:address|pronouns|nationality|religion|parents|surname)\b|^i(?:'d| would) rather\b",
+    r"|^(?:my|our) (?:address|pronouns|nationality|religion|parents|surname)\b"
+    r"|^my .{1,40}(?:'s name is|\bis called|\bis named|\bgoes by)\b|^i(?:'d| would) rather\b",
     re.IGNORECASE,
 )
 _BLOCKED = re.compile(
@@ -255,7 +256,7 @@ def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
 
 def _stands_alone(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
     """Whether it can be understood without the sentence before it."""
-    if verdict.kind is Kind.CORRECTION or not is_dangling(sentence):
+    if verdict.kind is Kind.CORRECTION or is_ill(sentence) or not is_dangling(sentence):
         return True
     return dated and speaks_of_self(sentence)
 

@@ -17,7 +17,7 @@ from neve.observers.extractive.candidates import (
     statement,
 )
 from neve.observers.extractive.classifier import Kind
-from neve.observers.extractive.english.clauses import is_dangling
+from neve.observers.extractive.english.clauses import needs_another
 from neve.observers.extractive.english.dates import annotate
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.facts import slot_of, tells_who_one_is
@@ -164,7 +164,7 @@ def _with_what_it_needs(line: Line, sentence: Sentence, before: Sentence | None,
     last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
     if last and last.said == line.said:
         return _both(notes.pop(-1), line, last.said, last.text)
-    if before is None or what_it_follows(line.text) or not is_dangling(sentence.text):
+    if before is None or what_it_follows(line.text) or not needs_another(sentence.text):
         return line
     said = f"{before.said} {line.said}"
     first = last if last and last.said.endswith(before.said) else None

@@ -52,7 +52,7 @@ _NOT_OVER = re.compile(
     re.IGNORECASE,
 )
 _OPEN = "🔴🟡"
-_SOLUTION = words("fix solv resolv sort work open run start load print connect build fine back help problem issue")
+_SOLUTION = words("fix solv resolv sort help problem issu")
 _PROBLEM = re.compile(
     r"\b(?:stuck|blocked|locked out|broken|fail(?:s|ing)?|crash(?:es|ing)?|error|leak(?:s|ing)?|down"
     r"|problems?|issue|bug|deadlock\w*|timeouts?|jam(?:s|med|ming)?|freez(?:es?|ing)|hangs?|logs? me out|drips?)\b"

@@ -20,6 +20,7 @@ _DANGLING = re.compile(
     r"(?!\s+(?:is|are) (?:no|one|two|three|four|five|\d+)\b)",
     re.IGNORECASE,
 )
+_OF_WHOM = re.compile(r"(?:his|her|its|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
 
 
@@ -38,6 +39,11 @@ def is_hypothetical(sentence: str) -> bool:
 def is_dangling(sentence: str) -> bool:
     """Whether the sentence is about something that an earlier one named."""
     return _DANGLING.search(sentence) is not None
+
+
+def needs_another(sentence: str) -> bool:
+    """The same, or begins with what belongs to whom an earlier one named: ``Her name is Pebble``."""
+    return is_dangling(sentence) or _OF_WHOM.match(sentence) is not None
 
 
 def is_ill(sentence: str) -> bool:

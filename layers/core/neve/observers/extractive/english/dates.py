@@ -94,8 +94,8 @@ def _past_in_clause(before: str, after: str, *, whole: bool) -> bool:
     return not _FUTURE.search(clause) and (whole or _tells_past(clause))
 
 
-_HAS_GOT = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")
-"""Of the present: ``I've got an appointment on Tuesday``"""
+_HAS_GOT = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b|\b(?:i|we) meant\b")
+"""Tells nothing of the past: ``I've got an appointment on Tuesday``, ``I meant Friday``"""
 _SINCE = re.compile(r"\b(?:ever )?since(?: (?:the|on))?\s*$", re.IGNORECASE)
 _MOVED = re.compile(
     r"\b(?:moved|pushed|postponed|delayed|rescheduled|changed|shifted|brought forward)\b[^,;]*$", re.IGNORECASE

@@ -25,6 +25,8 @@ _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
 _BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
+_EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+"""Of Markdown."""
 _EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
 _EMOTICON = re.compile(r"[:;=](?<!\S[:;=])['-]?[()DPp/|]+(?=\s|$)")
 _BOUNDARY = re.compile(r"""[.!?…](?<![.!?…]{2})(?:(?<=\S.)|[.!?…])[.!?…]*+["'”’)]*+\s++(?=\S)|;(?<=\S;)\s++(?=\S)""")
@@ -176,7 +178,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
 
 
 def _as_said(part: str, names: Collection[str]) -> str:
-    text = part.strip(" \t*_-–—").rstrip(";,:")
+    text = _unquoted(_EMPHASIS.sub("", part).strip(" \t*_-–—").rstrip(";,:"))
     while (bare := _uncalled(_COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text))), names)) != text:
         text = bare
     return text
