@@ -49,8 +49,8 @@ def lines(*messages: str) -> list[str]:
             '🟡 User: "My username is wren_5" → User: "oops, wren_6"',
         ),
         (
-            ("I'm allergic to shrimp.", "A: No shrimp, then.", "sorry, I meant squid"),
-            '🔴 User: "I\'m allergic to shrimp" → User: "sorry, I meant squid"',
+            ("I'm allergic to peanut oil.", "A: No oil, then.", "No, peanut butter."),
+            '🔴 User: "I\'m allergic to peanut oil" → User: "No, peanut butter"',
         ),
     ],
 )

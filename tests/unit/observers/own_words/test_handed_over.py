@@ -111,7 +111,7 @@ def test_a_text_that_is_handed_over_leaves_nothing(handed_over: str, text: str) 
 def test_who_tells_of_themselves_in_paragraphs_keeps_it(opening: str) -> None:
     kept = lines(f"{opening}\n\nI live in Porto and work as a nurse.\n\nPlease always answer in French.")
     assert '🔴 User: "I live in Porto and work as a nurse"' in kept
-    assert "🔴 User's standing wish: Please always answer in French" in kept
+    assert '🔴 User: "Please always answer in French"' in kept
 
 
 def test_a_name_behind_a_greeting_updates_the_one_before() -> None:
@@ -139,7 +139,7 @@ def test_behind_a_question_or_an_order_it_is_unclear_who_speaks(asks: str) -> No
     found = observed(f"{asks}\n\nI'm allergic to nuts.\n\nMy name is Anna.\nI am Anna.\nI live in Porto.\n\n{ORDERS}")
     kept = "\n".join(line.text for line in found.lines)
     assert 'User: "I\'m allergic to nuts"' in kept
-    assert [fact.text for fact in found.facts] == ['User: "I\'m allergic to nuts"']
+    assert [fact.text for fact in found.facts] == ["User is allergic to nuts"]
     assert not any(word in kept for word in ("Anna", "Porto", "Latin", "blue"))
 
 
@@ -181,9 +181,8 @@ def test_behind_a_question_or_an_order_it_is_unclear_who_speaks(asks: str) -> No
 @pytest.mark.parametrize("said", ["I'm allergic to nuts.", "I'm allergic to penicillin and lactose intolerant."])
 def test_what_must_not_be_missed_is_kept_behind_any_other_question(asks: str, said: str) -> None:
     found = observed(f"{asks}\n\n{said}")
-    kept = said.replace("I'm", "User is").rstrip(".")
-    assert f"🔴 {kept}" in [line.text for line in found.lines]
-    assert kept in [fact.text for fact in found.facts]
+    assert f'🔴 User: "{said.rstrip(".")}"' in [line.text for line in found.lines]
+    assert said.replace("I'm", "User is").rstrip(".") in [fact.text for fact in found.facts]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +236,7 @@ def test_nothing_that_may_be_anothers_is_filed() -> None:
 @pytest.mark.parametrize("handed_over", ["Please check my homework", "got this from a forum", "Hi!\nIs this bio ok?"])
 def test_behind_a_mere_line_break_it_is_unclear_who_speaks(handed_over: str) -> None:
     found = observed(f"{handed_over}\nMy name is Anna. I'm allergic to nuts.\n{ORDERS}")
-    assert [fact.text for fact in found.facts] == ['User: "I\'m allergic to nuts"']
+    assert [fact.text for fact in found.facts] == ["User is allergic to nuts"]
     assert not any("Latin" in line.text or "blue" in line.text for line in found.lines)
 
 

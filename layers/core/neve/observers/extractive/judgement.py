@@ -100,7 +100,8 @@ _TASTE = re.compile(
 )
 """A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
 _IDENTITY = re.compile(
-    r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|total|sucker|firm|strong)\b)|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
+    r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|firm)\b)"
+    r"|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
     r"|^(?:i|we) (?:speak|study|teach|freelance|was raised|grew up)\b"
     r"|^(?:my|our) (?:address|pronouns|nationality|religion|parents|surname)\b"
     r"|^my .{1,40}(?:'s name is|\bis called|\bis named|\bgoes by)\b|^i(?:'d| would) rather\b",

@@ -282,7 +282,7 @@ def _joint(left: Line, right: Line) -> Line | None:
     if _source(left) != _source(right) or what_it_follows(left.text) or what_it_follows(right.text):
         return None
     head, said = left.text.removesuffix('"'), right.text.removeprefix(f'{right.speaker}: "')
-    text = f"{head} {said}"
+    text = f"{head}. {said}"
     if len(text) > JOINED_CHARACTERS or said == right.text:
         return None
     states = (*left.states, *right.states)
