@@ -36,23 +36,23 @@ def filed(
         (
             ["My daughter Emma is 7. Sorry, 8, she had her birthday on Sunday."],
             "/profile/people/emma",
-            'Correction of "User\'s daughter Emma is 7": 8, she had her birthday on Sunday',
+            'User\'s daughter Emma is 7 → User: "Sorry, 8, she had her birthday on Sunday"',
         ),
         (
             ["My sister Ana lives in Berlin. No wait, Bonn."],
             "/profile/people/ana",
-            'Correction of "User\'s sister Ana lives in Berlin": Bonn',
+            'User\'s sister Ana lives in Berlin → User: "No wait, Bonn"',
         ),
         (
             ["My sister Ana lives in Berlin.", "No wait, Bonn."],
             "/profile/people/ana",
-            'Correction of "User\'s sister Ana lives in Berlin": Bonn',
+            'User\'s sister Ana lives in Berlin → User: "No wait, Bonn"',
         ),
-        (["I'm 34. I mean 43."], IDENTITY, 'Correction of "User is 34": I mean 43'),
+        (["I'm 34. I mean 43."], IDENTITY, 'User is 34 → User: "I mean 43"'),
         (
             ["My birthday is 12 May 1990. Actually 21 May, typo."],
             IDENTITY,
-            'Correction of "User\'s birthday is 12 May 1990": 21 May, typo',
+            'User\'s birthday is 12 May 1990 → User: "Actually 21 May, typo"',
         ),
     ],
 )
@@ -71,7 +71,7 @@ def test_what_was_filed_before_and_is_corrected_stands_among_the_earlier() -> No
     before = ShownDocument("/profile/people/emma", 1, text)
     texts = filed("My daughter Emma is 7. Sorry, 8.", documents=(before,))
     current, _, earlier = texts["/profile/people/emma"].partition("## Earlier")
-    assert 'Correction of "User\'s daughter Emma is 7": 8' in current and "likes horses" in current
+    assert 'User\'s daughter Emma is 7 → User: "Sorry, 8"' in current and "likes horses" in current
     assert "- User's daughter Emma is 7 (2026-03-09)" in earlier
 
 

@@ -17,6 +17,8 @@ _OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
 _WRITTEN = (Kind.NOTE, Kind.MANUAL)
 _DAY_BEHIND = re.compile(r" \(\d{4}-\d\d-\d\d\)\s*$")
 _NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "without", "cannot"})
+_THIRD = re.compile(r"(?<=[a-z]{2})(?:(?<=ch|sh|ss|zz)es|(?<=x|o)es|(?<!s)s)$")
+"""Of a verb that is told of another person."""
 
 Words = tuple[str, ...]
 
@@ -102,7 +104,7 @@ def _of_its_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Line]:
 
 def _says(line: _Line, trust: Trust, words: Words) -> bool:
     """All that the fact says. ``trust``: the fact's."""
-    if not _as_good(line.trust, trust) or _negations(line.words) != _negations(words):
+    if not _as_good(line.trust, trust) or len(_negations(line.words)) != len(_negations(words)):
         return False
     wanted, given = _content(words), iter(_content(line.words))
     return bool(wanted) and all(word in given for word in wanted)
@@ -114,7 +116,10 @@ def _as_good(one: Trust, other: Trust) -> bool:
 
 
 def _content(words: Words) -> list[str]:
-    return [word for word in words if word not in QUERY_STOP_WORDS]
+    """In the form in which a speaker says it of themselves, too: ``User lives in Rome`` says what "I live in Rome"
+    does."""
+    plain = (word for word in words if word not in QUERY_STOP_WORDS and word not in _negations((word,)))
+    return [_THIRD.sub("", word) for word in plain]
 
 
 def _negations(words: Words) -> set[str]:
