@@ -33,7 +33,7 @@ _OF_THE_INDEX = ("embedding_state", "embedding_model", "embed_queued_at", "rev_a
 
 
 def read_document(item: Item) -> Document:
-    """Of a head, without the text; of a revision; of an artifact, which is one row."""
+    """Read a document from the row of a head, without the text; of a revision; or of an artifact, which is one row."""
     return _document.validate_python(item if "text" in item else item | {"text": ""})
 
 
@@ -56,14 +56,14 @@ def put_head(keys: UserKeys, document: Document) -> Put:
 
 
 def first_version(document: Document) -> int:
-    """Of a head where none is, and of the row of what an outside system calls it: a path comes back by a move, and
-    behind a deletion."""
+    """Give the version at which a new head begins, and the row of what an outside system calls it: a path comes back by
+    a move, and after a deletion."""
     return version_of(document.id, document.rev)
 
 
 def put_revision(keys: UserKeys, document: Document) -> Put:
-    """Whose text is an object holds none. What does not move ``rev`` is changed in place, so nothing is expected: the
-    head of the same transaction decides."""
+    """Write a revision, without the text where that is an object. What does not move ``rev`` is changed in place, so
+    nothing is expected: the head of the same transaction decides."""
     attributes = {name: value for name, value in _attributes(document).items() if name not in _OF_THE_INDEX}
     if document.text_object is not None:
         attributes["text"] = ""
@@ -72,7 +72,7 @@ def put_revision(keys: UserKeys, document: Document) -> Put:
 
 
 def put_place(keys: UserKeys, document: Document) -> Put:
-    """With the id of the call that wrote it last (ADR 4)."""
+    """Write where a document stands, with the id of the call that wrote it last (ADR 4)."""
     key = keys.document_place(_id(document))
     item: Item = {"pk": key.pk, "sk": key.sk, "type": PLACE}
     item |= {"id": _id(document), "path": document.path, "rev": document.rev}
@@ -80,7 +80,7 @@ def put_place(keys: UserKeys, document: Document) -> Put:
 
 
 def put_announced_text(keys: UserKeys, document_id: str, now: datetime) -> Put:
-    """In the index ``due`` (text) from now on."""
+    """Announce a text that is about to be written as an object; the row is in the index ``due`` (text) from now on."""
     key = keys.announced_text(document_id)
     item: Item = {"pk": key.pk, "sk": key.sk, "type": ANNOUNCED, "id": document_id}
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
@@ -88,9 +88,9 @@ def put_announced_text(keys: UserKeys, document_id: str, now: datetime) -> Put:
 
 
 def written_ops(keys: UserKeys, before: Document | None, after: Document, source: Item | None) -> list[WriteOp]:
-    """Everything that takes the rows from one to the other, at most eight operations; the head's expectation is that of
-    what was read. ``source``: the row of what an outside system calls it, as it was read. The user's head is the
-    transaction's own to check."""
+    """Make the operations that take the rows from one document to the other, at most eight; the head's expectation is
+    that of what was read. ``source``: the row of what an outside system calls it, as it was read. The transaction
+    checks the user's head itself."""
     at = replace(after, version=before.version if before and before.path == after.path else 0)
     ops: list[WriteOp] = [put_head(keys, at), put_revision(keys, after), put_place(keys, after)]
     if before is not None and before.path != after.path:
@@ -107,9 +107,9 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
 def deleted_ops(
     keys: UserKeys, document: Document, write_id: str, now: datetime, sources: Sources | None
 ) -> list[WriteOp]:
-    """Everything of a document but its revisions, at most six operations. What is left is its last rev, which the
-    search index knows its deletion by, the id of the call that deleted it (ADR 4), and ``sources``, what librarians had
-    made it from: packs may hold it yet."""
+    """Make the operations that delete all of a document but its revisions, at most six. What is left is its last rev,
+    which the search index knows its deletion by, the id of the call that deleted it (ADR 4), and ``sources``, what
+    librarians had made it from: packs may hold it yet."""
     ops: list[WriteOp] = [Delete(keys.document(document.path), Version(document.version))]
     if document.id is None:
         return ops
@@ -124,7 +124,8 @@ def deleted_ops(
 
 
 def source_of(keys: UserKeys, document: Document) -> Key | None:
-    """Where it is noted what an outside system calls the document; None for one that none named."""
+    """Give the key of the row of what an outside system calls the document; None where no outside system has named
+    it."""
     if document.source_type is None or document.source_id is None:
         return None
     return keys.document_source(document.source_type, document.source_id)
@@ -141,7 +142,7 @@ def text_of(objects: ObjectStore, revision: Document) -> str:
 
 
 def is_searched(item: Mapping[str, Any]) -> bool:
-    """Whether a row is the head of a document that the search index has: artifacts have no id."""
+    """Say whether a row is the head of a document that the search index has: artifacts have no id."""
     return item.get("type") == HEAD and "id" in item
 
 

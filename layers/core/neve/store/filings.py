@@ -22,7 +22,7 @@ _proposal = TypeAdapter(Proposal)
 
 
 def read_filing(session: str, item: Item | None) -> Filing:
-    """Of a session that was never filed: from its start."""
+    """Read how far a session is filed; one that was never filed begins at its start."""
     if item is None:
         return Filing(session)
     return _filing.validate_python(item | {"result": json.loads(item["result"])})
@@ -48,7 +48,7 @@ def proposals_about(table: Table, keys: UserKeys, document_id: str) -> list[str]
 
 
 def put_proposal(keys: UserKeys, proposal: Proposal) -> Put:
-    """Through the index ``rank`` it is in the user's inbox while it waits."""
+    """Write a proposal. Through the index ``rank`` it is in the user's inbox while it waits."""
     attributes: dict[str, Any] = _proposal.dump_python(proposal, mode="json", exclude_none=True)
     attributes.pop("version")
     key = keys.proposal(proposal.id)
@@ -60,7 +60,7 @@ def put_proposal(keys: UserKeys, proposal: Proposal) -> Put:
 
 
 def put_open_session(keys: SessionKeys, at: datetime) -> Put:
-    """``at``: when somebody has to look whether the session is idle by then. Whoever writes it last is right."""
+    """Write when the sweep has to look whether the session is idle: ``at``. The last write holds."""
     key = keys.open_session
     names = {"id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "session_id": keys.session}
     item: Item = {"pk": key.pk, "sk": key.sk, "type": "open_session", **names}

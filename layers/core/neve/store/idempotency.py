@@ -30,7 +30,7 @@ Beside = Callable[[T_contra], Sequence[WriteOp]]
 
 
 def nothing_beside(_result: object) -> Sequence[WriteOp]:
-    """Of a call without a key."""
+    """Give the operations beside a call without a key: none."""
     return ()
 
 
@@ -78,20 +78,20 @@ def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredRepl
 
 
 def taken_over(item: Item | None) -> Expectation:
-    """Of the row that ``replay`` had no answer in: that there is none, or that it is still this one. The store removes
-    an expired record late, and a claim that was abandoned stays."""
+    """Give what a write expects of the row that ``replay`` had no answer in: that there is none, or that it is still
+    this one. The store removes an expired record late, and a claim that was abandoned stays."""
     return Version(item["version"]) if item else Expect.ABSENT
 
 
 def claim(keys: Keys, idem: IdempotencyKey, now: datetime, expect: Expectation) -> Put:
-    """``expect``: as ``taken_over`` says. A deletion takes claims away, too, and a repeated call makes another: whoever
-    held the one before does not end that."""
+    """Claim the work of a call. ``expect``: as ``taken_over`` says. A deletion takes claims away, too, and a repeated
+    call makes another: the holder of the one before does not end that."""
     until = iso(now + timedelta(seconds=CLAIM_S))
     return Put(_row(keys, idem, now) | {"claimed_until": until}, expect, first=version_of(idem.key, until))
 
 
 def done(keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation) -> Put:
-    """The record with its answer. An operation of the transaction that does the work, or the end of a claim."""
+    """Write the record with its answer. An operation of the transaction that does the work, or the end of a claim."""
     stored = {"status": reply.status, "reply": stored_json(reply.body)}
     return Put(_row(keys, idem, now) | stored, expect)
 
@@ -103,8 +103,9 @@ def _row(keys: Keys, idem: IdempotencyKey, now: datetime) -> Item:
 
 
 def answers_about(table: Table, keys: UserKeys, ids: Collection[str]) -> Iterator[Key]:
-    """What calls about memories or proposals were answered: it says what those said, and is kept for a day. Of one,
-    only its own are read; of several all that the user has, once: there may be many ids. Raises StoreUnavailable."""
+    """Find the answers to calls about memories or proposals: each holds what those said, and is kept for a day. For one
+    id only its own are read; for several all that the user has, once: there may be many ids. Raises
+    StoreUnavailable."""
     only = next(iter(ids)) if len(ids) == 1 else ""
     for method, path in _ABOUT if ids else ():
         start = keys.answers_below(method, path)
@@ -114,8 +115,8 @@ def answers_about(table: Table, keys: UserKeys, ids: Collection[str]) -> Iterato
 
 
 def answers_with_paths(table: Table, keys: UserKeys) -> Iterator[Key]:
-    """What calls were answered that name documents by their paths: where else something stands, and what was deleted.
-    Raises StoreUnavailable."""
+    """Find the answers that name documents by their paths: where else something stands, and what was deleted. Raises
+    StoreUnavailable."""
     for item in all_rows(table, keys.answers, prefix=keys.answers_below("DELETE", "documents")):
         yield key_of(item)
     for method in ("DELETE", "PATCH"):

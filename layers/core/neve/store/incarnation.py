@@ -10,6 +10,6 @@ class UserErased(Exception):
 
 
 def still_there(head: UserHead, incarnation: int) -> None:
-    """Raises UserErased."""
+    """Require that the user is active and still the incarnation that the work was queued for. Raises UserErased."""
     if head.incarnation != incarnation or head.state != "active":
         raise UserErased

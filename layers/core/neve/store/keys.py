@@ -77,7 +77,8 @@ LEGS = ("lexical", "vector", "rerank")
 
 
 def leg_health(leg: str) -> Key:
-    """What the functions that recall last said of a leg that fails again and again."""
+    """Give the key of the row that holds what the functions that recall last said of a leg that fails again and
+    again."""
     return Key("HEALTH", f"LEG#{leg}")
 
 
@@ -101,7 +102,7 @@ def due_partitions(kind: str, first: int = 0) -> list[str]:
 
 
 def due_shard(keys: UserKeys) -> int:
-    """Which part of the ``due`` index holds what is due of a user."""
+    """Give the number of the shard of the ``due`` index that holds a user's due work."""
     return int.from_bytes(sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
 
 
@@ -129,12 +130,12 @@ def behind_key(keys: SessionKeys) -> str:
 
 
 def behind_prefix(keys: UserKeys) -> str:
-    """What a user's ``behind_key`` start with."""
+    """Give the start of all ``behind_key`` of a user."""
     return f"{keys.tenant}/{keys.user}/"
 
 
 def behind_prefix_of_tenant(tenant: str) -> str:
-    """What the ``behind_key`` of all its users start with."""
+    """Give the start of all ``behind_key`` of a tenant's users."""
     return f"{tenant}/"
 
 
@@ -192,7 +193,7 @@ def seq_of(event: Key) -> int:
 
 
 def client_id_of(row: Key) -> str:
-    """Raises ValueError for another row."""
+    """Read the client's id of an event from its row. Raises ValueError for another row."""
     return _rest(row.sk, CLIENT_ID)
 
 
@@ -207,17 +208,17 @@ def path_of(head: Key) -> str:
 
 
 def is_session_state(row: Key) -> bool:
-    """Whether it is one of the rows below ``SessionKeys.state``."""
+    """Say whether a row is one of those below ``SessionKeys.state``."""
     return row.sk.startswith(SESSION_STATE)
 
 
 def is_head(row: Key) -> bool:
-    """Whether it says what there is of a user, a session, a tenant or a key."""
+    """Say whether a row says what there is of a user, a session, a tenant or an API key."""
     return row.sk in ("HEAD", "KEY") or row.sk.startswith(SESSION) or row.pk == TENANTS or is_session_state(row)
 
 
 def is_proposal(identifier: str) -> bool:
-    """Whether it is what a librarian would do to a document, and not a memory."""
+    """Say whether an id is a proposal's, which says what a librarian would do to a document, and not a memory's."""
     return identifier.startswith("prp_")
 
 
@@ -226,7 +227,7 @@ def is_memory_key(sort_key: str) -> bool:
 
 
 def is_summary_key(sort_key: str) -> bool:
-    """Whether it is that of what a compaction has written, and not of what stands in for it."""
+    """Say whether a sort key is a compaction's summary, and not a stand-in for one."""
     return sort_key.startswith(SUMMARY)
 
 
@@ -236,8 +237,8 @@ def own_memory_at(place: str) -> str:
 
 
 def memory_place(row: Key) -> str:
-    """Where a memory of our own id, or the ``memory_at`` of a foreign one, stands among a user's memories in order of
-    time. Raises ValueError for another row."""
+    """Give the place of a memory's row (of an id of our own, or the ``memory_at`` of a foreign one) in the order of
+    time among a user's memories. Raises ValueError for another row."""
     return _rest(row.sk, MEMORY_PLACE if row.sk.startswith(MEMORY_PLACE) else MEMORY)
 
 
@@ -312,7 +313,7 @@ class Keys:
 
     @property
     def answers(self) -> str:
-        """What was answered to idempotency keys."""
+        """Give the partition of the answers to idempotency keys."""
         return f"T#{self.tenant}#IDEM"
 
     @property
@@ -350,7 +351,7 @@ class Keys:
         return f"T#{self.tenant}#PROMPTS"
 
     def prompts_of(self, day: str) -> str:
-        """Index ``due``: the same of one day, ``2026-03-10``."""
+        """Index ``due``: what the prompts of each of the tenant's users have cost on one day, ``2026-03-10``."""
         return f"{self.prompts}#{day}"
 
     @property
@@ -365,13 +366,13 @@ class Keys:
 
     @property
     def job_parts(self) -> str:
-        """What came of the parts of jobs that are done in parts."""
+        """Give the partition of the results of jobs that are done in parts."""
         return f"T#{self.tenant}#JOBPART"
 
     # rows
     @property
     def ledger_secret(self) -> Key:
-        """What keys the hashes of queries in the tenant's recall ledger."""
+        """Give the key of the row with the secret that keys the hashes of queries in the tenant's recall ledger."""
         return Key(self.secrets, "LEDGER")
 
     def idempotency(self, route: str, key: str) -> Key:
@@ -386,7 +387,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class UserKeys(Keys):
-    """And those of one of its users."""
+    """The rows of one user of a tenant, besides the tenant's own."""
 
     user: str
 
@@ -395,7 +396,7 @@ class UserKeys(Keys):
 
     @property
     def owner(self) -> Owner:
-        """Whose passages they are in the search index."""
+        """Give the owner that the user's passages have in the search index."""
         return Owner(self.tenant, self.user)
 
     # partitions
@@ -423,7 +424,7 @@ class UserKeys(Keys):
 
     @property
     def newest_session(self) -> Key:
-        """Which session was opened last."""
+        """Give the key of the row that names the session which was opened last."""
         return Key(self.partition, "NEWEST")
 
     @property
@@ -433,11 +434,11 @@ class UserKeys(Keys):
 
     @property
     def user_prompts(self) -> Key:
-        """What the user's prompts have cost, by what was reported of them."""
+        """Give the key of the counters of what the user's prompts have cost, as far as it was reported."""
         return Key(self.partition, "PROMPTS")
 
     def prompts_on(self, day: str) -> Key:
-        """The same of one day, ``2026-03-10``."""
+        """Give the key of the counters of what the user's prompts of one day, ``2026-03-10``, have cost."""
         return Key(self.partition, f"{PROMPTS_DAY}{day}")
 
     @staticmethod
@@ -447,12 +448,12 @@ class UserKeys(Keys):
 
     @staticmethod
     def day_of(sort_key: str) -> str:
-        """The day of such a row. Raises ValueError for another row."""
+        """Read the day from the sort key of a ``prompts_on`` row. Raises ValueError for another row."""
         return _rest(sort_key, PROMPTS_DAY)
 
     @property
     def reflect_due(self) -> Key:
-        """That a night may condense rows of the user, and who is at it."""
+        """Give the key of the row that says that a night may condense rows of the user, and which worker is at it."""
         return Key(self.partition, "REFLECT")
 
     def memory(self, memory_id: str) -> Key:
@@ -460,7 +461,7 @@ class UserKeys(Keys):
         return Key(self.partition, MEMORY + _id_in_key(memory_id))
 
     def memory_at(self, created_at: datetime, memory_id: str) -> Key:
-        """Where a memory whose id is not ours stands in the order of time."""
+        """Give the key of the row that puts a memory whose id is not ours in the order of time."""
         return Key(self.partition, f"{MEMORY_PLACE}{ulid_time(created_at)}#{memory_id}")
 
     @staticmethod
@@ -518,7 +519,8 @@ class UserKeys(Keys):
 
     @staticmethod
     def deleted_since(ulid_time: str) -> tuple[str, str]:
-        """As ``memories_since``, of what is left of those that were deleted."""
+        """Give the bounds of the sort keys of what is left of deleted memories, from a time on, as in
+        ``memories_since``."""
         return f"{DELETED_MEMORY}{ulid_time}", f"{DELETED_MEMORY}{_BEHIND_EVERY_SIGN}"
 
     def deleted_memory(self, memory_id: str) -> Key:
@@ -526,7 +528,7 @@ class UserKeys(Keys):
         return Key(self.partition, DELETED_MEMORY + _id_in_key(memory_id))
 
     def fingerprint(self, sha256: str) -> Key:
-        """Which fact says what has this fingerprint."""
+        """Give the key of the row that names the fact whose statement has this fingerprint."""
         return Key(self.partition, f"{FINGERPRINT}{sha256}")
 
     @staticmethod
@@ -535,7 +537,7 @@ class UserKeys(Keys):
         return f"{inbox_key}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     def proposal(self, proposal_id: str) -> Key:
-        """What a librarian would do to a document, and a person decides on."""
+        """Give the key of a proposal: what a librarian would do to a document, and a person decides on."""
         return Key(self.partition, f"{PROPOSAL}{proposal_id.removeprefix('prp_')}")
 
     def document(self, path: str) -> Key:
@@ -549,18 +551,18 @@ class UserKeys(Keys):
         return f"{DOCUMENT}{first}", f"{DOCUMENT}{prefix}{_BEHIND_EVERY_SIGN}"
 
     def document_place(self, document_id: str) -> Key:
-        """Where a document is now, and at which rev."""
+        """Give the key of the row that says at which path a document is now, and at which rev."""
         return Key(self.partition, f"{DOCUMENT_PLACE}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def document_revs(self, document_id: str) -> str:
-        """What the sort keys of a document's revisions start with, the one in force among them."""
+        """Give the start of the sort keys of a document's revisions, the one in force among them."""
         return f"{DOCUMENT_REV}{document_id.removeprefix(_DOCUMENT_ID)}#"
 
     def document_rev(self, document_id: str, rev: int) -> Key:
         return Key(self.partition, f"{self.document_revs(document_id)}{rev:010d}")
 
     def announced_text(self, document_id: str) -> Key:
-        """That a new document is about to have a text which is an object."""
+        """Give the key of the row that announces a new document whose text is about to be written as an object."""
         return Key(self.partition, f"{ANNOUNCED_TEXT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def deleted_document(self, document_id: str) -> Key:
@@ -568,22 +570,24 @@ class UserKeys(Keys):
         return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def leaving(self, kind: str, identifier: str, rev: int) -> Key:
-        """That the search index is to be told of a deletion. ``kind``: memory | document; ``rev``: the last one. A
-        removal is of the revs up to one, and what was deleted may come back and be deleted again."""
+        """Give the key of the row by which the search index is told of a deletion. ``kind``: memory | document;
+        ``rev``: the last one. A removal is of the revs up to one, and a deleted memory or document may come back and be
+        deleted again."""
         return Key(self.partition, f"{LEAVING}{kind}#{identifier}#{rev:010d}")
 
     def document_source(self, source_type: str, source_id: str) -> Key:
-        """Which document holds what an outside system calls by that id."""
+        """Give the key of the row that names the document which holds what an outside system calls by that id."""
         named = sha256(f"{source_type}\n{source_id}".encode()).hexdigest()
         return Key(self.partition, f"{DOCUMENT_SOURCE}{named}")
 
     @property
     def pins(self) -> str:
-        """What the sort keys of the documents that stand in every pack start with."""
+        """Give the start of the sort keys of the documents that stand in every pack."""
         return PIN
 
     def pin(self, place: int, order: int, path: str) -> Key:
-        """In the order of the pack: by place, then by the order in it, then by path."""
+        """Give the key of a document's pin; keys are in the order of the pack: by place, then by the order in it, then
+        by path."""
         return Key(self.partition, f"{PIN}{place}#{order:010d}#{path}")
 
     def job_list(self, job_id: str, name: str, part: str) -> Key:
@@ -594,7 +598,8 @@ class UserKeys(Keys):
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
 
     def prompt(self, prompt_id: str) -> Key:
-        """Beside the recalls. An id begins with a hash of its session, so that the newest of one is found."""
+        """Give the key of a compiled prompt, beside the recalls. An id begins with a hash of its session, so that the
+        newest of one is found."""
         return Key(self.ledger, f"{PROMPT}{prompt_id.removeprefix(PROMPT_ID)}")
 
     def vector(self, fingerprint: str, model: str) -> Key:
@@ -602,7 +607,7 @@ class UserKeys(Keys):
         return Key(self.vectors, f"{fingerprint}#{model}")
 
     def answers_below(self, method: str, path: str) -> str:
-        """What the sort keys start with of the answers to calls of one path below the user, and below that path."""
+        """Give the start of the sort keys of the answers to calls of one path below the user, and below that path."""
         return f"{method} /v1/users/{self.user}/{path}"
 
     # objects
@@ -611,7 +616,7 @@ class UserKeys(Keys):
         return f"documents/{self.tenant}/{self.user}/"
 
     def document_objects(self, document_id: str) -> str:
-        """What the names of a document's texts begin with that are too long for a row."""
+        """Give the start of the names of a document's texts that are too long for a row."""
         return f"{self.documents_prefix}{document_id.removeprefix(_DOCUMENT_ID)}/"
 
     @property
@@ -623,7 +628,7 @@ class UserKeys(Keys):
         return f"{EXPORTS}{self.tenant}/{self.user}/"
 
     def export_objects(self, job_id: str) -> str:
-        """What the names of the parts of one export begin with."""
+        """Give the start of the names of the parts of one export."""
         return f"{self.exports_prefix}{job_id}/"
 
     def export_object(self, job_id: str, part: int) -> str:
@@ -631,7 +636,7 @@ class UserKeys(Keys):
 
     @property
     def objects(self) -> dict[str, str]:
-        """What the names of all objects of the user begin with, by what they are."""
+        """Give the start of the names of all objects of the user, by what the objects are."""
         return {
             "packs": self.packs_prefix,
             "document_texts": self.documents_prefix,
@@ -656,17 +661,18 @@ class UserKeys(Keys):
         return f"{UPLOADS}{self.tenant}/{self.user}/"
 
     def upload_object(self, name: str) -> str:
-        """What was sent and no event has named yet."""
+        """Name the object of an upload that no event has named yet."""
         return f"{self.uploads_prefix}{name}"
 
     def sent_as(self, image: str) -> str:
-        """Where an image was uploaded to, if it was: there it stays for a day after an event has named it."""
+        """Name the object that an image was uploaded to, if it was: it stays there for a day after an event has named
+        it."""
         return self.upload_object(image.removeprefix(self.images_prefix))
 
 
 @dataclass(frozen=True, slots=True)
 class SessionKeys(UserKeys):
-    """And those of one of the user's sessions."""
+    """The rows of one session of a user, besides the user's own."""
 
     session: str
 
@@ -676,12 +682,13 @@ class SessionKeys(UserKeys):
         return f"{self.partition}#S#{self.session}"
 
     def prompt_id(self, last_seq: int, ulid: str) -> str:
-        """In the order of the log that was shown, and then of time: two processes may disagree about the time."""
+        """Make the id of a prompt; ids are in the order of the log that was shown, and then of time: two processes may
+        disagree about the time."""
         return f"{PROMPT_ID}{self._hash}{last_seq:08x}{ulid}"
 
     @property
     def prompts_of_session(self) -> str:
-        """What the sort keys of its compiled prompts start with, in the ledger."""
+        """Give the start of the sort keys of the session's compiled prompts, in the ledger."""
         return f"{PROMPT}{self._hash}"
 
     @property
@@ -695,7 +702,7 @@ class SessionKeys(UserKeys):
 
     @property
     def state(self) -> str:
-        """What the sort keys of the session's epoch, marker and indexed rows start with, and no others."""
+        """Give the start of the sort keys of the session's epoch, marker and indexed rows, and of no others."""
         return f"{SESSION_STATE}{self.session}#"
 
     @property
@@ -708,17 +715,17 @@ class SessionKeys(UserKeys):
 
     @property
     def indexed(self) -> Key:
-        """How far the session's utterances are in the search index."""
+        """Give the key of the row that says how far the session's utterances are in the search index."""
         return Key(self.partition, f"{self.state}{_INDEXED}")
 
     @property
     def filing(self) -> Key:
-        """How far the librarian has read the session, and what it made of it."""
+        """Give the key of the row that says how far the librarian has read the session, and what it made of it."""
         return Key(self.partition, f"{FILING}{self.session}")
 
     @property
     def open_session(self) -> Key:
-        """When somebody has to look whether the session is idle."""
+        """Give the key of the row that says when the sweep has to look whether the session is idle."""
         return Key(self.partition, f"{OPEN_SESSION}{self.session}")
 
     @property
@@ -728,7 +735,7 @@ class SessionKeys(UserKeys):
 
     @property
     def session_prompts(self) -> Key:
-        """What was reported of the session's prompts."""
+        """Give the key of the row of what was reported of the session's prompts."""
         return Key(self.partition, f"{SESSION_PROMPTS}{self.session}")
 
     def event(self, seq: int) -> Key:
@@ -739,11 +746,11 @@ class SessionKeys(UserKeys):
         return self.event(first).sk, self.event(last).sk
 
     def thinking(self, seq: int) -> Key:
-        """What the model thought at an event of the open turn."""
+        """Give the key of what the model thought at an event of the open turn."""
         return Key(self.log, f"{THINKING}{seq}")
 
     def messages(self, part: str) -> Key:
-        """Which messages the session has seen, of those whose digests begin so."""
+        """Give the key of the row of the messages that the session has seen and whose digests begin with ``part``."""
         return Key(self.log, f"{MESSAGES}{part}")
 
     def client_id(self, client_id: str) -> Key:
@@ -754,7 +761,7 @@ class SessionKeys(UserKeys):
 
     @property
     def packs(self) -> str:
-        """What the sort keys of the session's pack manifests start with."""
+        """Give the start of the sort keys of the session's pack manifests."""
         return f"{PACK}s.{self.session}#"
 
     def pack(self, version: int) -> Key:
@@ -766,11 +773,11 @@ class SessionKeys(UserKeys):
 
     @property
     def summaries(self) -> tuple[str, str]:
-        """What the sort keys of the session's summaries and stand-ins start with."""
+        """Give the starts of the sort keys of the session's summaries and stand-ins."""
         return f"{SUMMARY}{self.session}#", f"{STAND_IN}{self.session}#"
 
     def stand_in(self, epoch: int) -> Key:
-        """What stands for the events that the prompts of an epoch do not show, where E8 began it."""
+        """Give the key of what stands for the events that the prompts of an epoch do not show, where E8 began it."""
         return Key(self.partition, f"{STAND_IN}{self.session}#{epoch:08d}")
 
     # objects
@@ -783,5 +790,6 @@ class SessionKeys(UserKeys):
 
 
 def session_named_in(item: Item) -> SessionKeys:
-    """Of a row that says whose it is: an event, or a job whose row is its message."""
+    """Read the session from a row that names its tenant, user and session: an event, or a job whose row is its
+    message."""
     return SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])

@@ -16,14 +16,14 @@ UNHELD_ROWS = 200
 
 
 def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory]:
-    """In the order asked for; ids without a row are left out. Raises StoreUnavailable."""
+    """Read memories in the order asked for; ids without a row are left out. Raises StoreUnavailable."""
     wanted = [keys.memory(i) for i in dict.fromkeys(ids)]
     found = table.get_many(wanted) if wanted else {}
     return [rows.read_memory(found[key]) for key in wanted if key in found]
 
 
 def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) -> list[Memory]:
-    """Those of them that are active as generation ``gen`` sees them."""
+    """Read those of the memories that are active as generation ``gen`` sees them."""
     return [memory for memory in memories_of(table, keys, ids) if active(memory, gen)]
 
 
@@ -33,9 +33,9 @@ def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:
 
 
 def deleted_ops(keys: UserKeys, memory: Memory, now: datetime, texts: Collection[str] = ()) -> list[WriteOp]:
-    """What takes the row away, whoever does it and why: its passages may be in the index by then, also those of a row
-    that no reader has seen. ``texts``: fingerprints of passages whose vectors are to go behind it. Two operations;
-    the row's expectation is that of what was read."""
+    """Make the two operations that take a memory's row away, for any caller and reason: its passages may be in the
+    index by then, also those of a row that no reader has seen. ``texts``: fingerprints of passages whose vectors are to
+    go after it. The row's expectation is that of what was read."""
     return [
         Delete(keys.memory(memory.id), Version(memory.version)),
         rows.put_leaving(keys, "memory", memory.id, memory.rev, now, texts),

@@ -16,7 +16,7 @@ PAGE = 200
 
 
 def whole(table: Table) -> Table:
-    """The table with the rows that cannot be understood, for whoever needs nothing but their keys."""
+    """Give the table with the rows that cannot be understood, for a caller that needs nothing but their keys."""
     found: Table = getattr(table, "whole", table)
     return found
 
@@ -30,7 +30,8 @@ def all_rows(
     between: tuple[str, str] | None = None,
     page: int = PAGE,
 ) -> Iterator[Item]:
-    """In sort-key order; a page is read when its first row is asked for. Raises StoreUnavailable."""
+    """Give the rows of a partition in sort-key order; a page is read when its first row is asked for. Raises
+    StoreUnavailable."""
     query = partial(table.query, partition, index=index, prefix=prefix, between=between, limit=page)
     return (item for items in _read(query) for item in items)
 
@@ -43,7 +44,7 @@ def all_rows_backwards(
     between: tuple[str, str] | None = None,
     page: int = PAGE,
 ) -> Iterator[Item]:
-    """The same from the last one on."""
+    """Give the rows of a partition as ``all_rows`` does, from the last one on."""
     query = partial(table.query, partition, prefix=prefix, between=between, reverse=True, limit=page)
     return (item for items in _read(query) for item in items)
 
@@ -56,7 +57,8 @@ def pages(
     between: tuple[str, str] | None = None,
     page: int = PAGE,
 ) -> Iterator[list[Item]]:
-    """Like ``all_rows``, page by page, for whoever notes how far it has come; none of them is empty."""
+    """Give the rows as ``all_rows`` does, page by page, for a caller that notes how far it has come; no page is
+    empty."""
     return _read(partial(table.query, partition, index=index, between=between, limit=page))
 
 
@@ -78,17 +80,17 @@ def _read(query: Callable[..., Page]) -> Iterator[list[Item]]:
 
 
 def object_pages(objects: ObjectStore, prefix: str, behind: str = "") -> Iterator[Sequence[str]]:
-    """The keys of objects below a prefix, in order, from behind one on; a page is read when it is asked for, and none
-    is empty. Whoever deletes what is named loses none of the others. Raises StoreUnavailable."""
+    """Give the keys of objects below a prefix, in order, from behind one on; a page is read when it is asked for, and
+    none is empty. A caller that deletes the named objects loses none of the others. Raises StoreUnavailable."""
     while page := objects.page(prefix, behind):
         yield page
         behind = page[-1]
 
 
 def due_rows(table: Table, kind: str, until: datetime | None = None, first: int = 0) -> Iterator[Item]:
-    """What the index ``due`` holds of a kind of work, oldest first in each shard, the shard ``first`` before the
-    others; ``until``: what is due since then or earlier, to the 10 minute bucket. It may be a moment behind the rows.
-    Raises StoreUnavailable."""
+    """Give the rows of a kind of work in the index ``due``, oldest first in each shard, the shard ``first`` before the
+    others; ``until``: what is due since then or earlier, to the 10 minute bucket. The index may be a moment behind the
+    rows. Raises StoreUnavailable."""
     bounds = due_until(None if until is None else time_bucket(until))
     for partition in due_partitions(kind, first):
         yield from all_rows(table, partition, index=Index.DUE, between=bounds)

@@ -32,8 +32,9 @@ def pins_of(table: Table, keys: UserKeys) -> list[Pin]:
 
 
 def pin_ops(keys: UserKeys, before: Document | None, after: Document | None) -> list[WriteOp]:
-    """What a transaction that writes or removes a document does to its pin, at most two operations. ``before`` needs no
-    text; ``after`` does where it is a person. The head of the same transaction decides, so nothing is expected."""
+    """Make the operations that a transaction which writes or removes a document does to its pin, at most two.
+    ``before`` needs no text; ``after`` does where it is a person. The head of the same transaction decides, so nothing
+    is expected."""
     old, new = (pin_of(one) if one else None for one in (before, after))
     ops: list[WriteOp] = []
     if new is not None:
@@ -44,9 +45,9 @@ def pin_ops(keys: UserKeys, before: Document | None, after: Document | None) -> 
 
 
 def note_pins(table: Table, keys: UserKeys, before: Document | None, after: Document, at: str) -> None:
-    """Before the first pin of a user is written the user's head says that there may be one: packs of others ask for
+    """Note in the user's head, before the first pin is written, that there may be one: packs of other users ask for
     none. One read of a document that had no pin before. ``at``: now. Raises Conflict when the head was written, so that
-    whoever has read it reads it again."""
+    a caller that has read it reads it again."""
     if pin_of(after) is None or (before is not None and pin_of(before) is not None):
         return
     head = rows.read_head(table.get(keys.head))

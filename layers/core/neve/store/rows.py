@@ -67,13 +67,13 @@ _retraction = TypeAdapter(Retraction)
 
 
 def expectation(version: int) -> Expectation:
-    """What a write of a record that was read at ``version`` expects (0 = it was not there)."""
+    """Give what a write of a record that was read at ``version`` expects (0 = it was not there)."""
     return Version(version) if version else Expect.ABSENT
 
 
 def version_of(*names: object) -> int:
-    """At which a row begins that may come back after it was deleted: a number of 48 bits for what it is made of. Nobody
-    who has read the row that stood there before takes this one for it."""
+    """Derive the version at which a row begins that may come back after it was deleted: a number of 48 bits for what it
+    is made of. A caller who has read the row that stood there before never takes this one for it."""
     joined = " ".join(map(str, names))
     return int.from_bytes(hashlib.sha256(joined.encode()).digest()[:6], "big") + 1
 
@@ -94,7 +94,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def stored_json(value: Any) -> str | bytes:
-    """How a row keeps it: as text, or compressed where that is long."""
+    """Encode a value as a row keeps it: as JSON text, or compressed where that is long."""
     text = json.dumps(value, ensure_ascii=False)
     body = text.encode()
     return text if len(body) <= LONG_JSON else zlib.compress(body)
@@ -105,13 +105,14 @@ def loaded_json(stored: str | bytes) -> Any:
 
 
 def _loaded(item: Item, *names: str) -> Item:
-    """With the values of those attributes that are kept as JSON text."""
+    """Decode those of the named attributes that a row keeps as JSON text."""
     decoded = {name: loaded_json(item[name]) for name in names if name in item}
     return item | decoded if decoded else item
 
 
 def _unless_nothing(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any]:
-    """Without those that are as they are in almost every row: a row pays for each kilobyte with every write."""
+    """Leave out the attributes that are as they are in almost every row: a row pays for each kilobyte with every
+    write."""
     return {name: value for name, value in attributes.items() if name not in nothing or value != nothing[name]}
 
 
@@ -124,7 +125,7 @@ def read_head(item: Item | None) -> UserHead:
 
 
 def put_head(keys: UserKeys, head: UserHead) -> Put:
-    """Through the index ``recent`` the heads are the directory of a tenant's users."""
+    """Write a user's head. Through the index ``recent`` the heads are the directory of a tenant's users."""
     attributes = _head.dump_python(head, mode="json", exclude_none=True)
     attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0, erased=False)
     item = _item(keys.head, "user", attributes)
@@ -133,8 +134,8 @@ def put_head(keys: UserKeys, head: UserHead) -> Put:
 
 
 def guard_user(keys: UserKeys, head: UserHead, now: datetime, written: Iterable[Memory] = ()) -> WriteOp:
-    """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's
-    head. ``written``: memories of the same commit; the head notes the first fact that does not hold."""
+    """Make the operation that every commit carries: the user is still the incarnation that was read. Creates a new
+    user's head. ``written``: memories of the same commit; the head notes the first fact that does not hold."""
     unheld = head.unheld or any(map(is_unheld, written))
     if head.version == 0 or unheld != head.unheld or head.erased:
         return put_head(keys, replace(used_again(head, now), unheld=unheld))
@@ -142,31 +143,33 @@ def guard_user(keys: UserKeys, head: UserHead, now: datetime, written: Iterable[
 
 
 def used_again(head: UserHead, now: datetime) -> UserHead:
-    """The head of one for whom something is written, be it for the first time or behind an erasure."""
+    """Give the head of a user for whom something is written, be it for the first time or after an erasure."""
     created_at = iso(now) if head.erased else head.created_at or iso(now)
     return replace(head, created_at=created_at, erased=False)
 
 
 def check_head(keys: UserKeys, head: UserHead) -> Check:
-    """The operation that lets nothing be written for a user who was erased meanwhile; makes no head."""
+    """Make the operation that lets nothing be written for a user who was erased meanwhile; it makes no head."""
     return Check(keys.head, expectation(head.version))
 
 
 def writable(head: UserHead) -> None:
-    """Raises 409 ``erasing`` or 410 ``user_closed``."""
+    """Refuse writes for a user who is being erased or was closed. Raises 409 ``erasing`` or 410 ``user_closed``."""
     if head.state == "erasing":
         raise NeveError("erasing", "This user is being erased. The id is free again when the job is done, not sooner.")
     not_closed(head)
 
 
 def not_closed(head: UserHead) -> None:
-    """What the chat path reads asks this; one who is being erased just has nothing. Raises 410 ``user_closed``."""
+    """Refuse the reads of the chat path for a closed user; one who is being erased just has nothing. Raises 410
+    ``user_closed``."""
     if head.state == "closed":
         raise NeveError("user_closed", "This user was erased and closed.")
 
 
 def hidden(head: UserHead) -> bool:
-    """Whether reads find nothing although the rows are still there: they are being erased, and the answer says so."""
+    """Say whether reads find nothing although the rows are still there: they are being erased, and the answer says
+    so."""
     if head.state == "erasing":
         note_erasure()
     return head.state == "erasing"
@@ -176,13 +179,13 @@ def hidden(head: UserHead) -> bool:
 
 
 def is_there(found: Mapping[Key, Item], *of_session: Key) -> bool:
-    """Whether a caller may see a session: each of these rows of it is there, and none says that it was deleted."""
+    """Say whether a caller may see a session: each of these rows of it is there, and none says that it was deleted."""
     return all(key in found and not found[key].get("deleted") for key in of_session)
 
 
 def not_deleted(session: SessionHead) -> None:
-    """What would go on with a session asks this: its id is never given to another, so that nothing which was said in it
-    comes back. Raises 410 ``session_deleted``."""
+    """Refuse work that would go on with a deleted session: its id is never given to another, so that nothing which was
+    said in it comes back. Raises 410 ``session_deleted``."""
     if session.deleted:
         detail = f"The session '{session.session_id}' was deleted; open another one under a new id."
         raise NeveError("session_deleted", detail)
@@ -219,7 +222,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
 
 
 def put_newest_session(keys: UserKeys, session: str, current: Item | None) -> Put:
-    """``current``: the row as it was read."""
+    """Write which session was opened last. ``current``: the row as it was read."""
     attributes = {"session_id": session}
     return Put(
         _item(keys.newest_session, "newest_session", attributes), expectation(current["version"] if current else 0)
@@ -258,7 +261,7 @@ until they are folded, and what else a marker says."""
 
 
 def has_live_room(marker: Item, added: Iterable[LiveRow], most: int = LIVE_BYTES) -> bool:
-    """Whether the live list of a marker's row has room for further rows. They count as much as they could take:
+    """Say whether the live list of a marker's row has room for further rows. They count as much as they could take:
     compressed, they mostly take less."""
     return live_bytes(marker) + sum(map(_listed_bytes, added)) <= most
 
@@ -270,7 +273,7 @@ def need_live_room(marker: Item, added: Sequence[LiveRow], most: int = LIVE_BYTE
 
 
 def live_bytes(marker: Item) -> int:
-    """Of the live list as a marker's row keeps it; less than 3 KB of a short one."""
+    """Count the bytes of the live list as a marker's row keeps it; less than 3 KB of a short one."""
     live = marker.get("live", [])
     return sum(_listed_bytes(row) for row in read_marker(marker).live) if isinstance(live, list) else len(live)
 
@@ -301,7 +304,7 @@ def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
 
 
 def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
-    """That the session holds archived events, the oldest of them of a stored time. ``current``: the row as it was
+    """Note that the session holds archived events, the oldest of them of a stored time. ``current``: the row as it was
     read."""
     named = {"session_id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "since": since}
     item = _item(keys.archived, "archived", dict(named)) | {"due_pk": keys.archives, "due_sk": archive_key(since, keys)}
@@ -398,9 +401,9 @@ def read_retraction(item: Item) -> Retraction:
 
 
 def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) -> Put:
-    """In the index ``due`` (leave) until its events have left the search index, whatever became of the message that
-    says so: the sweep sends it again, ten minutes later at the earliest. What the index projects stays the same
-    meanwhile."""
+    """Write a retraction, in the index ``due`` (leave) until its events have left the search index, whatever became of
+    the message that says so: the sweep sends it again, ten minutes later at the earliest. What the index projects stays
+    the same meanwhile."""
     attributes = _retraction.dump_python(retraction, mode="json", exclude_none=True)
     attributes |= {"tenant_id": keys.tenant, "user_id": keys.user, "incarnation": incarnation}
     item = _item(keys.retraction(retraction.id), RETRACTION, carried(attributes))
@@ -464,10 +467,10 @@ def put_deleted_memory(
     by_a_person: bool = False,
     with_memory: str | None = None,
 ) -> Put:
-    """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
-    that deleted it (ADR 4), and ``sources``, which parts of logs it was made from: packs may hold it yet. Of a person's
-    deletion also where a fact had been said, so that it is not stated of the same messages again; nothing of other
-    kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
+    """Write what is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the
+    call that deleted it (ADR 4), and ``sources``, the parts of logs it was made from: packs may hold it yet. A person's
+    deletion also keeps where a fact had been said, so that it is not stated of the same messages again; nothing of
+    other kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources)}
     if by_a_person:
         places = stated_ranges(memory) if memory.kind is Kind.FACT else []
@@ -478,22 +481,23 @@ def put_deleted_memory(
 
 
 def read_unsaid(left: Item) -> Sources | None:
-    """Where a fact had been said that a person has deleted, nothing for another memory; None where nobody has."""
+    """Read where a fact had been said that a person has deleted, nothing for another memory; None where no person has
+    deleted it."""
     return _sources(left.get("unsaid"))
 
 
 def was_deleted_with(left: Item, memory_id: str) -> bool:
-    """Whether that memory took it along."""
+    """Say whether a memory was deleted along with ``memory_id``, which it was made of."""
     return left.get("with_memory") == memory_id
 
 
 def left_sources(sources: Sources | None) -> Item:
-    """What the row that is left of something deleted says of what that was made from."""
+    """Give the attributes by which the row that is left of something deleted says what that was made from."""
     return {} if sources is None else {"made_of": [list(one) for one in sources]}
 
 
 def read_left_sources(item: Item) -> Sources | None:
-    """None where the row does not say."""
+    """Read what something deleted was made from; None where its row does not say."""
     return _sources(item.get("made_of"))
 
 
@@ -523,19 +527,19 @@ def put_leaving(
 
 
 def put_memory_place(keys: UserKeys, memory: Memory) -> Put:
-    """Of a memory whose id is not ours: its id in the order of time."""
+    """Write the place in the order of time of a memory whose id is not ours."""
     place = keys.memory_at(datetime.fromisoformat(memory.created_at), memory.id)
     return Put(_item(place, "memory_place", {"id": memory.id}))
 
 
 def deleted_rev(item: Item | None) -> int:
-    """0 for an id that was never deleted."""
+    """Read the last rev of a deleted memory or document; 0 for an id that was never deleted."""
     return item["rev"] if item else 0
 
 
 def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put:
-    """That ``memory`` is the fact that says this. ``current``: the row as it was read; only one of several writers of
-    the same statement gets past it."""
+    """Note that ``memory`` is the fact that makes this statement. ``current``: the row as it was read; only one of
+    several writers of the same statement gets past it."""
     item = _item(keys.fingerprint(memory.fingerprint), "fingerprint", {"memory_id": memory.id})
     return Put(item, expectation(current["version"] if current else 0), first=version_of(memory.id))
 
@@ -552,7 +556,7 @@ def manifest_of(attributes: dict[str, Any]) -> PackManifest:
 
 
 def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
-    """Plain JSON values."""
+    """Encode a manifest as plain JSON values."""
     attributes: dict[str, Any] = _pack.dump_python(manifest, mode="json", exclude_none=True)
     return _unless_nothing(attributes, left_out=[], also_left_out=0)
 
@@ -578,7 +582,7 @@ def put_summary(keys: SessionKeys, summary: Summary) -> Put:
 
 
 def put_stand_in(keys: SessionKeys, summary: Summary) -> Put:
-    """A summary that is no compaction's."""
+    """Write a summary that is no compaction's, where it stands for events."""
     key = keys.stand_in(summary.epoch)
     return Put(dict(put_summary(keys, summary).item) | {"pk": key.pk, "sk": key.sk}, Expect.ANY)
 

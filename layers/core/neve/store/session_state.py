@@ -14,7 +14,7 @@ ROWS = 3
 
 
 def read_state(table: Table, keys: SessionKeys) -> dict[Key, Item]:
-    """Those of the three that are there; one consistent query. Raises StoreUnavailable."""
+    """Read those of the three rows that are there; one consistent query. Raises StoreUnavailable."""
     return {key_of(item): item for item in table.query(keys.partition, prefix=keys.state, limit=ROWS).items}
 
 

@@ -31,7 +31,7 @@ TOO_MANY_WRITERS = "Too many writers are changing this at the same time; try aga
 
 
 class Timing(Protocol):
-    """What of the ports it takes to wait."""
+    """The ports that it takes to wait."""
 
     @property
     def clock(self) -> Clock: ...
@@ -40,8 +40,8 @@ class Timing(Protocol):
 
 
 def transact(ports: Timing, attempt: Callable[[], T], *, attempts: int = ATTEMPTS) -> T:
-    """What ``attempt`` returns. It reads everything it decides on, writes at most once, and lets Conflict through;
-    it is called again then. Raises what it raises, and 409 ``conflict`` after the last attempt."""
+    """Return what ``attempt`` returns. It reads everything it decides on, writes at most once, and lets Conflict
+    through; it is called again then. Raises what it raises, and 409 ``conflict`` after the last attempt."""
     rounds = Rounds(ports, attempts)
     while True:
         rounds.begin()
@@ -53,7 +53,7 @@ def transact(ports: Timing, attempt: Callable[[], T], *, attempts: int = ATTEMPT
 
 @dataclass
 class Rounds:
-    """The same for work that is more than one read and one write: each round of its loop begins here, and there are at
+    """The rounds of work that is more than one read and one write: each round of its loop begins here, and there are at
     most ``most`` of them. ``begun``: how many there were."""
 
     ports: Timing
@@ -78,7 +78,7 @@ def _random_share(ids: Ids) -> float:
 def batches(
     things: Iterable[T], size_of: Callable[[T], int], *, most: int = MAX_ROWS, largest: int = BATCH_BYTES
 ) -> Iterator[list[T]]:
-    """Of at most ``most`` things, and together not above ``largest`` unless one alone is."""
+    """Split things into batches of at most ``most`` things, together not above ``largest`` unless one alone is."""
     batch: list[T] = []
     size = 0
     for thing in things:
@@ -93,5 +93,5 @@ def batches(
 
 
 def item_bytes(item: Item) -> int:
-    """About as many as the store counts."""
+    """Estimate the bytes of a row as the store counts them."""
     return sum(len(name) + len(str(value).encode()) for name, value in item.items())

@@ -15,13 +15,14 @@ MANY: Final = 300
 
 
 def erase_vectors(table: Table, keys: UserKeys, texts: Collection[str]) -> int:
-    """Of every model; how many. ``texts``: fingerprints of passages, or what they begin with. Raises
-    StoreUnavailable."""
+    """Erase the vectors of texts, of every model; return how many. ``texts``: fingerprints of passages, or what they
+    begin with. Raises StoreUnavailable."""
     return delete_rows(table, [key_of(item) for item in _vectors(table, keys, texts)])
 
 
 def _vectors(table: Table, keys: UserKeys, texts: Collection[str]) -> Iterator[Item]:
-    """Of many texts all that the user has are read once: a worker may not live as long as the queries would take."""
+    """Find the rows of the vectors of texts. With many texts, all that the user has are read once: a worker may not
+    live as long as the queries would take."""
     if len(texts) <= MANY:
         for one in sorted(texts):
             yield from all_rows(table, keys.vectors, prefix=one)

@@ -29,7 +29,7 @@ def rows_to_read(keys: SessionKeys, digests: Iterable[str]) -> list[Key]:
 
 
 def read_seen(keys: SessionKeys, found: Mapping[Key, Item], digests: Collection[str]) -> dict[str, list[Occurrence]]:
-    """Those of the digests that the rows have, each with what was deleted of its part."""
+    """Give those of the digests that the rows have, each with what was deleted of its part."""
     seen: dict[str, list[Occurrence]] = {}
     for digest in digests:
         item = found.get(keys.messages(part_of(digest)))

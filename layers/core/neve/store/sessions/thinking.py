@@ -24,12 +24,12 @@ def put_thinking(keys: SessionKeys, seq: int, blocks: Sequence[Mapping[str, Any]
 
 
 def shown_thinking(head: SessionHead) -> list[int]:
-    """The seqs of the open turn's events that have some."""
+    """Give the seqs of the open turn's events at which the model thought."""
     return [seq for seq in head.thinking if seq > head.asked_seq]
 
 
 def read_thinking(table: Table, keys: SessionKeys, seqs: Iterable[int]) -> Thinking:
-    """One batch read, none for no seq. Raises StoreUnavailable."""
+    """Read the thinking at these events in one batch read, none for no seq. Raises StoreUnavailable."""
     wanted: list[Key] = [keys.thinking(seq) for seq in seqs]
     found = table.get_many(wanted) if wanted else {}
     return {int(item["seq"]): loaded_json(item["blocks"]) for item in found.values()}

@@ -18,7 +18,7 @@ REPORTED = (*LEGS, OBSERVER, WORKERS, ROWS)
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:
-    """Written when it begins and every five minutes while it goes on, not with every recall."""
+    """Write that a leg fails: when it begins and every five minutes while it goes on, not with every recall."""
     key = leg_health(leg)
     return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "reason": reason, "at": iso(at)})
 
@@ -29,7 +29,8 @@ def no_leg_trouble(leg: str, at: datetime) -> Put:
 
 
 def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]:
-    """Of the last ten minutes: who wrote a row may be gone before it could take it back."""
+    """Read the troubles of the last ten minutes: the process that wrote a row may be gone before it could take it
+    back."""
     troubles = []
     for leg in REPORTED:
         item = found.get(leg_health(leg))

@@ -40,7 +40,7 @@ def put_session_prompts(keys: SessionKeys, prompts: SessionPrompts) -> Put:
 
 
 def stored_answer(reported: ReportedUsage) -> dict[str, Any]:
-    """What is kept of a report's answer with its Idempotency-Key."""
+    """Encode a report's answer as it is kept with its Idempotency-Key."""
     stored: dict[str, Any] = _answer.dump_python(reported, mode="json", exclude_none=True)
     return stored
 

@@ -37,7 +37,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class LiveKey:
-    """What the tenant's row says of a key that is not revoked."""
+    """A key that is not revoked, as the tenant's row lists it."""
 
     key_id: str
     scopes: tuple[str, ...]
@@ -76,20 +76,21 @@ def read_tenant(item: Item) -> TenantRow:
 
 @lru_cache(maxsize=POLICY_CACHE_SIZE)
 def _policy(stored: str) -> Policy:
-    """Nobody changes one: it is decoded once for all calls that read the same row, such as those of an authorizer."""
+    """Decode a stored policy, once for all calls that read the same row, such as those of an authorizer: no caller
+    changes one."""
     return Policy.stored(json.loads(stored))
 
 
 def existing(item: Item | None) -> TenantRow:
-    """The caller's tenant. Raises TenantRemoved."""
+    """Read the caller's tenant. Raises TenantRemoved."""
     if item is None:
         raise TenantRemoved
     return read_tenant(item)
 
 
 def put_tenant(row: TenantRow) -> Put:
-    """The policy is kept as it was set: a number left out goes on following its default. Its text has no escapes: with
-    six bytes for half a sign, the names that it may hold would be more than a row."""
+    """Write a tenant. The policy is kept as it was set: a number left out goes on following its default. Its text has
+    no escapes: with six bytes for half a sign, the names that it may hold would be more than a row."""
     key = tenant_row(row.id)
     item: Item = {
         "pk": key.pk,
@@ -108,7 +109,7 @@ def put_tenant(row: TenantRow) -> Put:
 
 
 def set_numbers(policy: Policy) -> dict[str, Any]:
-    """What the tenant set, without defaults."""
+    """Give what the tenant set, without defaults."""
     return policy.model_dump(mode="json", exclude_unset=True, exclude_none=True)
 
 
