@@ -28,7 +28,8 @@ METADATA = "metadata"
 
 
 def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
-    """In the order of ``router.py``. Raises NeveError, and StoreUnavailable when the policy cannot be read."""
+    """Run the checks of a call in the order of ``router.py``. Raises NeveError, and StoreUnavailable when the policy
+    cannot be read."""
     began_ms = ports.clock.monotonic_ms()
     raw = request.body()
     _authorize(request, operation)
@@ -54,7 +55,8 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
 
 
 def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel) -> str:
-    """The method and the concrete path; of a parameter that belongs to it a hash, because a key holds no more."""
+    """Give the method and the concrete path; a parameter that belongs to it is there as a hash, because a key holds no
+    more."""
     route = f"{operation.method} {operation.path.format(**ids)}"
     if operation.addressed_by is None:
         return route
@@ -99,7 +101,7 @@ def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
 
 
 def _by_key(given: dict[str, str]) -> dict[str, Any]:
-    """With the parameters ``metadata.<key>`` as the members of one."""
+    """Collect the parameters ``metadata.<key>`` as the members of one parameter."""
     if METADATA in given:
         raise invalid(f"query.{METADATA}", f"is asked for by its keys: {BY_KEY}<key>=<value>")
     plain: dict[str, Any] = {name: value for name, value in given.items() if not name.startswith(BY_KEY)}
@@ -141,6 +143,7 @@ def _options(operation: Operation[Any, Any], query: BaseModel) -> dict[str, Any]
 
 
 def _body_sha(given: Any, options: dict[str, Any], policy: Policy) -> str:
-    """Without what the gate takes out: a hash of few digits and a known rest can be turned back into them."""
+    """Hash a call's body without what the gate takes out: a hash of few digits and a known rest can be turned back into
+    them."""
     basis = Walk(policy.pii.actions).value([given, options] if options else given)
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()

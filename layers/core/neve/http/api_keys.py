@@ -31,7 +31,8 @@ once."""
 
 
 def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
-    """None: no key, a wrong one, or a revoked one. Raises StoreUnavailable when that cannot be known."""
+    """Find the caller whose API key it is; None: no key, a wrong one, or a revoked one. Raises StoreUnavailable when
+    that cannot be known."""
     given = _BEARER.fullmatch((authorization or "").strip())
     if given is None:
         return None

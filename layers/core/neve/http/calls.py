@@ -92,8 +92,8 @@ def without(answer: Answer, missing: Sequence[str]) -> Answer:
 
 
 def answered(run: Callable[[Call[Q, B]], Answer], operation: Operation[Q, B], call: Call[Q, B]) -> Answer:
-    """What the call is answered with. A list of what stands below a head that cannot be read is empty, and so is one of
-    a user who is being erased. Raises what ``run`` does."""
+    """Answer the call. A list of what stands below a head that cannot be read is empty, and so is one of a user who is
+    being erased. Raises what ``run`` does."""
     try:
         return run(call)
     except (UnreadableRow, NeveError) as error:
@@ -105,7 +105,7 @@ def answered(run: Callable[[Call[Q, B]], Answer], operation: Operation[Q, B], ca
 
 
 def _empty_list(operation: Operation[Any, Any]) -> BaseModel | None:
-    """None for a call that lists nothing."""
+    """Make the empty page of a call that lists rows; None for a call that lists nothing."""
     listed = operation.responses.get(200) if operation.method == "GET" else None
     if listed is None or listed.model is None:
         return None
@@ -138,10 +138,10 @@ def once(
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     again: Callable[[StoredReply], Answer] = _as_stored,
 ) -> Answer:
-    """``work``, or the first answer to the caller's Idempotency-Key.
+    """Return the answer of ``work``, or the first answer to the caller's Idempotency-Key.
 
-    ``keep`` says what of the first answer's JSON is stored for a day (not a secret, not a whole pack), ``again``
-    makes an answer of it. Headers of the first answer are not kept: ``again`` makes those that the call promises."""
+    ``keep`` says what of the first answer's JSON is stored for a day (not a secret, not a whole pack), ``again`` makes
+    an answer of it. Headers of the first answer are not kept: ``again`` makes those that the call promises."""
     return once_within(call, lambda _: work(), lambda answer: answer, keep=keep, again=again)
 
 
@@ -154,8 +154,8 @@ def once_within(
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     again: Callable[[StoredReply], Answer] = _as_stored,
 ) -> Answer:
-    """The same for ``work`` of one transaction, which stores what is kept of the answer in it. ``answer``: of what the
-    transaction leaves; ``finished``: where more can be said behind it."""
+    """Do as ``once`` for ``work`` of one transaction, which stores what is kept of the answer in it. ``answer``: of
+    what the transaction leaves; ``finished``: where more can be said after it."""
     finish = finished or answer
     if call.idempotency is None:
         return finish(work(nothing_beside))

@@ -32,11 +32,11 @@ LARGEST = sys.float_info.max
 
 
 class _Unreadable(ValueError):
-    """What json would take and we do not; said in our words."""
+    """A refusal, in our words, of what json would take and we do not."""
 
 
 def decode_utf8(raw: bytes, at: str = "") -> str:
-    """``at``: which part of the body it is. Raises 400 ``malformed_json``."""
+    """Decode bytes as UTF-8. ``at``: which part of the body it is. Raises 400 ``malformed_json``."""
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
@@ -109,7 +109,7 @@ _LOOKED_AT = (str, float, dict, list)
 
 
 def refused_text(text: str) -> str | None:
-    """Why a string cannot be stored, or None."""
+    """Say why a string cannot be stored, or None."""
     found = REFUSED.search(text)
     if found is None:
         return None
@@ -141,7 +141,7 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
 
 
 def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
-    """Each once: a null is wrong for every member of a union in the same words."""
+    """Give each error once: a null is wrong for every member of a union in the same words."""
     yield from dict.fromkeys(FieldError(field_path(error, value, at), _message(error)) for error in found)
 
 
@@ -155,8 +155,9 @@ def field_path(error: ErrorDetails, value: Any, at: str) -> str:
 
 
 def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> str | None:
-    """None when ``loc`` ends in the name of a member and there is no object left to have it: then what was taken for
-    a member on the way was the tag of a union, as ``text`` is both in ``{"type": "text", "text": …}``."""
+    """Follow ``loc`` into ``value`` and give it as a path; None when ``loc`` ends in the name of a member and there is
+    no object left to have it: then what was taken for a member on the way was the tag of a union, as ``text`` is both
+    in ``{"type": "text", "text": …}``."""
     if not loc:
         return path
     part, rest = loc[0], loc[1:]
@@ -210,14 +211,16 @@ _NUMBERS = {
 
 
 def _number(kind: str, given: Any) -> str:
-    """With what keeps the one that was sent from being one: 5.0 is a whole number to whoever sent it, and so is "5"."""
+    """Say which number is expected, and what keeps the sent value from being one: 5.0 is a whole number to the caller
+    that sent it, and so is "5"."""
     if isinstance(given, float) and given.is_integer():
         return f"{_NUMBERS[kind]}, without a point or an exponent"
     return f"{_NUMBERS[kind]}, not a string" if isinstance(given, str) else _NUMBERS[kind]
 
 
 def _length(kind: str, error: ErrorDetails) -> str:
-    """In the unit of what was sent: a constraint that stands behind a validator calls everything items."""
+    """Say how long a value must be, in the unit of what was sent: a constraint that stands behind a validator calls
+    everything items."""
     (limit, words), given = _LENGTHS[kind], error["input"]
     bound = error["ctx"][limit]
     unit = "character" if isinstance(given, str) else "member" if isinstance(given, dict) else "item"

@@ -34,7 +34,7 @@ def without_nulls(body: Any) -> Any:
 
 
 def is_a_models(error: NeveError) -> bool:
-    """Whether nothing is wrong but what the model wrote."""
+    """Say whether nothing is wrong but what the model wrote."""
     return bool(error.errors) and all(one.field.startswith(ARGUMENTS) for one in error.errors)
 
 

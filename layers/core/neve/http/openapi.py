@@ -167,12 +167,12 @@ def _codes_by_status(operation: AnyOperation) -> dict[int, tuple[str, ...]]:
 
 
 def _refusal_name(codes: tuple[str, ...]) -> str:
-    """Of a component: two operations that refuse alike with a status share one."""
+    """Name the component of a response that refuses: two operations that refuse alike with a status share one."""
     return ".".join(codes)
 
 
 def _refusals(operations: Iterable[AnyOperation]) -> Json:
-    """Every response that some operation refuses with: one a status and set of codes."""
+    """Describe every response that some operation refuses with: one a status and set of codes."""
     wanted = {(status, codes) for o in operations for status, codes in _codes_by_status(o).items()}
     return {_refusal_name(codes): _refusal(status, codes) for status, codes in sorted(wanted)}
 

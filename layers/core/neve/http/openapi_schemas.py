@@ -76,7 +76,7 @@ def component_schemas(operations: Iterable[Operation[Any, Any]]) -> tuple[Names,
 
 
 def asked(body: type[BaseModel]) -> type[BaseModel] | None:
-    """What the body has a schema of: of a text what each line is, if that is anything."""
+    """Give the model whose schema describes the body: for a text the model of each line, if a line has one."""
     return body.line if issubclass(body, TextBody) else body
 
 
@@ -85,7 +85,7 @@ def _name(reference: str) -> str:
 
 
 def tidy(schema: Any) -> Any:
-    """Without the titles that pydantic makes of every field name."""
+    """Take out the titles that pydantic makes of every field name."""
     if isinstance(schema, list):
         return [tidy(part) for part in schema]
     if not isinstance(schema, dict):

@@ -64,8 +64,8 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a success status carries. ``model`` None = no JSON body. ``text``: what the answer may also be.
-    ``headers``: beside those of every answer."""
+    """The declaration of what a success status carries. ``model`` None = no JSON body. ``text``: what the answer may
+    also be. ``headers``: beside those of every answer."""
 
     description: str
     model: type[BaseModel] | None = None
@@ -111,7 +111,7 @@ class Operation(Generic[Q, B]):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """Each of which is enough; none for a call that needs no API key."""
+        """Give the scopes of which each is enough; none for a call that needs no API key."""
         if self.scope is None:
             return ()
         return (self.scope, "documents") if self.documents else (self.scope,)
@@ -126,7 +126,7 @@ class Operation(Generic[Q, B]):
 
     @property
     def all_codes(self) -> tuple[str, ...]:
-        """Every code the call can answer with, the gateway's included, in the table's order."""
+        """List every code the call can answer with, the gateway's included, in the table's order."""
         codes = {*EVERY_CALL, *self.codes}
         if self.scope is not None:
             codes |= set(WITH_KEY)

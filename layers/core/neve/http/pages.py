@@ -42,8 +42,8 @@ class Page(View):
 
 
 def fitting(query: Paged, read: Callable[[int, str | None], P]) -> P:
-    """What ``read`` gives for the limit and the cursor of a query, or for as many rows as fit, at least one. It is read
-    again where not all do, so that the cursor is the one behind the last row."""
+    """Read the page for the limit and the cursor of a query, or as many of its rows as fit, at least one. It is read
+    again where not all fit, so that the cursor is the one behind the last row."""
     limit = query.limit
     while True:
         page = read(limit, query.cursor)
@@ -54,7 +54,7 @@ def fitting(query: Paged, read: Callable[[int, str | None], P]) -> P:
 
 
 def rows_that_fit(sizes: Iterable[int]) -> int:
-    """How many of the first rows stay within ``MAX_BYTES`` together; 1 for a first row that does not."""
+    """Count the first rows that stay within ``MAX_BYTES`` together; 1 for a first row that does not."""
     rows = fits = 0
     for rows, total in enumerate(accumulate(sizes), start=1):
         fits = rows if total <= MAX_BYTES else fits
@@ -89,5 +89,5 @@ def _bytes(row: View) -> int:
 
 
 def _bytes_of(text: str) -> int:
-    """As a part of the answer's body, which is itself a text in JSON."""
+    """Count the bytes of a text as a part of the answer's body, which is itself a text in JSON."""
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))

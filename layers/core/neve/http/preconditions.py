@@ -35,7 +35,7 @@ NO_TAGS = EntityTags()
 
 
 def read_entity_tags(values: Sequence[str]) -> EntityTags:
-    """Raises 422 that names the header."""
+    """Read the entity tags that an If-None-Match names. Raises 422 that names the header."""
     tags = _tags("If-None-Match", values)
     return EntityTags(any=True) if tags is None else EntityTags(tuple(tag for _, tag in tags))
 
@@ -53,7 +53,7 @@ def read_revs(values: Sequence[str]) -> Collection[int] | None:
 
 
 def _tags(header: str, values: Sequence[str]) -> list[tuple[bool, str]] | None:
-    """Whether each is weak, and its text without quotes. None for ``*``."""
+    """Parse the entity tags of a header: for each whether it is weak, and its text without quotes. None for ``*``."""
     given = ",".join(values).strip()
     if given == "*":
         return None
@@ -72,15 +72,15 @@ def _tags(header: str, values: Sequence[str]) -> list[tuple[bool, str]] | None:
 
 
 def read_idempotency_key(value: str | None) -> str | None:
-    """Raises 422 that names the header."""
+    """Read an Idempotency-Key. Raises 422 that names the header."""
     if value is not None and not _KEY.fullmatch(value):
         raise invalid("header.Idempotency-Key", "must be 1 to 255 visible ASCII characters")
     return value
 
 
 def refuse_encoded(values: Sequence[str]) -> None:
-    """``values``: of Content-Encoding, which may name codings of a body that nobody undoes here. Raises 422 that names
-    the header."""
+    """Refuse a body that is encoded. ``values``: of Content-Encoding, which may name codings of a body that the service
+    does not undo. Raises 422 that names the header."""
     codings = [coding.strip().lower() for value in values for coding in value.split(",")]
     if any(coding not in ("", "identity") for coding in codings):
         raise invalid("header.Content-Encoding", "must be identity or left out: a body is not decompressed")

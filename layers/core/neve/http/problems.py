@@ -134,9 +134,9 @@ def problem_body(code: str, detail: str, request_id: str, errors: Sequence[Field
 
 
 def as_refusal(error: Exception, *, unreadable: bool = False) -> NeveError:
-    """What a caller hears of any exception. A reason that was not written for callers is not repeated to them.
-    ``unreadable``: a row was met that nobody can read. Then what was not found may be there, and a write that lost to
-    another may have lost to that row."""
+    """Turn any exception into what a caller hears of it. A reason that was not written for callers is not repeated to
+    them. ``unreadable``: the call met a row that cannot be read. Then what was not found may be there, and a write that
+    lost to another may have lost to that row."""
     if unreadable and isinstance(error, NeveError) and (error.code == "conflict" or PROBLEMS[error.code].status == 404):
         error = StoreUnavailable("table", "a row cannot be read")
     if isinstance(error, NeveError) and error.code in PROBLEMS:

@@ -30,7 +30,7 @@ class Request:
         self._headers: dict[str, list[str]] | None = None
 
     def body(self) -> bytes:
-        """Raises 413 ``payload_too_large``."""
+        """Decode the body. Raises 413 ``payload_too_large``."""
         text = self._event.get("body") or ""
         try:
             raw = base64.b64decode(text, validate=True) if self._event.get("isBase64Encoded") else text.encode()
@@ -59,7 +59,7 @@ class Request:
         return {name: values[0] for name, values in multi.items()}
 
     def headers(self, name: str) -> list[str]:
-        """Every value of a header, in the order sent."""
+        """Give every value of a header, in the order sent."""
         if self._headers is None:
             multi: Mapping[str, Sequence[str]] = self._event.get("multiValueHeaders") or {
                 name: [value] for name, value in (self._event.get("headers") or {}).items()

@@ -78,7 +78,8 @@ def _policy(found: PolicyAt) -> Answer:
 
 
 def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
-    """Of E16. What one call cannot add up is in the answer, in a metric and, as a degradation, in the log."""
+    """Answer E16 with the tenant's usage. What one call cannot add up is named in the answer, in a metric and, as a
+    degradation, in the log."""
     found = tenant_usage(call.tenant, call.query.days, call.began_ms + TIME_LIMIT_MS)
     if not found.complete:
         observability.emit_metrics("admin", {"UsageIncomplete": 1})
@@ -86,6 +87,7 @@ def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
 
 
 def stats_answer(call: Call[DaysQuery, Nothing]) -> Answer:
-    """Of E16. What one call cannot count is in the answer and, as a degradation, in the log."""
+    """Answer E16 with the user's counts. What one call cannot count is named in the answer and, as a degradation, in
+    the log."""
     found = user_stats(call.user, call.query.days, call.began_ms + TIME_LIMIT_MS)
     return Answer(body=StatsOut.of(found), degraded=() if found.complete else (STATS_TIMEOUT,))

@@ -20,7 +20,7 @@ from neve.usecases.retract.left_index import with_index
 
 
 def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
-    """200 for a job that has ended, 202 for one that has not."""
+    """Answer with a job: 200 for one that has ended, 202 for one that has not."""
     status = 200 if job.ended else 202
     return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
 
@@ -42,7 +42,7 @@ def _with_blank_result(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def ended_answer(scope: UserScope, job: Job) -> Answer:
-    """E5: 202, also for a job that has ended."""
+    """Answer E5 with a job: 202, also for one that has ended."""
     return Answer(202, JobOut.of(with_paths(scope, job)))
 
 
@@ -53,6 +53,6 @@ def observation_answer(scope: SessionScope, wait: bool) -> Answer:
 
 
 def staged_job(scope: UserScope, job_id: str) -> Answer:
-    """With how far its work has come, in the index too. Raises job_not_found, StoreUnavailable."""
+    """Answer with a job and how far its work has come, in the index too. Raises job_not_found, StoreUnavailable."""
     job = with_paths(scope, with_index(scope, get_job(scope, job_id)))
     return Answer(body=JobOut.of(job, stages_of(scope, job)))

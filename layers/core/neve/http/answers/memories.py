@@ -29,13 +29,13 @@ def with_etag(memory: Memory, status: int = 200) -> Answer:
 
 
 def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of an answer: a memory may be deleted before the day is over, and nothing may still have its text
-    then."""
+    """Give what is kept of an answer: a memory may be deleted before the day is over, and nothing may still have its
+    text then."""
     return {"id": body["id"]}
 
 
 def updated(call: Call[Nothing, UpdateBody]) -> Answer:
-    """Of E9 PATCH. Raises what ``reword_memory`` does."""
+    """Answer E9 PATCH. Raises what ``reword_memory`` does."""
     memory_id, change = call.ids["memory_id"], call.body.command()
     return once_within(
         call,
@@ -50,7 +50,7 @@ def _changed(made: Reworded) -> Answer:
 
 
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:
-    """Of E9 POST. Raises what ``store_facts`` and ``create_memory`` do, and 422 for what only a fact has."""
+    """Answer E9 POST. Raises what ``store_facts`` and ``create_memory`` do, and 422 for what only a fact has."""
     if call.body.kind == "fact":
         return _facts(call)
     if call.query.split:
@@ -60,13 +60,14 @@ def created(call: Call[CreateQuery, CreateBody]) -> Answer:
 
 
 def _waited_for(call: Call[CreateQuery, CreateBody], memory: Memory) -> Memory:
-    """Of all memories of a call together no longer than of one."""
+    """Wait for a memory's vectors if the call asks for it: for all memories of a call together no longer than for
+    one."""
     waits = call.query.wait == "embedded"
     return wait_until_embedded(call.user, memory, call.began_ms + WAIT_MS) if waits else memory
 
 
 def imported(call: Call[Nothing, ImportText]) -> Answer:
-    """Of E9's import. Raises what ``import_memories`` does."""
+    """Answer E9's import. Raises what ``import_memories`` does."""
     ends_ms = call.began_ms + TIME_LIMIT_MS
     read = call.body.read()
 
@@ -107,7 +108,7 @@ def _facts(call: Call[CreateQuery, CreateBody]) -> Answer:
 
 
 def _facts_answer(call: Call[CreateQuery, CreateBody], facts: list[DecidedFact], rows: list[Memory | None]) -> Answer:
-    """201 when a row was written."""
+    """Answer with facts: 201 when a row was written."""
     views = [one.view(row) for one, row in zip(facts, rows, strict=True)]
     status = 201 if any(one.decision in _WRITTEN for one in facts) else 200
     if call.query.split:

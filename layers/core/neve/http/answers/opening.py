@@ -12,8 +12,8 @@ from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open
 
 
 def opening_answer(call: Call[Nothing, OpenSessionBody]) -> Answer:
-    """With its Idempotency-Key once more, what is read again of the session that the first call opened: a title that
-    another call has given since stays."""
+    """Open a session. A repeat with the same Idempotency-Key reads the session that the first call opened again: a
+    title that another call has given since stays."""
 
     def again(stored: StoredReply) -> Answer:
         wanted = OpenSession(stored.body["session_id"], budget_ms=call.body.budget_ms)

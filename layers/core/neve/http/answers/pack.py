@@ -23,12 +23,12 @@ REVALIDATE = "private, no-cache"
 
 
 def entity_tag(sha256: str, wanted: Format) -> str:
-    """Without the quotes."""
+    """Give the entity tag of a text in a format, without the quotes."""
     return sha256 + JSON_MARK if wanted == "json" else sha256
 
 
 def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
-    """Whether the caller has the text of a sha256 in this format."""
+    """Make the test that says whether the caller has the text of a sha256 in this format."""
     return lambda sha256: sent.match(entity_tag(sha256, wanted))
 
 

@@ -48,7 +48,7 @@ def recall_answer(
 
 
 def tool_answer(call: Call[Any, Any], cold_start_ms: float | None) -> Answer:
-    """With what the model reads of it."""
+    """Answer a tool's call with what was recalled, and with the text of it that the model reads."""
     command = call.body.command()
     recording = recall_and_record(call.user, command)
     already = already_shown(call.user, command, recording.answer)
@@ -62,7 +62,8 @@ def tool_answer(call: Call[Any, Any], cold_start_ms: float | None) -> Answer:
 
 
 def conversation_answer(call: Call[Nothing, SearchConversationBody], cold_start_ms: float | None) -> Answer:
-    """That there is no such session is told to the model where the model has named it."""
+    """Answer a search of a conversation. That there is no such session is told to the model where the model has named
+    it."""
     try:
         recording = recall_and_record(call.user, call.body.command())
     except NeveError as error:

@@ -21,8 +21,9 @@ Ready = Callable[[], float | None]
 
 
 def turn_answer(call: Call[Nothing, TurnBody], ready: Ready) -> Answer:
-    """What cannot be compiled is refused before anything is appended, as far as the call itself says so. Behind the
-    append nothing is refused any more: what was said is durable, and the caller goes on without."""
+    """Append, then answer with the prompt or the recall that was asked for. What cannot be compiled is refused before
+    anything is appended, as far as the call itself says so. After the append nothing is refused any more: what was said
+    is durable, and the caller goes on without."""
     if call.body.compile is not None:
         check_command(call.session, call.body.compile.command())
     appended = _appended(call)

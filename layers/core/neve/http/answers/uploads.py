@@ -9,7 +9,8 @@ from neve.usecases.images.create_upload import create_upload
 
 
 def upload_target(call: Call[Nothing, UploadBody]) -> Answer:
-    """Of E2's uploads. A repeat gets the same target, for as long again. Raises what ``create_upload`` does."""
+    """Answer E2's uploads with a target. A repeat gets the same target, for as long again. Raises what
+    ``create_upload`` does."""
 
     def signed(upload_id: str | None = None) -> Answer:
         return Answer(201, UploadOut.of(create_upload(call.user, *call.body.wanted(), upload_id)))

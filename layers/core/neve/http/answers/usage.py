@@ -9,7 +9,7 @@ from neve.usecases.tenants.report_usage import report_prompt, report_usage
 
 
 def usage_answer(call: Call[Nothing, ReportUsageBody]) -> Answer:
-    """Of a prompt that was compiled, or of one that the caller has made."""
+    """Report the usage of a prompt that was compiled, or of one that the caller has made."""
     body = call.body
     if body.prompt_id is not None:
         model = body.model or call.user.policy.chat_model or UNKNOWN_MODEL

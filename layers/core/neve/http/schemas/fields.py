@@ -71,8 +71,8 @@ def _timezone(name: str) -> str:
 
 
 def whole_number(value: object) -> object:
-    """Of a parameter: in a body a text is no number. Pydantic's lax integers allow spaces, signs and underscores, and
-    have no word for one of many digits."""
+    """Read a parameter as a whole number: in a body a text is no number. Pydantic's lax integers allow spaces, signs
+    and underscores, and have no word for one of many digits."""
     if not isinstance(value, str):
         return value
     if not _INTEGER.fullmatch(value):

@@ -56,7 +56,7 @@ class TaskStateBody(Body):
 
 
 class CacheControlBody(Body):
-    """As Anthropic takes it."""
+    """A cache breakpoint, as Anthropic takes it."""
 
     type: Literal["ephemeral"]
     ttl: CacheTtl | None = None
@@ -71,7 +71,7 @@ class SystemBlockBody(Body):
 
 
 class PromptBody(Body):
-    """What a prompt is compiled from, of a session that is named elsewhere."""
+    """The parts that a prompt is compiled from, of a session that is named elsewhere."""
 
     message: MessageContent | None = Field(
         default=None,
@@ -251,7 +251,7 @@ class TiersOut(View):
 
 
 class ImagesOut(View):
-    """Of the prompt, those by `url` included."""
+    """Counts of the prompt's images, those by `url` included."""
 
     shown: int
     left_out: int = Field(

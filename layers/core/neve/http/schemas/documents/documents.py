@@ -96,7 +96,7 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 class PutBody(DocumentFields):
-    """Or the text alone, as `text/markdown`."""
+    """A document to write; the text alone may be sent as `text/markdown` instead."""
 
     text: Text | None = Field(default=None, description="Required for a new document.")
     source_type: SourceType | None = Field(default=None, description="The outside system that it comes from.")
@@ -134,7 +134,7 @@ class RestoreBody(Body):
 
 
 class EvolveDocumentBody(DocumentFields):
-    """What is not named is as in the old document."""
+    """A new document in the place of an old one; what is not named is as in the old document."""
 
     path: DocumentPath = Field(description="Of the document that is superseded.")
     to: DocumentPath = Field(description="Of the new one.")

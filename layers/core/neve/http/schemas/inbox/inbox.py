@@ -27,7 +27,8 @@ class InboxQuery(Parameters):
 
 
 class ProposalView(View):
-    """What the librarian would do to a document. `decided_path` and `rev`: of the document that came of it."""
+    """A proposal: what the librarian would do to a document. `decided_path` and `rev`: of the document that came of
+    it."""
 
     action: FilingAction
     path: str = Field(description="As it was proposed; a path that no document may have is changed with `edit`.")
@@ -114,7 +115,7 @@ _PATH: Any = Field(default=None, min_length=1, max_length=MAX_GIVEN, description
 
 
 class EditBody(Body):
-    """At least one field. `path`: of a document; `category`, `importance`: of a fact."""
+    """The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact."""
 
     text: Text | None = None
     path: str | None = _PATH

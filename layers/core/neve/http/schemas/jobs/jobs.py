@@ -81,7 +81,7 @@ class DrainBody(Body):
     )
 
     def seconds(self) -> float:
-        """Raises 422 for two that are not the same."""
+        """Give the seconds to wait. Raises 422 where ``wait`` and ``wait_s`` disagree."""
         if self.wait and self.wait_s not in (None, WAIT_S):
             raise invalid("wait_s", f"must be left out beside wait, which means {WAIT_S:g}")
         if self.wait_s is not None:

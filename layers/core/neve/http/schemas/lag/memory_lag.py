@@ -11,7 +11,7 @@ from neve.usecases.lag.memory_lag import MemoryLag
 
 
 class MemoryLagOut(View):
-    """How far memory is behind what was said. All zero: everything can be recalled, by words and by meaning."""
+    """The lag of memory behind what was said. All zero: everything can be recalled, by words and by meaning."""
 
     events: int = Field(description="Events whose words are not in the search index yet.")
     unindexed: int = Field(description="Those, and memories that are not in it as they are now.")

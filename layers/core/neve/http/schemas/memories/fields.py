@@ -47,7 +47,7 @@ _NEEDED_BY = {"fact": ("category",), "session_summary": ("outcome", "session_id"
 
 
 class KindFields(Protocol):
-    """What a memory is kept with, as far as it depends on its kind."""
+    """The fields that a memory is kept with, as far as they depend on its kind."""
 
     @property
     def kind(self) -> str: ...
@@ -60,8 +60,8 @@ class KindFields(Protocol):
 
 
 def check_fields(given: KindFields, at: str, *, needs_session: bool = True) -> None:
-    """Raises 422 for a field that the kind needs and that is missing, or that it does not have. ``at``: what the names
-    of fields begin with. ``needs_session``: whether a kind that is of a session has to name it."""
+    """Refuse a field that the kind does not have, or the lack of one that it needs. ``at``: what the names of fields
+    begin with. ``needs_session``: whether a kind that is of a session has to name it. Raises 422."""
     if given.scope == "session" and given.session_id is None:
         raise invalid(f"{at}session_id", "is required when scope is session")
     for kind, names in _FIELDS_OF.items():

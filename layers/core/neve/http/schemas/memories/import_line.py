@@ -45,7 +45,7 @@ class PassageLine(Body):
 
 
 class ProvenanceLine(Body):
-    """What an exported row says of its origin; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
+    """The origin that an exported row names; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
 
     by: str | None = None
     session_id: Identifier | None = None

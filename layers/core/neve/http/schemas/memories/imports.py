@@ -50,7 +50,7 @@ class ReadLines:
 
     @property
     def skipped(self) -> Counter[str]:
-        """How many of the others there are of each type."""
+        """Count the other lines of each type."""
         return Counter(self.others.values())
 
     def rows(self) -> Iterator[ImportedRow]:
@@ -112,7 +112,7 @@ class ImportText(TextBody):
 
 
 def _number_in(at: str) -> int:
-    """Of the line that stands there."""
+    """Read the number of a line from where it stands (``lines[3]``)."""
     return int(at.removeprefix("lines[").removesuffix("]"))
 
 
@@ -135,7 +135,7 @@ class RejectedLineView(View):
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Count the bytes of the line in an answer."""
         return len(json.dumps(self.model_dump(mode="json", exclude_none=True), ensure_ascii=False).encode())
 
 

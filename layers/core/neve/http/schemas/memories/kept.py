@@ -38,7 +38,7 @@ class RejectedFactView(View):
 
 
 class FactsView(View):
-    """With `split`: each statement of the text."""
+    """The decisions on the statements of a text, with `split`: one for each."""
 
     facts: list[FactView | RejectedFactView]
 
@@ -48,8 +48,8 @@ class KeptView(RootModel[FactView | RejectedFactView | FactsView | MemoryView]):
 
 
 class DecidedFact(View):
-    """What an answer says of a fact beside its row, and what of it is kept for a repeat: not the text, which may be
-    deleted before the day is over. ``id`` None: it was rejected."""
+    """The decision on a fact: what an answer says of it beside its row, and what of it is kept for a repeat: not the
+    text, which may be deleted before the day is over. ``id`` None: it was rejected."""
 
     id: str | None = None
     decision: Decision
@@ -64,12 +64,12 @@ class DecidedFact(View):
 
     @classmethod
     def kept(cls, body: dict[str, Any]) -> dict[str, Any]:
-        """Of an answer's body."""
+        """Give what is kept of an answer's body."""
         return {"facts": [one.model_dump(mode="json", exclude_none=True) for one in cls.read(body)]}
 
     @classmethod
     def read(cls, body: dict[str, Any]) -> list[Self]:
-        """Of what is kept, or of an answer's body."""
+        """Read the decisions from what is kept, or from an answer's body."""
         return [
             cls(**{name: one[name] for name in cls.model_fields if name in one}) for one in body.get("facts", [body])
         ]

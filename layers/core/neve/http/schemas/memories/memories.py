@@ -113,7 +113,7 @@ class CreateBody(Body):
     observed_at: Time | None = Field(default=None, description="When it was said or true; default now.")
 
     def command(self) -> NewMemory:
-        """Of every kind but ``fact``."""
+        """Make the memory to store, of every kind but ``fact``."""
         check_fields(self, "")
         return NewMemory(
             text=self.text,
@@ -135,7 +135,7 @@ class CreateBody(Body):
         )
 
     def facts(self, *, split: bool) -> list[FactCandidate]:
-        """Of the kind ``fact``. ``split``: one for each statement of the text."""
+        """Make the candidates of the kind ``fact``. ``split``: one for each statement of the text."""
         check_fields(self, "")
         if self.category is None:
             raise invalid("category", "is required for the kind fact")
@@ -158,7 +158,7 @@ class CreateBody(Body):
 
 
 class UpdateBody(Body):
-    """At least one field. A field that is absent stays as it is."""
+    """The fields to change, at least one. A field that is absent stays as it is."""
 
     text: Text | None = None
     priority: enums.Priority | None = None

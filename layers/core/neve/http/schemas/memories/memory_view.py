@@ -42,7 +42,7 @@ class ProvenanceView(View):
 
 
 class CriteriaView(View):
-    """What the storage decision looked at."""
+    """The criteria that the storage decision looked at."""
 
     pii: PiiFinding
     provenance: bool = Field(description="Whether the source may state facts.")
@@ -56,7 +56,7 @@ class CriteriaView(View):
 
 
 class JudgedView(View):
-    """Why a fact is kept as it is."""
+    """The reasons why a fact is kept as it is."""
 
     criteria: CriteriaView
     route: Plainness

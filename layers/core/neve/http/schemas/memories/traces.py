@@ -75,7 +75,8 @@ class TraceView(View):
 
 
 def _nearest(trace: Trace) -> list[TracedStatementView]:
-    """Oldest first. A hundred of the longest statements are four times what an answer may have."""
+    """Give the statements nearest to the traced one that fit, oldest first. A hundred of the longest statements are
+    four times what an answer may have."""
     places = {memory.id: at for at, memory in enumerate(trace.history)}
     own = places[trace.memory_id]
     nearest = sorted(trace.history, key=lambda memory: abs(places[memory.id] - own))

@@ -69,7 +69,7 @@ class FiltersBody(Body):
 
 
 class SearchBody(Body):
-    """What is looked for, from a session that may be named elsewhere."""
+    """A search, from a session that may be named elsewhere."""
 
     query: Query = Field(
         description='The user\'s message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`. Of more '

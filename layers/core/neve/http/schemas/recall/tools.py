@@ -81,7 +81,7 @@ class SearchConversationBody(Body):
     arguments: SearchConversationArguments
 
     def command(self) -> RecallCommand:
-        """Raises 422 where neither names a session."""
+        """Make the recall to run. Raises 422 where neither the arguments nor the call name a session."""
         session = self.arguments.conversation_id or self.session_id
         if session is None:
             raise invalid("session_id", "is required where the arguments have no conversation_id")
@@ -124,7 +124,8 @@ class ToolAnswer(View):
 
 
 def _content(found: RecallAnswer, hits: str, already: str) -> str:
-    """What the model reads. ``already``: where nothing was found, what of the context would have been."""
+    """Write the text that the model reads. ``already``: where nothing was found, what of the context would have
+    been."""
     if hits:
         return hits
     said = NOT_SEARCHED if found.result_state == "not_searched" else NOTHING
@@ -176,7 +177,7 @@ class KnowledgeView(View):
 
 
 def _lines(found: RecallAnswer | None) -> str:
-    """For the model."""
+    """List the hits as text for the model, one a line."""
     views = map(KnowledgeView.of, found.hits if found else ())
     lines = (f"- [{one.path or one.id}] {one.observed_at[:10]}, {one.title}: {one.summary}" for one in views)
     return element("neve-retrieved", "\n".join(map(indented, lines)))
@@ -217,7 +218,8 @@ class ReadDocumentBody(Body):
 
     @property
     def path(self) -> str:
-        """In its normal form. Raises 422 for what can be no path: no context has named that to the model."""
+        """Give the path in its normal form. Raises 422 for what can be no path: no context has named that to the
+        model."""
         try:
             return normal_path(self.arguments.path)
         except ValueError as error:
@@ -262,7 +264,7 @@ class ReadDocumentView(ToolAnswer):
 
 
 def _page_text(page: DocumentPage) -> str:
-    """For the model: the text as it stands, and how to read on."""
+    """Write a page for the model: the text as it stands, and how to read on."""
     if page.document is None:
         return NOT_SEARCHED if page.degraded else f"There is no document at {page.path}."
     at = f"{page.path}, from character {page.offset} of {len(page.document.text)}" if page.offset else page.path

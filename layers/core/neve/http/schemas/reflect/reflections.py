@@ -1,4 +1,4 @@
-"""E14: reflections that somebody asks for."""
+"""E14: reflections that a caller asks for."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class ImageBlock(Body):
 
 
 class ThinkingBlock(BaseModel):
-    """What a model thought, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
+    """The thinking of a model, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
     and erased with the next `user_message`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -332,7 +332,7 @@ def _command(event: NewEventBody) -> NewEvent:
 
 
 def _content(content: str | Sequence[BaseModel]) -> tuple[str | list[dict[str, Any]], list[dict[str, Any]]]:
-    """Without what was thought, and that: as it was sent."""
+    """Split content into what was said and what was thought: as it was sent."""
     if isinstance(content, str):
         return content, []
     said = [block.model_dump(exclude_none=True) for block in content if not isinstance(block, ThinkingBlock)]
@@ -413,7 +413,8 @@ class EventOut(View):
 
 
 def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
-    """As a new event may have it. No answer names a key of the object store; the last part of it is the upload's id."""
+    """Give a block as a new event may have it. No answer names a key of the object store; the last part of it is the
+    upload's id."""
     if "object" not in block:
         return block
     shown = {name: block[name] for name in ("type", "media_type", "text") if name in block}
@@ -488,7 +489,7 @@ class UploadOut(View):
 
 
 def without_signature(target: dict[str, Any]) -> dict[str, Any]:
-    """What of a target is kept for its repeat: the rest is good for minutes, and opens a door."""
+    """Give what is kept of a target for its repeat: the rest is good for minutes, and opens a door."""
     return {"upload_id": target["upload_id"]}
 
 

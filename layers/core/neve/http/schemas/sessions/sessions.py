@@ -129,7 +129,7 @@ class OpenedOut(View):
 
 
 def opening_of(answer: dict[str, Any]) -> dict[str, Any]:
-    """What of an ``OpenedOut`` is stored for a repeat, which reads the same session again: not the whole pack."""
+    """Give what is stored of an ``OpenedOut`` for a repeat, which reads the same session again: not the whole pack."""
     return {"session_id": answer["session"]["id"], "created": answer["created"]}
 
 

@@ -10,7 +10,7 @@ from neve.http.schemas.fields import Name, Timezone
 
 
 class UserMeta(Body):
-    """What the pack and the observer should know about the user in this session."""
+    """Facts that the pack and the observer should know about the user in this session."""
 
     name: Name | None = Field(default=None, max_length=200)
     stage: UserStage | None = Field(default=None, description="How well the product knows the user.")

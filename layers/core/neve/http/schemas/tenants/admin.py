@@ -347,7 +347,7 @@ class ListQuery(Parameters):
 
 
 def without_secret(answer: dict[str, Any]) -> dict[str, Any]:
-    """What of a new key may be stored."""
+    """Give what may be stored of the answer with a new key."""
     return {name: value for name, value in answer.items() if name != "key"}
 
 

@@ -68,7 +68,7 @@ class ReportUsageBody(Body):
 
     @model_validator(mode="after")
     def _of_one_prompt(self) -> ReportUsageBody:
-        """Raises 422 naming the field."""
+        """Refuse a report that names a prompt and what is known of it, or neither. Raises 422 naming the field."""
         named = {name: getattr(self, name) for name in ("session_id", "pack_version")}
         if self.prompt_id is not None:
             if given := [name for name, value in named.items() if value is not None]:
@@ -80,14 +80,14 @@ class ReportUsageBody(Body):
         return self
 
     def tokens(self) -> Tokens:
-        """Raises 422 for a shape that is not taken."""
+        """Read the token counts. Raises 422 for a shape that is not taken."""
         try:
             return read_usage(self.usage)
         except WrongUsage as wrong:
             raise invalid(wrong.field, wrong.why) from wrong
 
     def report(self) -> NewReport:
-        """Of a prompt without an id."""
+        """Make the report of a prompt without an id."""
         tokens = self.tokens()
         return NewReport(
             model=self.model or UNKNOWN_MODEL,
@@ -235,7 +235,7 @@ class CollapseOut(View):
 
 
 class SessionPromptsOut(PromptCacheOut):
-    """And the last 20 pack changes and collapses, oldest first."""
+    """Sums over the reports of a session's prompts, with the last 20 pack changes and collapses, oldest first."""
 
     last_pack_changes: list[PackChangeOut]
     last_collapses: list[CollapseOut]
