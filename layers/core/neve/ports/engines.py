@@ -17,7 +17,7 @@ from neve.ports.table import Table
 
 
 class Ports(Protocol):
-    """Everything a use case may ask for. One object a process, made by the composition root."""
+    """The engines that a use case may ask for, all together. One object a process, made by the composition root."""
 
     @property
     def table(self) -> Table: ...
@@ -50,7 +50,7 @@ class Ports(Protocol):
 
 
 class WordsPorts(Protocol):
-    """What it takes to bring the words of rows into a search index."""
+    """The engines that it takes to bring the words of rows into a search index."""
 
     @property
     def table(self) -> Table: ...
@@ -67,7 +67,7 @@ class WordsPorts(Protocol):
 
 
 class IndexingPorts(Protocol):
-    """What it takes to bring rows with their vectors into a search index."""
+    """The engines that it takes to bring rows with their vectors into a search index."""
 
     @property
     def table(self) -> Table: ...

@@ -18,7 +18,7 @@ class StoreUnavailable(Exception):
 
 
 class UnreadableRow(StoreUnavailable):
-    """A row is there, and nobody can tell what it says. To ask again does not help."""
+    """A row is there, but no reader can tell what it says. To ask again does not help."""
 
 
 class Conflict(Exception):
@@ -31,7 +31,8 @@ class Conflict(Exception):
 
 
 class EmbeddingUnavailable(Exception):
-    """The embedder cannot work until somebody changes something (no credentials, a 4xx other than 429). Not retried."""
+    """The embedder cannot work until an operator changes something (no credentials, a 4xx other than 429). Not
+    retried."""
 
 
 class EmbeddingRetryable(Exception):
@@ -60,15 +61,15 @@ class ModelUnavailable(NoAnswer):
 
 
 class UnusableAnswer(ModelUnavailable):
-    """It is there and has answered, and nothing of the answer can be used. No outage is one."""
+    """The model is there and has answered, and nothing of the answer can be used. No outage is one."""
 
 
 class AnswerCutOff(UnusableAnswer):
-    """Its answer had no room in the tokens that it may have: about less there may be less to say."""
+    """An answer of the model had no room in the tokens that it may have: about less there may be less to say."""
 
 
 class AnswerOutOfForm(UnusableAnswer):
-    """Its answer is not of the form that it was asked for."""
+    """An answer of the model is not of the form that it was asked for."""
 
 
 class ModelRefused(NoAnswer):

@@ -33,7 +33,7 @@ class Embedder(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those whose meaning it knows, as ISO 639-1 codes, or ``ANY_LANGUAGE``; nothing for none."""
+        """List the languages whose meaning it knows, as ISO 639-1 codes, or ``ANY_LANGUAGE``; nothing for none."""
 
     def embed_query(self, text: str) -> bytes: ...
 

@@ -25,7 +25,8 @@ class ObjectStore(Protocol):
     def put(self, key: str, body: bytes, *, content_type: str) -> None: ...
 
     def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
-        """False, and nothing written, when the key exists already. One winner among concurrent callers."""
+        """Store a new object; False, and nothing written, when the key exists already. One winner among concurrent
+        callers."""
 
     def get(self, key: str) -> bytes | None: ...
 
@@ -36,16 +37,17 @@ class ObjectStore(Protocol):
         """The last ``length`` bytes, at most; None when there is no such object."""
 
     def copy(self, source: str, target: str) -> bool:
-        """With its content type, in place of what was there. False when there is no ``source``."""
+        """Copy an object with its content type, in place of what was there. False when there is no ``source``."""
 
     def delete(self, key: str) -> None:
-        """Idempotent."""
+        """Delete an object. Idempotent."""
 
     def list(self, prefix: str) -> list[str]:
-        """All that there are, in the order of the keys' UTF-8 bytes."""
+        """List all keys that there are, in the order of their UTF-8 bytes."""
 
     def page(self, prefix: str, behind: str = "") -> Sequence[str]:
-        """The first ``MAX_KEYS`` of them, at most, behind a key, which need not be there; empty when there are none."""
+        """List the first ``MAX_KEYS`` of them, at most, behind a key, which need not be there; empty when there are
+        none."""
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object

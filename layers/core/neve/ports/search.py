@@ -63,7 +63,7 @@ class FoundByWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexModel:
-    """Which embedding model an index holds; vectors of another model are never compared with it."""
+    """The embedding model that an index holds; vectors of another model are never compared with it."""
 
     tag: str
     dimensions: int

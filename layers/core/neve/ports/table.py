@@ -25,7 +25,7 @@ def unreadable_item(key: Key, version: int) -> Item:
 
 
 def key_of(item: Item) -> Key:
-    """Of a row, or of what an index says of one."""
+    """Read the key of a row, or of what an index says of one."""
     return Key(item["pk"], item["sk"])
 
 
@@ -137,6 +137,6 @@ class Table(Protocol):
         call."""
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
-        """Each by itself and beside the others, at half the price of a transaction: at most 100, of distinct keys. The
-        places of those whose expectation did not hold. Raises ValueError for a malformed call, and StoreUnavailable,
-        behind which any of them may have been written."""
+        """Write each put by itself and beside the others, at half the price of a transaction: at most 100, of distinct
+        keys. Returns the places of those whose expectation did not hold. Raises ValueError for a malformed call, and
+        StoreUnavailable, after which any of them may have been written."""
