@@ -87,7 +87,7 @@ class ThreadTask(Generic[T]):
         pool.submit(self._run)
 
     def _run(self) -> None:
-        """Nothing where another thread has begun it, or nobody waits for it any more."""
+        """Do the work, unless another thread has begun it, or no caller waits for it any more."""
         if not self._begun.acquire(blocking=False) or not self._future.set_running_or_notify_cancel():
             return
         try:
@@ -127,7 +127,8 @@ class ThreadTask(Generic[T]):
 
     @property
     def elapsed_ms(self) -> float:
-        """From ``start`` to the end of the work (to now while it runs), so a wait for a free thread counts."""
+        """Give the milliseconds from ``start`` to the end of the work (to now while it runs), so a wait for a free
+        thread counts."""
         ended = self._ended_ms if self._ended_ms is not None else self._clock.monotonic_ms()
         return ended - self._started_ms
 

@@ -12,7 +12,7 @@ from neve.ports.table import Index
 def query_name(
     partition: str, index: Index, prefix: str | None, between: tuple[str, str] | None, reverse: bool
 ) -> bytes:
-    """What tells one query from another; the limit may change from page to page."""
+    """Name what tells one query from another; the limit may change from page to page."""
     return json.dumps([partition, index, prefix, between, reverse]).encode()
 
 

@@ -66,7 +66,7 @@ def check_each(puts: Sequence[Put]) -> None:
 
 
 def version_after(put: Put) -> int:
-    """Of the row as the put leaves it."""
+    """Give the version of the row as the put leaves it."""
     if isinstance(put.expect, Version):
         return put.expect.n + 1
     return put.first if put.expect is Expect.ABSENT else 0

@@ -8,7 +8,7 @@ from threading import get_native_id
 
 
 def lower_priority(niceness: int) -> None:
-    """Of this thread and those that it starts: 1 to 19, the last in line. Only Linux knows priorities of threads;
-    elsewhere nothing happens."""
+    """Lower the priority of this thread and those that it starts: 1 to 19, the last in line. Only Linux knows
+    priorities of threads; elsewhere nothing happens."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, get_native_id(), niceness)

@@ -33,9 +33,9 @@ class LambdaDeployment:
         self._deployments = deployments or aws_client("codedeploy")
 
     def invoke(self, version: str, event: Mapping[str, Any]) -> Any:
-        """What the handler of a version answers. A version that is not started because the account runs as many as it
-        may is asked again, ``ATTEMPTS`` times in all. Raises FunctionFailed, and StoreUnavailable when it cannot be
-        called."""
+        """Call a version of a function and give what its handler answers. A version that is not started because the
+        account runs as many as it may is asked again, ``ATTEMPTS`` times in all. Raises FunctionFailed, and
+        StoreUnavailable when it cannot be called."""
         with translated(f"function {version}"):
             answer = self._started(version, json.dumps(event).encode())
             with closing(answer["Payload"]) as payload:
@@ -45,7 +45,7 @@ class LambdaDeployment:
         return result
 
     def _started(self, version: str, event: bytes) -> Any:
-        """Nothing else is made again: it may have run."""
+        """Call a version, again only where it was not started: any other call may have run."""
         for _ in range(ATTEMPTS - 1):
             try:
                 return self._functions.invoke(FunctionName=version, Payload=event)

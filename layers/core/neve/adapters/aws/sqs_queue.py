@@ -76,7 +76,8 @@ class SqsQueue:
 
 
 def _entry(message: Message, fifo: bool) -> SendMessageBatchRequestEntryTypeDef:
-    """Without its ``Id``. The deduplication id is drawn once, so that a message that is sent again is not two."""
+    """Make the entry of a message, without its ``Id``. The deduplication id is drawn once, so that a message that is
+    sent again is not two."""
     entry: SendMessageBatchRequestEntryTypeDef = {
         "Id": "",
         "MessageBody": encoded_body(message),
@@ -96,8 +97,8 @@ def _good_id(given: str) -> str:
 def _batches(
     entries: Sequence[SendMessageBatchRequestEntryTypeDef], fifo: bool
 ) -> Iterator[list[SendMessageBatchRequestEntryTypeDef]]:
-    """In order. A batch of a FIFO queue holds a group once: were the first of two messages refused and sent again, it
-    would arrive behind the second."""
+    """Split the entries into batches, in order. A batch of a FIFO queue holds a group once: were the first of two
+    messages refused and sent again, it would arrive behind the second."""
     batch: list[SendMessageBatchRequestEntryTypeDef] = []
     size = 0
     groups: set[str] = set()

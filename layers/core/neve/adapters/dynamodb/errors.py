@@ -31,7 +31,7 @@ def attempts() -> Iterator[None]:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """What the SDK raises inside becomes StoreUnavailable, or ValueError for a call that is malformed."""
+    """Turn what the SDK raises inside into StoreUnavailable, or ValueError for a call that is malformed."""
     try:
         yield
     except ParamValidationError as error:
@@ -43,10 +43,9 @@ def translated() -> Iterator[None]:
 
 
 def cancelled(error: ClientError) -> StoreUnavailable | None:
-    """What to raise of a cancelled transaction once there is no attempt left: None stands for Conflict.
-
-    Raises at once what no further attempt can change: Conflict with the positions whose expectation failed, ValueError
-    for an operation that the service finds malformed, StoreUnavailable for anything unknown."""
+    """Give what to raise of a cancelled transaction once there is no attempt left: None stands for Conflict. Raises at
+    once what no further attempt can change: Conflict with the positions whose expectation failed, ValueError for an
+    operation that the service finds malformed, StoreUnavailable for anything unknown."""
     reasons: Sequence[Mapping[str, Any]] = error.response.get("CancellationReasons", [])
     codes = [one.get("Code", "None") for one in reasons]
     if failed := [at for at, code in enumerate(codes) if code == "ConditionalCheckFailed"]:

@@ -28,7 +28,7 @@ def typed_key(key: Key) -> dict[str, Any]:
 
 
 def may_exist(key: Key) -> bool:
-    """Whether a row could have this key. The service takes a question about any other for a malformed call."""
+    """Say whether a row could have this key. The service takes a question about any other for a malformed call."""
     return 1 <= len(key.pk.encode()) <= MAX_PARTITION_KEY_BYTES and 1 <= len(key.sk.encode()) <= MAX_SORT_KEY_BYTES
 
 

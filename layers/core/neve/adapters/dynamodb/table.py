@@ -83,7 +83,7 @@ class DynamoDbTable:
         return readable_item(image) if image else None
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """Each row is read consistently; rows of one call may be of different moments."""
+        """Read each row consistently; rows of one call may be of different moments."""
         wanted = [key for key in dict.fromkeys(keys) if may_exist(key)]
         found: dict[Key, Item] = {}
         for start in range(0, len(wanted), KEYS_A_BATCH):
@@ -145,8 +145,8 @@ class DynamoDbTable:
     # --- reading --------------------------------------------------------------------------------
 
     def _get_batch(self, keys: Sequence[Key]) -> list[Item]:
-        """Every round but the first asks for what the service left out: it answers with at most 16 MB, and with less
-        when it is throttled."""
+        """Read a batch; every round but the first asks for what the service left out: it answers with at most 16 MB,
+        and with less when it is throttled."""
         wanted: list[Any] = [typed_key(key) for key in keys]
         images: list[Any] = []
         for _ in attempts():

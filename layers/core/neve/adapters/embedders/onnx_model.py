@@ -30,8 +30,9 @@ RECENTLY_S = 1.0
 
 
 class QueriesFirst:
-    """Somebody waits for the vector of a query; for a passage's, nobody. A batch gives way between two passages, and
-    leaves all cores but one to those who ask for as long as there are any."""
+    """A rule that lets queries go first: a caller waits for the vector of a query, and none for a passage's. A batch
+    gives way between two passages, and leaves all cores but one to the callers that ask for as long as there are
+    any."""
 
     def __init__(self, monotonic: Callable[[], float] = monotonic) -> None:
         self._monotonic = monotonic
@@ -53,7 +54,7 @@ class QueriesFirst:
                 self._changed.notify_all()
 
     def batch(self, texts: Sequence[str], encode: Callable[[str], bytes]) -> list[bytes]:
-        """Each text by itself, beside the others on the cores."""
+        """Encode each text by itself, beside the others on the cores."""
 
         def one(text: str) -> bytes:
             with self._yielding_to_queries():

@@ -106,7 +106,7 @@ class TitanEmbedder:
 
 
 def _taken(text: str) -> str:
-    """What the model sees of a text: Unicode, not empty, not too long."""
+    """Give what the model sees of a text: Unicode, not empty, not too long."""
     cut = text.encode("utf-8", "replace")[:MAX_BYTES].decode("utf-8", "ignore")
     return cut if cut.strip() else NOTHING
 

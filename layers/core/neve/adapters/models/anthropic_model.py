@@ -153,7 +153,7 @@ def _answer(message: Message, tool_name: str) -> ModelAnswer:
 
 
 def _usage(message: Message) -> dict[str, int]:
-    """What is paid for, whether or not the answer can be used."""
+    """Count what is paid for, whether or not the answer can be used."""
     usage = message.usage
     return {
         "input": usage.input_tokens,
@@ -164,7 +164,7 @@ def _usage(message: Message) -> dict[str, int]:
 
 
 def _translated(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:
-    """Without the provider's sentence: it may quote what the user said."""
+    """Translate a refusal, without the provider's sentence: it may quote what the user said."""
     status, why = error.status_code, f"{model}: status {error.status_code} ({error.type or 'no type'})"
     if status == TOO_LARGE or (status == 400 and ABOUT_CONTENT.search(_sentence(error.body))):
         return ContentRefused(why)
@@ -172,7 +172,7 @@ def _translated(error: APIStatusError, model: str) -> ModelRefused | ModelUnavai
 
 
 def _sentence(body: object) -> str:
-    """What the provider says of an error; nothing when the body is not of its form."""
+    """Give what the provider says of an error; nothing when the body is not of its form."""
     problem = body.get("error") if isinstance(body, Mapping) else None
     return str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
 

@@ -54,7 +54,7 @@ class BulkWrites:
 
 
 def _in_parts(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Of at most MAX_CHARACTERS, a longer line alone."""
+    """Split the lines into parts of at most MAX_CHARACTERS, a longer line alone."""
     part: list[str] = []
     size = 0
     for line in lines:

@@ -36,7 +36,7 @@ class Overloaded(StoreUnavailable):
 
 
 class Written(NamedTuple):
-    """What became of one line of a bulk request. ``status`` 409: a newer version is there; 429: there was no room for
+    """The outcome of one line of a bulk request. ``status`` 409: a newer version is there; 429: there was no room for
     it, and it was not written."""
 
     status: int
@@ -66,8 +66,7 @@ class Calls:
             return int(answer["count"])
 
     def bulk(self, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
-        """Every line's outcome in order; ``alias`` must be one. ``wait``: until searches see it.
-
+        """Write lines and give every line's outcome in order; ``alias`` must be one. ``wait``: until searches see it.
         Raises Overloaded when there was no room for any, StoreUnavailable when a line failed for now, ValueError for a
         document that the index refuses; other lines may have been written then."""
         params: dict[str, Any] = {"require_alias": "true", "request_timeout": PATIENT}
@@ -79,7 +78,7 @@ class Calls:
             return [_written(alias, outcome) for outcome in outcomes]
 
     def present(self, index: str, ids: list[str], routing: str) -> set[str]:
-        """Which of these documents there are now, also those that no search can see yet."""
+        """Say which of these documents there are now, also those that no search can see yet."""
         docs = [{"_id": identifier, "routing": routing, "_source": False} for identifier in ids]
         with _translated(index):
             answer = cast(Answer, self._client.mget(index=index, body={"docs": docs}))
@@ -99,13 +98,13 @@ class Calls:
             self._client.indices.put_settings(index=index, body={"index": {"refresh_interval": interval}})
 
     def mappings(self, name: str) -> dict[str, Answer]:
-        """By index: one of that name, or those behind that alias. Raises IndexMissing."""
+        """Give the mappings by index: one of that name, or those behind that alias. Raises IndexMissing."""
         with _translated(name):
             found = self._client.indices.get_mapping(index=name)
             return {index: about["mappings"] for index, about in found.items()}
 
     def create(self, index: str, body: Answer) -> bool:
-        """False, and nothing done, when there is an index of that name."""
+        """Create an index; False, and nothing done, when there is one of that name."""
         try:
             with _translated(index):
                 self._client.indices.create(index=index, body=body, params={"request_timeout": PATIENT})
@@ -116,12 +115,12 @@ class Calls:
         return True
 
     def delete(self, index: str) -> None:
-        """Harmless when there is none of that name."""
+        """Delete an index; harmless when there is none of that name."""
         with suppress(IndexMissing), _translated(index):
             self._client.indices.delete(index=index, params={"request_timeout": PATIENT})
 
     def change_aliases(self, actions: list[dict[str, Any]]) -> None:
-        """All of them or none."""
+        """Change aliases, all of them or none."""
         with _translated("aliases"):
             self._client.indices.update_aliases(body={"actions": actions})
 

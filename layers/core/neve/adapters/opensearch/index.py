@@ -166,7 +166,8 @@ class OpenSearchIndex:
     def _removed(
         self, place: Place, owner: Owner, passages: Sequence[Passage], written: Sequence[Written]
     ) -> list[Passage]:
-        """Those that were refused because their item was removed, not because something newer of it is there."""
+        """Give the passages that were refused because their item was removed, not because something newer of it is
+        there."""
         refused = {
             document_id(owner, passage.item_id, passage.n): passage
             for passage, outcome in zip(passages, written, strict=True)
@@ -193,7 +194,7 @@ def _check(vector: bytes, dimensions: int) -> None:
 
 
 def _beyond_refused(passages: Iterable[Passage], removed: Iterable[Passage]) -> list[Passage]:
-    """What was written of a removed item: it had more passages than the removal reckoned with."""
+    """Give what was written of a removed item: it had more passages than the removal reckoned with."""
     first: dict[tuple[str, int], int] = {}
     for passage in removed:
         item = (passage.item_id, passage.version)
@@ -211,7 +212,7 @@ def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
 
 
 def _may_have_more(answer: Mapping[str, Any], neighbours: int) -> bool:
-    """Whether passages beyond the neighbours could give further items."""
+    """Say whether passages beyond the neighbours could give further items."""
     return int(answer["hits"]["total"]["value"]) >= neighbours < MAX_NEIGHBOURS
 
 

@@ -75,7 +75,7 @@ class Places:
 
 
 def find_place(calls: Calls, name: str) -> Place:
-    """Of an index, or of the one behind an alias."""
+    """Find the place of an index, or of the one behind an alias."""
     found = calls.mappings(name)
     if len(found) != 1:
         raise StoreUnavailable(STORE, f"{len(found)} indexes behind {name}")

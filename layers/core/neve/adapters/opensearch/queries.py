@@ -41,7 +41,8 @@ def in_stored_terms(query: TextQuery) -> QueryTerms | None:
 
 
 def count_terms(owner: Owner, terms: Sequence[str], where: SearchFilter) -> Query:
-    """How many passages the owner has, how many the filter admits, and how many of all hold each term in their text."""
+    """Make the query that counts how many passages the owner has, how many the filter admits, and how many of all hold
+    each term in their text."""
     holding = {str(number): {"term": {"own": term}} for number, term in enumerate(terms)}
     return {
         "size": 0,
@@ -59,7 +60,7 @@ class Counts(NamedTuple):
 
 
 def counts_of(terms: Sequence[str], answer: Mapping[str, Any]) -> Counts:
-    """From the answer to ``count_terms``."""
+    """Read the counts from the answer to ``count_terms``."""
     live = int(answer["hits"]["total"]["value"])
     buckets = answer["aggregations"]["terms"]["buckets"]
     holding = {term: int(buckets[str(number)]["doc_count"]) for number, term in enumerate(terms)}
