@@ -109,8 +109,9 @@ def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[st
 
 
 def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any]) -> None:
-    """Its dedup id names the message that it takes the place of. Two workers of one message send it once; what it leads
-    to has another id, wherever it stands: the queue drops those that it has seen. Raises StoreUnavailable."""
+    """Send the message again. Its dedup id names the message that it takes the place of. Two workers of one message
+    send it once; what it leads to has another id, wherever it stands: the queue drops those that it has seen. Raises
+    StoreUnavailable."""
     group = record.attributes["MessageGroupId"]
     ports.queue.send(queue, [again(body, group, f"{record.message_id}.again")])
 

@@ -36,7 +36,7 @@ def telling_if_cut_off(ports: Ports, function: str, context: Any) -> Iterator[No
 
 
 def tell_of_cut_off(ports: Ports, function: str) -> None:
-    """Of a worker that had not finished when its time was over."""
+    """Tell of a worker that had not finished when its time was over."""
     observability.worker_cut_off(function)
     observability.emit_metrics(function, {"WorkersCutOff": 1})
     note_cut_off(ports, function)

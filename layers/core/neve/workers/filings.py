@@ -40,7 +40,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 
 
 def _report(report: FilingReport, caused_by: str) -> None:
-    """Nothing that was not applied, or not shown, goes unheard."""
+    """Tell of all that was not applied, or not shown."""
     if report.rejected:
         observability.librarian_actions_rejected(QUEUE, caused_by, report.rejected)
     if report.documents_not_shown:

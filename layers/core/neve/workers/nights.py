@@ -99,8 +99,8 @@ def _correlation_id(body: Mapping[str, Any]) -> str:
 
 
 def _report(correlation_id: str, report: UserReport) -> None:
-    """Nothing that was not done goes unheard: kept, refused and changed rows are counted, and so is a failure; what an
-    answer had no room for is logged, too."""
+    """Tell of all that was not done: kept, refused and changed rows are counted, and so is a failure; what an answer
+    had no room for is logged, too."""
     for count, cut in report.no_room:
         observability.reflection_left_out(QUEUE, correlation_id, count, cut)
     counts: dict[str, float] = {METRICS[name]: n for name, n in report.counts.items() if name in METRICS and n}
