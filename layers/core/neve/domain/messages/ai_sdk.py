@@ -14,7 +14,7 @@ _ERRORS = ("error-text", "error-json")
 
 
 def read_ai_sdk(message: Mapping[str, Any], builder: Builder) -> None:
-    """Roles ``user``, ``assistant`` and ``tool``. Raises NeveError for what cannot be understood."""
+    """Read a message of role ``user``, ``assistant`` or ``tool``. Raises NeveError for what cannot be understood."""
     content, at = message.get("content"), f"{builder.at}.content"
     if isinstance(content, str):
         builder.text(content)
@@ -44,7 +44,7 @@ def _part(part: Mapping[str, Any], builder: Builder, at: str, place: str) -> Non
 
 
 def _image(part: Mapping[str, Any], at: str) -> dict[str, Any] | None:
-    """None of a file that is no image."""
+    """Make the block of an image; None of a file that is no image."""
     media_type = part.get("mediaType", part.get("mimeType"))
     if part["type"] == "file" and not str(media_type or "").startswith("image/"):
         return None
@@ -60,7 +60,7 @@ def _image(part: Mapping[str, Any], at: str) -> dict[str, Any] | None:
 
 
 def _output(part: Mapping[str, Any], builder: Builder, at: str, place: str) -> tuple[str | list[dict[str, Any]], bool]:
-    """What a tool returned, and whether it failed."""
+    """Give what a tool returned, and whether it failed."""
     output = part.get("output")
     if not isinstance(output, Mapping):  # version 4
         given = part.get("result", output)

@@ -12,7 +12,7 @@ NOT_TAKEN = "has no place in memory: kept as a neutral event"
 
 
 def read_anthropic(message: Mapping[str, Any], builder: Builder) -> None:
-    """Roles ``user`` and ``assistant``. Raises NeveError for what cannot be understood."""
+    """Read a message of role ``user`` or ``assistant``. Raises NeveError for what cannot be understood."""
     content, at = message.get("content"), f"{builder.at}.content"
     if isinstance(content, str):
         builder.text(content)
@@ -42,7 +42,7 @@ def _block(block: Mapping[str, Any], builder: Builder, at: str, part: str) -> No
 
 
 def _image(block: Mapping[str, Any], at: str) -> dict[str, Any] | None:
-    """None of one in a form that no other provider has, such as a file's id."""
+    """Make the block of an image; None of one in a form that no other provider has, such as a file's id."""
     source = block.get("source")
     if not isinstance(source, Mapping) or source.get("type") not in ("base64", "url"):
         return None
@@ -52,7 +52,7 @@ def _image(block: Mapping[str, Any], at: str) -> dict[str, Any] | None:
 
 
 def _result(content: Any, builder: Builder, at: str, part: str) -> str | list[dict[str, Any]]:
-    """What a tool returned, as text or blocks."""
+    """Give what a tool returned, as text or blocks."""
     if content is None or isinstance(content, str):
         return content or ""
     blocks: list[dict[str, Any]] = []

@@ -21,8 +21,8 @@ DISTINCTIVE = 40
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What of a message has no place among what was said. ``index``: of the message in its list; ``part``: a path
-    within it; ``kept``: as a neutral event."""
+    """A part of a message that has no place among what was said. ``index``: of the message in its list; ``part``: a
+    path within it; ``kept``: as a neutral event."""
 
     index: int
     part: str
@@ -43,7 +43,7 @@ class Heard:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is no part of what was said."""
+        """Say whether the message is no part of what was said."""
         return all(event.event_type in SILENT for event in self.events)
 
     @property
@@ -52,7 +52,7 @@ class Heard:
 
     @property
     def distinctive(self) -> bool:
-        """Whether nobody says it twice: it has ids of calls, or many words."""
+        """Say whether a speaker does not say it twice: it has ids of calls, or many words."""
         return any("tool_use_id" in event.event_data or _letters(event) >= DISTINCTIVE for event in self.events)
 
 
@@ -84,7 +84,7 @@ class Builder:
         return f"messages[{self.index}]"
 
     def text(self, text: str) -> None:
-        """A blank one is nothing: no provider takes it."""
+        """Add a text; a blank one is nothing: no provider takes it."""
         if text.strip():
             self._blocks.append({"type": "text", "text": text})
 
@@ -92,14 +92,14 @@ class Builder:
         self._blocks.append(block)
 
     def think(self, block: Mapping[str, Any]) -> None:
-        """Behind a text it belongs to what follows, so the text becomes an event of its own; between calls that wait
-        for their results nothing may stand, and there it is put before the text."""
+        """Add what the model thought. After a text it belongs to what follows, so the text becomes an event of its own;
+        between calls that wait for their results nothing may stand, and there it is put before the text."""
         if self._blocks and not self._calls:
             self._say()
         self._thoughts.append(dict(block))
 
     def call(self, identifier: str, name: str, given: Any) -> None:
-        """With the texts before it."""
+        """Add a tool's call, with the texts before it."""
         data = {"tool_use_id": identifier, "name": name, "args": _arguments(given)}
         self._event(EventType.TOOL_CALL, self._taken() or "", data, thinking=True)
 
@@ -181,5 +181,5 @@ def _arguments(given: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as a model reads it."""
+    """Write a value as a model reads it."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -19,7 +19,7 @@ ENOUGH = 3
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where a message stands: the seq of its first event, and how many there are."""
+    """The place where a message stands: the seq of its first event, and how many there are."""
 
     seq: int
     events: int
@@ -43,8 +43,8 @@ class Sent:
 
 @dataclass(frozen=True)
 class Session:
-    """What the session has. ``seen``: by digest, in order; ``first``, ``last``: seqs of the first and the last event
-    that was said; ``deleted`` is the part of ``retracted`` of which nobody knows any more what it was."""
+    """The messages that a session has. ``seen``: by digest, in order; ``first``, ``last``: seqs of the first and the
+    last event that was said; ``deleted`` is the part of ``retracted`` whose messages are not known any more."""
 
     seen: Mapping[str, Sequence[Occurrence]] = field(default_factory=dict)
     first: int = 0
@@ -53,7 +53,8 @@ class Session:
     deleted: Spans = ()
 
     def of(self, sent: Sent) -> list[Occurrence]:
-        """Where it may stand: not where somebody has taken it back to say something else, nor under another id."""
+        """Find the places where a message may stand: not where the caller has taken it back to say something else, nor
+        under another id."""
         return [
             one
             for one in self.seen.get(sent.digest, ())
@@ -61,7 +62,7 @@ class Session:
         ]
 
     def by_id(self, sent: Sent) -> Occurrence | None:
-        """Also where it was taken back: it is the same message."""
+        """Find a message by its own id, also where it was taken back: it is the same message."""
         if sent.own_id is None:
             return None
         return next((one for one in self.seen.get(sent.digest, ()) if one.own_id == sent.own_id), None)
@@ -85,7 +86,7 @@ class Session:
 
 
 def known(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
-    """Where each message of the list stands already; None for one that is new."""
+    """Find where each message of the list stands already; None for one that is new."""
     found: list[Occurrence | None] = [session.by_id(one) for one in sent]
     said = [n for n, one in enumerate(sent) if not one.silent]
     for n, one in enumerate(sent):
@@ -97,8 +98,8 @@ def known(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
 
 
 def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
-    """Of a list without what is silent: its beginning is the end of the session, or it is the whole chat with some that
-    differ, or all of it is new."""
+    """Place a list without what is silent: its beginning is the end of the session, or it is the whole chat with some
+    messages that differ, or all of it is new."""
     nothing: list[Occurrence | None] = [None] * len(sent)
     if not session.ends:
         return nothing
@@ -113,7 +114,7 @@ def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
 
 
 def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | None:
-    """Where these stand one behind the other, up to the end of the session."""
+    """Find where these messages stand one behind the other, up to the end of the session; None where they do not."""
     places: list[Occurrence] = []
     for one in reversed(sent):
         before = places[-1].seq if places else LAST
@@ -125,9 +126,9 @@ def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | No
 
 
 def _is_no_accident(sent: Sequence[Sent], places: Sequence[Occurrence], session: Session) -> bool:
-    """Whether a list that begins with these repeats them. A person may say once more what was said last; but nobody
-    says all of a session again, nor so many messages, nor what holds the ids of calls or many words, and an assistant
-    does not speak twice."""
+    """Say whether a list that begins with these messages repeats them. A person may say once more what was said last;
+    but a person does not say all of a session again, nor so many messages, nor what holds the ids of calls or many
+    words, and an assistant does not speak twice."""
     if _begins(places[:1], session) or len(sent) >= ENOUGH or not sent[0].of_user:
         return True
     return any(one.distinctive for one in sent)
@@ -138,7 +139,7 @@ def _begins(places: Sequence[Occurrence | None], session: Session) -> bool:
 
 
 def _counted(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
-    """Each message where it was said for the first, second … time, as often as the list has it by then: what differs
-    was appended behind the others, so the order does not say."""
+    """Place each message where it was said for the first, second … time, as often as the list has it by then: what
+    differs was appended behind the others, so the order does not say."""
     left = {one.digest: iter(session.of(one)) for one in sent}
     return [next(left[one.digest], None) for one in sent]

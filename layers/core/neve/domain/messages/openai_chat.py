@@ -17,7 +17,7 @@ _LEGACY = "function:"
 
 
 def read_openai_chat(message: Mapping[str, Any], builder: Builder) -> None:
-    """Raises NeveError for what cannot be understood."""
+    """Read a message of any of the form's roles. Raises NeveError for what cannot be understood."""
     role, at = message.get("role"), builder.at
     if role == "tool":
         identifier = filled(message, "tool_call_id", at)

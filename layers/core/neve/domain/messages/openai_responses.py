@@ -51,7 +51,7 @@ def _message(content: Any, builder: Builder) -> None:
 
 
 def _image(part: Mapping[str, Any], at: str) -> dict[str, Any] | None:
-    """None of one by a file's id."""
+    """Make the block of an image; None of one by a file's id."""
     url = part.get("image_url")
     return image_of(url, None, f"{at}.image_url") if url else None
 

@@ -90,6 +90,6 @@ def _sniffed(data: str) -> str | None:
 
 
 def unknown_role(at: str, role: Any, taken: Sequence[str]) -> NeveError:
-    """The refusal of a message whose role is none of the form's."""
+    """Make the refusal of a message whose role is none of the form's."""
     said = f"'{role}' is no role here" if isinstance(role, str) else "is required"
     return invalid(f"{at}.role", f"{said}; send one of {', '.join(taken)}")

@@ -81,7 +81,7 @@ def _read(message: Any, index: int, form: Format | None) -> Heard:
 
 
 def form_of(message: Mapping[str, Any]) -> Format:
-    """By what only one form has; a message of text is the same in all of them."""
+    """Find a message's form by what only one form has; a message of text is the same in all of them."""
     kind, role = message.get("type"), message.get("role")
     if kind in (*openai_responses.OF_ASSISTANT, *openai_responses.OUTPUTS) or (isinstance(kind, str) and role is None):
         return "openai_responses"
@@ -101,7 +101,7 @@ def form_of(message: Mapping[str, Any]) -> Format:
 
 
 def _role(message: Mapping[str, Any], form: Format, at: str) -> Role:
-    """Whose words its texts are: a tool's results come with the user's."""
+    """Give the role whose words the message's texts are: a tool's results come with the user's."""
     role, kind = message.get("role"), message.get("type")
     if form == "openai_responses" and kind not in (None, "message"):
         return "assistant" if kind in openai_responses.OF_ASSISTANT else "user"
@@ -117,7 +117,7 @@ def _role(message: Mapping[str, Any], form: Format, at: str) -> Role:
 
 
 def _name(message: Mapping[str, Any], at: str) -> str | None:
-    """Of the speaker; what a tool is called is no speaker's name."""
+    """Give the speaker's name; what a tool is called is no speaker's name."""
     name = message.get("name")
     if name is None or message.get("role") not in ("user", "assistant"):
         return None
@@ -138,7 +138,7 @@ def _bare(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_thoughts(heard: Sequence[Heard]) -> list[Heard]:
-    """What an item thought stands with the assistant's next event; where there is none it is left out."""
+    """Move what an item thought to the assistant's next event; where there is none it is left out."""
     found: list[Heard] = []
     waiting: list[dict[str, Any]] = []
     for one in heard:
