@@ -97,7 +97,7 @@ class _Run:
             begin = behind
 
     def _printed(self, begin: int) -> tuple[int, int]:
-        """From where to where the first card is that is grouped as one; the end twice when there is none."""
+        """Find from where to where the first card is that is grouped as one; the end twice when there is none."""
         for at in range(begin, len(self._groups)):
             if self._sizes[at] not in _FIRST:
                 continue

@@ -8,14 +8,14 @@ _ADVERTISED = frozenset({"078051120", "219099999", "457555462"})
 
 
 def check_digit_is_valid(digits: str) -> bool:
-    """By Luhn's rule."""
+    """Check a number's last digit by Luhn's rule."""
     from stdnum import luhn
 
     return luhn.checksum(digits) == 0
 
 
 def is_tax_number(digits: str) -> bool:
-    """Whether nine digits are in a range of social security or taxpayer numbers of the United States."""
+    """Say whether nine digits are in a range of social security or taxpayer numbers of the United States."""
     from stdnum.us import itin, ssn
 
     return digits in _ADVERTISED or ssn.is_valid(digits) or itin.is_valid(digits)

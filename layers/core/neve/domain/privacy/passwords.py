@@ -83,7 +83,7 @@ _NO_PASSWORD = frozenset(_WORDS_ABOUT_A_PASSWORD.split())
 
 
 def is_no_secret(value: str) -> bool:
-    """Whether it is a word that is said of a password, or stands in place of one: ``required``, ``str``."""
+    """Say whether a value is a word that is said of a password, or stands in place of one: ``required``, ``str``."""
     return value.lower() in _NO_PASSWORD
 
 
@@ -122,8 +122,8 @@ def _value(found: re.Match[str], first: int, *, written: bool = False, stated: b
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without the marks of the sentence or the emphasis around it. A last mark behind another sign is left to the
-    password (``pa$$!``)."""
+    """Leave out the marks of the sentence or the emphasis around a password. A last mark behind another sign is left to
+    the password (``pa$$!``)."""
     while start < end and text[start] in "(*":
         start += 1
     while end > start and text[end - 1] in _TRAILING:
@@ -132,7 +132,7 @@ def _bare(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_strong(value: str) -> bool:
-    """No word: digits or signs in it, or capitals behind the first letter."""
+    """Say whether it is no word: it has digits or signs, or capitals behind the first letter."""
     return not value.replace("-", "").replace("'", "").replace("\u2019", "").isalpha() or not (
         value.islower() or value[1:].islower() or value.isupper()
     )

@@ -35,14 +35,15 @@ gone. One look more for each text with anything in it, rarely two."""
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How many of each class, by what the policy says of it; both are empty when nothing was found."""
+    """The counts of what was found by class, apart by what the policy says of it; both are empty when nothing was
+    found."""
 
     blocked: Mapping[str, int] = field(default_factory=dict)
     redacted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def removed(self) -> dict[str, int]:
-        """How many of each class, whatever the policy says of it."""
+        """Count what was found by class, whatever the policy says of it."""
         return _sum(self.blocked, self.redacted)
 
     def __add__(self, other: Found) -> Found:
@@ -81,9 +82,9 @@ def screen_parts(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tu
 
 
 def _spans(text: str, classes: Mapping[PiiClass, Action]) -> Iterator[Span]:
-    """Of the text as it is, and as it is read; of each block alone, which may begin with the digits that another one
-    ends with; and with the blocks right beside each other: there only what a border cuts, and where nothing was found,
-    or the word behind a secret would go with it."""
+    """Search the text as it is, and as it is read; each block alone, which may begin with the digits that another one
+    ends with; and the blocks right beside each other: there only what a border cuts, and where nothing was found, or
+    the word behind a secret would go with it."""
     wanted = [find for kind, find in _FIND.items() if _looked_for(classes, kind)]
     found = list(_in_text(text, wanted))
     if BETWEEN_BLOCKS not in text:

@@ -25,19 +25,19 @@ class Span:
 
 
 def marker(length: int) -> str:
-    """What stands for so many characters; never more of them."""
+    """Give what stands for so many characters; never more of them."""
     if length >= len(REMOVED):
         return REMOVED
     return SHORT if length >= len(SHORT) else "*" * length
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is what an earlier screening, or a person, put in place of one."""
+    """Say whether a value is what an earlier screening, or a person, put in place of one."""
     return bool(PLACEHOLDER.search(value))
 
 
 def merged(found: Iterable[Span]) -> Iterator[Span]:
-    """In order and apart: what overlaps becomes one, of the class of the longest."""
+    """Sort the spans and join those that overlap; the joined span is of the class of the longest."""
     last: Span | None = None
     for span in sorted(found, key=lambda s: (s.start, -s.end)):
         if last is None or span.start >= last.end:

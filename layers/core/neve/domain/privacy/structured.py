@@ -71,7 +71,8 @@ class Walk:
         return screened.text
 
     def members(self, given: Mapping[str, Any], leave: Collection[str] = ()) -> dict[str, Any]:
-        """As many as were given. ``leave``: names of members that stay as they are."""
+        """Screen the members of an object; as many come back as were given. ``leave``: names of members that stay as
+        they are."""
         listed = next((given[name] for name in _NAMED_BY if isinstance(given.get(name), str)), "")
         kept = {}
         for (name, member), kept_name in zip(given.items(), self._names(given), strict=True):
@@ -80,8 +81,9 @@ class Walk:
         return kept
 
     def _names(self, given: Collection[str]) -> Iterator[str]:
-        """As they are kept, in their order and as distinct as they were. A name that was sent as it is kept stays; of
-        the others those of which the same is left are numbered, or a member would take another one's place."""
+        """Give the names as they are kept, in their order and as distinct as they were. A name that was sent as it is
+        kept stays; of the others those of which the same is left are numbered, or a member would take another one's
+        place."""
         taken, numbered = set(given), dict[str, Iterator[str]]()
         for name in given:
             left = self.text(name)
@@ -105,12 +107,12 @@ class Walk:
 
 
 def _numbered(name: str) -> Iterator[str]:
-    """The name, and for others like it ``name 2`` and so on."""
+    """Give the name, and for others like it ``name 2`` and so on."""
     return (name if n == 1 else f"{name} {n}" for n in count(1))
 
 
 def _kinds(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
-    """Of what a member of that name may hold, with the form of the value."""
+    """Give the classes of what a member of that name may hold, with the form of the value."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return [(kind, values) for kind, names, values in _PATTERNS if names.fullmatch(plain)]
 

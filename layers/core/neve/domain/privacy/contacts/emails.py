@@ -33,7 +33,7 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _begin(text: str, at: int) -> int | None:
-    """Where the name in front of the sign begins; None where there is none."""
+    """Find where the name in front of the sign begins; None where there is none."""
     start = at
     while start > 0 and at - start <= _MAX_NAME and (text[start - 1].isalnum() or text[start - 1] in _IN_NAMES):
         start -= 1
@@ -43,7 +43,7 @@ def _begin(text: str, at: int) -> int | None:
 
 
 def _is_of_an_address(text: str, start: int, at: int, end: int) -> bool:
-    """Whether it is who logs in to a host, of a web address or a repository's."""
+    """Say whether the name is that of the login to a host, of a web address or a repository's."""
     if text.endswith("//", 0, start):
         return True
     return text[start:at].lower() in _CLONED_BY and text[end : end + 1] in (":", "/")

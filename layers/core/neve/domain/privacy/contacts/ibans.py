@@ -43,7 +43,8 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _end(text: str, start: int, length: int) -> int | None:
-    """Behind so many letters and digits of ASCII, with gaps between them; None where they are fewer or more."""
+    """Find the end of so many letters and digits of ASCII, with gaps between them; None where they are fewer or
+    more."""
     at, gap = start, 0
     while length and at < len(text):
         if text[at].isascii() and text[at].isalnum():

@@ -96,14 +96,14 @@ def _only_digits(written: str) -> str:
 
 
 def _may_be_dialled(digits: str) -> bool:
-    """Not ``+10 000 000 000``."""
+    """Say whether the digits may be a telephone number, unlike ``+10 000 000 000``."""
     if digits.startswith("1"):
         return _AMERICAN.fullmatch(digits) is not None
     return not digits.endswith("000000")
 
 
 def _is_decimal(written: str) -> bool:
-    """``+40.712800000``"""
+    """Say whether it is a decimal number, such as ``+40.712800000``."""
     return written.count(".") == 1 and not any(sign in written for sign in " -/(\t\u00a0")
 
 
@@ -112,5 +112,5 @@ def _is_date(written: str) -> bool:
 
 
 def _is_anothers(text: str, start: int) -> bool:
-    """Whether the words before it say that it is another number."""
+    """Say whether the words before the number say that it is a number of another kind."""
     return _ANOTHERS.search(text[max(0, start - _LOOKED_BACK) : start]) is not None
