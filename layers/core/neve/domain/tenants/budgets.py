@@ -40,7 +40,7 @@ class Budget:
         return self.history // 6 if self.message is None else self.message
 
     def problems(self, field: str) -> list[FieldError]:
-        """Why it cannot be, with the numbers; empty for one that can."""
+        """Say why the budget cannot be, with the numbers; empty for one that can."""
         sections = (self.system, self.memories, self.history, self.task)
         spent = sum(sections) + self.output
         if spent <= self.total:
@@ -110,10 +110,10 @@ class Grants:
 
 
 def share_out(budget: Budget, needs: Needs) -> Grants:
-    """Each adaptive section gets what it needs up to its allocation, then what is left goes to memories, history and
-    task, in this order. Where too little is left, task, history down to its floor, memories, the rest of the history
-    and the instructions give way, in this order. Raises 422 ``budget_infeasible`` when what is never cut exceeds the
-    input."""
+    """Share out the input: each adaptive section gets what it needs up to its allocation, then what is left goes to
+    memories, history and task, in this order. Where too little is left, task, history down to its floor, memories, the
+    rest of the history and the instructions give way, in this order. Raises 422 ``budget_infeasible`` when what is
+    never cut exceeds the input."""
     if needs.fixed > budget.input:
         raise infeasible(budget, needs)
     room = budget.input - needs.fixed
@@ -163,7 +163,7 @@ def _to_the_floor(given: dict[str, int], left: int, reserved: int, needs: Needs)
 
 
 def infeasible(budget: Budget, needs: Needs) -> NeveError:
-    """422, with the numbers."""
+    """Make the refusal of a budget, 422, with the numbers."""
     parts = f"system {needs.system} + pack {needs.pack} + message {needs.message} = {needs.fixed}"
     message = f"{parts} tokens, which are required, exceed the input of {budget.input} ({budget.profile})"
     return NeveError("budget_infeasible", f"{message}.", errors=[FieldError("budget_profile", message)])

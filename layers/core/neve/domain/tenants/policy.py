@@ -64,8 +64,8 @@ class CustomBudget(Given):
 
 
 class PiiActions(Given):
-    """What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
-    relatives are what a memory of a person is made of: nothing looks for them."""
+    """The actions on each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
+    relatives are what a memory of a person is made of: the gate does not look for them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -81,7 +81,7 @@ class PiiActions(Given):
 
     @property
     def actions(self) -> dict[PiiClass, Action]:
-        """By class, of those that are looked for."""
+        """Give the actions by class, of those that are looked for."""
         return {
             "card_number": self.card_number,
             "ssn": self.ssn,
@@ -104,7 +104,7 @@ def budget_of(profile: Profile, window: int) -> Budget:
 
 
 class Policy(Given):
-    """What the tenant set, as it is stored. The properties give the numbers in force."""
+    """The numbers that the tenant set, as they are stored. The properties give the numbers in force."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -147,8 +147,8 @@ class Policy(Given):
 
     @classmethod
     def stored(cls, numbers: Mapping[str, Any]) -> Policy:
-        """As it was accepted when it was written: a bound that came later refuses no call. ``rerank`` was true or false
-        once, and ``pii`` named classes that nothing looks for."""
+        """Read a policy as it was accepted when it was written: a bound that came later refuses no call. ``rerank`` was
+        true or false once, and ``pii`` named classes that the gate does not look for."""
         given = dict(numbers)
         if isinstance(given.get("rerank"), bool):
             given["rerank"] = "linear" if given["rerank"] else "off"
@@ -213,7 +213,7 @@ class Policy(Given):
 
     @property
     def budget(self) -> Budget:
-        """Of a prompt, unless the caller names another one."""
+        """Give the budget of a prompt, unless the caller names another one."""
         return budget_of(self.budget_profile, self.effective_window)
 
     @property
@@ -227,14 +227,14 @@ class Policy(Given):
         return self.effective_window * thousandths // 1000
 
     def _pack_share(self, thousandths: int) -> Tokens:
-        """Of a layer: the layers together fit the profile's pack."""
+        """Give the share of a layer: the layers together fit the profile's pack."""
         share = self._share(thousandths)
         if self.budget_profile == "agentic":
             return share
         return min(share, self.budget.pack_limit * thousandths // _PACK_SHARE)
 
     def problems(self) -> list[FieldError]:
-        """Why these numbers do not fit together; empty when they do. A problem stands under a field that was set: a
+        """Say why these numbers do not fit together; empty when they do. A problem stands under a field that was set: a
         number that follows the window, under the window."""
         found = []
         for name, target, trigger_name, trigger in (
@@ -280,7 +280,7 @@ class Policy(Given):
         return found
 
     def _first_set(self, *names: str) -> str:
-        """Of the fields that meet in a rule, the first that was set, else the profile, whose input is the window then;
-        with none of them the defaults hold, which fit."""
+        """Name the first of the fields that meet in a rule that was set, else the profile, whose input is the window
+        then; with none of them the defaults hold, which fit."""
         fields, meeting = type(self).model_fields, (*names, "budget_profile")
         return next((name for name in meeting if getattr(self, name) != fields[name].default), names[0])

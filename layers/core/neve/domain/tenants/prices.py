@@ -131,5 +131,5 @@ def price_of(model: str, own: Mapping[str, ModelPrice]) -> ModelPrice | None:
 
 
 def price_table(own: Mapping[str, ModelPrice]) -> dict[str, ModelPrice]:
-    """Every price in force, by name."""
+    """List every price in force, by name."""
     return {**LIST_PRICES, **own}

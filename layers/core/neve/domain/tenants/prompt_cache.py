@@ -129,7 +129,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class ReportedUsage:
-    """What the caller is told. ``report``: what it added. ``session``: the session's sums with it."""
+    """The usage that the caller is told. ``report``: what it added. ``session``: the session's sums with it."""
 
     model: str
     report: PromptTotals
@@ -177,8 +177,8 @@ def _tokens(report: PromptReport) -> PromptTotals:
 
 
 def _money(report: PromptReport, price: ModelPrice | None, shared: int) -> PromptTotals:
-    """Of a pack that is rebuilt every turn only what stands before it is read from the cache; the rest is taken to be
-    sent without writing it, which is the cheaper way to do that."""
+    """Price a report. Of a pack that is rebuilt every turn only what stands before it is read from the cache; the rest
+    is taken to be sent without writing it, which is the cheaper way to do that."""
     if price is None:
         return PromptTotals(unpriced_reports=1)
     new, read, write, output = (
@@ -194,7 +194,7 @@ def _money(report: PromptReport, price: ModelPrice | None, shared: int) -> Promp
 
 
 def _expired(last: PromptReport | None, report: PromptReport, price: ModelPrice | None) -> bool:
-    """Whether the cache had forgotten the session by then: its entries live on when they are read."""
+    """Say whether the cache had forgotten the session by then: its entries live on when they are read."""
     if last is None:
         return False
     ttl_s = DEFAULT_TTL_S if price is None else price.cache_ttl_s
@@ -204,7 +204,8 @@ def _expired(last: PromptReport | None, report: PromptReport, price: ModelPrice 
 def _change(
     last: PromptReport, report: PromptReport, price: ModelPrice | None, trigger: Trigger | None, *, expired: bool
 ) -> PackChange:
-    """What was written beyond the growth of the prompt. An expired cache would have been written all the same."""
+    """Work out what a change of the pack has cost: what was written beyond the growth of the prompt. An expired cache
+    would have been written all the same."""
     growth = max(0, report.prompt - last.prompt)
     caused = 0 if expired else max(0, report.cache_write - growth)
     cost = None

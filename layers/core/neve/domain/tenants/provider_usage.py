@@ -36,7 +36,7 @@ class Tokens:
 
 
 def read_usage(usage: Mapping[str, Any]) -> Tokens:
-    """Raises WrongUsage."""
+    """Read the counts of a provider's answer. Raises WrongUsage."""
     for known_by, read in _SHAPES:
         if any(name in usage for name in known_by):
             return read(_Fields(usage))
@@ -45,13 +45,13 @@ def read_usage(usage: Mapping[str, Any]) -> Tokens:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """Of an object of a provider's, where a count that is not there, or null, is none."""
+    """The fields of an object of a provider's; a count that is not there, or null, is none."""
 
     given: Mapping[str, Any]
     path: str = "usage"
 
     def count(self, *names: str, required: bool = False) -> int:
-        """The first of these that is there."""
+        """Read the first of these counts that is there."""
         name = next((name for name in names if self.given.get(name) is not None), None)
         if name is None:
             if required:
@@ -72,7 +72,7 @@ class _Fields:
         return _Fields(value or {}, f"{self.path}.{name}")
 
     def split(self, whole: str, read: int, write: int, output: int) -> Tokens:
-        """Of a prompt whose count includes what was read and written."""
+        """Split the count of a prompt that includes what was read and written."""
         prompt = self.count(*whole.split("|"), required=True)
         if read + write > prompt:
             field = next(name for name in whole.split("|") if name in self.given)
@@ -105,7 +105,7 @@ def _responses(given: _Fields) -> Tokens:
 
 
 def _anthropic(given: _Fields) -> Tokens:
-    """Its input is what was neither read nor written."""
+    """Read Anthropic's counts: its input is what was neither read nor written."""
     by_ttl = given.inside("cache_creation")
     written = by_ttl.count("ephemeral_5m_input_tokens") + by_ttl.count("ephemeral_1h_input_tokens")
     return Tokens(
@@ -117,7 +117,8 @@ def _anthropic(given: _Fields) -> Tokens:
 
 
 def _ai_sdk(given: _Fields) -> Tokens:
-    """Its input is the whole prompt since version 6; before, with some providers, it was what was not cached."""
+    """Read the AI SDK's counts: its input is the whole prompt since version 6; before, with some providers, it was what
+    was not cached."""
     details = given.inside("inputTokenDetails")
     read = details.count("cacheReadTokens") or given.count("cachedInputTokens")
     write, output = details.count("cacheWriteTokens"), given.count("outputTokens", required=True)

@@ -44,7 +44,8 @@ def _version(text: str) -> str:
 
 
 class StaticPrefix(Given):
-    """Who the assistant is, what it can do, what it must not; and the version that all three have together."""
+    """The texts that say who the assistant is, what it can do, what it must not; and the version that all three have
+    together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +59,7 @@ class StaticPrefix(Given):
 
     @property
     def text(self) -> str:
-        """What stands in front of the boundaries, which begin behind it."""
+        """Give what stands in front of the boundaries, which begin behind it."""
         return "\n\n".join(part for part in (self.identity, self.capabilities) if part.strip())
 
     @property
@@ -76,7 +77,7 @@ class StaticPrefix(Given):
         return version_order(self.version)
 
     def problems(self, field: str) -> list[FieldError]:
-        """Why it cannot be cached for all users. What is too long is not looked through."""
+        """Say why the prefix cannot be cached for all users. What is too long is not looked through."""
         parts = {"identity": self.identity, "capabilities": self.capabilities, "boundaries": self.boundaries}
         blank = "".join(part for part in parts.values() if not part.strip())  # in no prompt, but kept
         tokens = estimate(self.rendered) + estimate(blank)
@@ -90,7 +91,7 @@ def version_order(version: str) -> tuple[int, ...]:
 
 
 def lint(text: str) -> Iterator[str]:
-    """What in it belongs to a request, a user or a day, for a person."""
+    """Say what in a text belongs to a request, a user or a day, for a person to read."""
     for what, pattern in _REFUSED:
         if found := pattern.search(text):
             yield f"holds {what} at position {found.start()}: it is the same for every user on every day"
