@@ -23,9 +23,9 @@ _TO_DERIVE = ("name", "summary")
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """None: as it was, or the default of a new document. An empty ``group``, ``prompt_label`` or ``prompt_hint`` takes
-    it away, an empty ``name`` or ``summary`` has it follow from the text. ``provenance``: whose word the text is from
-    now on; None: a person's."""
+    """The fields of a document that a write names. None: as it was, or the default of a new document. An empty
+    ``group``, ``prompt_label`` or ``prompt_hint`` takes it away, an empty ``name`` or ``summary`` has it follow from
+    the text. ``provenance``: whose word the text is from now on; None: a person's."""
 
     text: str | None = None
     name: str | None = None
@@ -47,13 +47,13 @@ class DocumentChange:
     provenance: Provenance | None = None
 
     def given(self) -> dict[str, Any]:
-        """By field, ``provenance`` left out."""
+        """Give the fields that are named, with their values, ``provenance`` left out."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "provenance"}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def new_document(path: str, document_id: str, change: DocumentChange, now: str, count: Counter) -> Document:
-    """At rev 1. ``count``: the policy's counter."""
+    """Make a document at rev 1. ``count``: the policy's counter."""
     blank = Document(path, "", 0, 0, now, id=document_id, derived=_TO_DERIVE)
     return changed_document(blank, path, change, now, count)
 
@@ -79,7 +79,7 @@ def changed_document(before: Document, path: str, change: DocumentChange, now: s
 
 
 def revised(document: Document, now: str) -> Document:
-    """At its next rev, nothing of which is in the search index yet."""
+    """Give the document at its next rev, nothing of which is in the search index yet."""
     return replace(
         document,
         rev=document.rev + 1,
@@ -108,5 +108,5 @@ def _cleared(name: str, value: Any) -> Any:
 
 
 def _follows(name: str, before: Document, given: dict[str, Any]) -> bool:
-    """Whether the field follows from the text now."""
+    """Say whether the field follows from the text now."""
     return given[name] == "" if name in given else name in before.derived

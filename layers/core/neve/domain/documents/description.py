@@ -69,7 +69,7 @@ def _without_markup(line: str) -> str:
 
 
 def cut_at_word(text: str, longest: int) -> str:
-    """At a word where one ends not too early, with an ellipsis inside the length, in characters."""
+    """Cut a text at a word where one ends not too early, with an ellipsis inside the length, in characters."""
     if len(text) <= longest:
         return text
     beginning = text[: longest - 1]

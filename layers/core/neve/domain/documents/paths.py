@@ -25,7 +25,7 @@ _REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def normal_path(text: str) -> str:
-    """In NFC, as it is stored. Raises ValueError with ``PATH_RULE``."""
+    """Give the path in NFC, as it is stored. Raises ValueError with ``PATH_RULE``."""
     path = unicodedata.normalize("NFC", text)
     first, *segments = path.split("/")
     whole = not first and 1 <= len(segments) <= MAX_SEGMENTS and all(map(_is_segment, segments))
@@ -47,7 +47,8 @@ def folders_of(path: str) -> Iterator[str]:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whole segments: ``/projects/alpha`` holds ``/projects/alpha/x`` and not ``/projects/alpha-old``."""
+    """Say whether a path is below another, by whole segments: ``/projects/alpha`` holds ``/projects/alpha/x`` and not
+    ``/projects/alpha-old``."""
     return path.startswith(f"{folder.rstrip('/')}/")
 
 
@@ -56,7 +57,7 @@ def _is_segment(segment: str) -> bool:
 
 
 def _is_sign(sign: str) -> bool:
-    """Those of the last two code points of a plane and of U+FDD0 to U+FDEF are no characters (Unicode, 23.7); one of
-    them bounds the list of what is below a path."""
+    """Say whether a path may hold a code point. The last two of a plane and those of U+FDD0 to U+FDEF are no characters
+    (Unicode, 23.7); one of them bounds the list of what is below a path."""
     code = ord(sign)
     return unicodedata.category(sign) not in _REFUSED and code & 0xFFFE != 0xFFFE and not 0xFDD0 <= code <= 0xFDEF

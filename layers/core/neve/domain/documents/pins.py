@@ -55,7 +55,7 @@ class Pin:
 
 
 def pin_of(document: Document) -> Pin | None:
-    """None for a document that stands in no pack by itself. A person's text has to be there."""
+    """Make the pin of a document; None for one that stands in no pack by itself. A person's text has to be there."""
     place = _place(document)
     if place is None or document.id is None:
         return None
@@ -86,7 +86,7 @@ def _place(document: Document) -> Place | None:
 
 
 def _order(document: Document, place: Place) -> int:
-    """Not negative, of ten digits at most."""
+    """Give the order in the place: not negative, of ten digits at most."""
     if place == "always":
         return _PRIORITIES.index(document.include_priority)
     if place == "people" or document.prompt_order is None:
@@ -95,14 +95,14 @@ def _order(document: Document, place: Place) -> int:
 
 
 def _title(document: Document, place: Place) -> str:
-    """One line."""
+    """Give the title as one line."""
     name = document.name or document.path.rpartition("/")[2]
     parts = [name] if place == "people" else [document.prompt_label or name, document.prompt_hint or ""]
     return " - ".join(part for part in (" ".join(part.split()) for part in parts) if part)
 
 
 def _without_heading(text: str) -> str:
-    """Without the heading at its beginning."""
+    """Give the text without the heading at its beginning."""
     return _HEADING.sub("", text, count=1) if _HEADING.match(text) else text
 
 

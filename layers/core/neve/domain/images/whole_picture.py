@@ -32,7 +32,7 @@ Sides = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """What is known of an image: its first and last bytes, which may overlap, and its ``size``."""
+    """The known bytes of an image: its first and last ones, which may overlap, and its ``size``."""
 
     head: bytes
     tail: bytes
@@ -43,7 +43,7 @@ class Bytes:
         return cls(body, body, len(body))
 
     def ends_with(self, end: bytes, *, behind: int) -> bool:
-        """Whether ``end`` stands in the tail, ``behind`` that place of the image or later."""
+        """Say whether ``end`` stands in the tail, ``behind`` that place of the image or later."""
         return self.tail.find(end, max(0, behind - (self.size - len(self.tail)))) >= 0
 
 
