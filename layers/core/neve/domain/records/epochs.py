@@ -61,8 +61,8 @@ Verbosity = TypeAliasType("Verbosity", Literal["brief", "standard", "detailed"])
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands for the covered turns of a session from one epoch on, under four headings. It is outside the log, has
-    no seq and is never observed. ``by``: a model, or a deterministic extract that stands in until a model wrote it.
+    """A summary of the covered turns of a session from one epoch on, under four headings. It is outside the log, has no
+    seq and is never observed. ``by``: a model, or a deterministic extract that stands in until a model wrote it.
     ``model``: whose words they are; ``prompt_version``: of what a model was asked. ``job_id``: of the compaction whose
     result says the same."""
 

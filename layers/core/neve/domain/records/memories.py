@@ -122,8 +122,8 @@ class MemoryPassage:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Somebody said a fact: who, where, and when. Without a range it was said in a call, and is in no log. ``text``: in
-    which words, None = in those of the row."""
+    """A statement of a fact: who said it, where, and when. Without a range it was said in a call, and is in no log.
+    ``text``: in which words, None = in those of the row."""
 
     by: By
     session_id: str | None = None
@@ -136,9 +136,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What the storage decision looked at (docs/rules/facts.md#decision). ``provenance``: the source may state facts.
-    ``importance``: it reaches the policy's minimum, or somebody asked to remember it. ``novelty``: nothing that is kept
-    says the same."""
+    """The criteria that the storage decision looked at (docs/rules/facts.md#decision). ``provenance``: the source may
+    state facts. ``importance``: it reaches the policy's minimum, or the user or caller asked to remember it.
+    ``novelty``: nothing that is kept says the same."""
 
     pii: Pii
     provenance: bool
@@ -149,7 +149,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Why a fact is kept as it is. ``target_id``: the memory that ``criteria.contradiction`` is about."""
+    """The reasons why a fact is kept as it is. ``target_id``: the memory that ``criteria.contradiction`` is about."""
 
     criteria: Criteria
     route: Route

@@ -10,7 +10,7 @@ Trigger = Literal["initial", "reflection", "horizon"]
 
 @dataclass(frozen=True, slots=True)
 class PackPointer:
-    """Which pack version a session serves. ``sha256`` is the text's; ``inputs_sha`` names what it was built from."""
+    """The pack version that a session serves. ``sha256`` is the text's; ``inputs_sha`` names what it was built from."""
 
     pack_version: int
     sha256: str
@@ -36,10 +36,10 @@ class PackEntry:
 
 @dataclass(frozen=True, slots=True)
 class PackManifest:
-    """What one immutable pack version is made of. ``layers``: always, profile, global, local, each in rendered
-    order. ``left_out``: what had no room: documents of the first two, observations and reflections of the session, and
-    any row where the pack would be too large for an answer or for its row; ``also_left_out``: how many more there are
-    whose names have no room."""
+    """The contents of one immutable pack version. ``layers``: always, profile, global, local, each in rendered order.
+    ``left_out``: what had no room: documents of the first two, observations and reflections of the session, and any row
+    where the pack would be too large for an answer or for its row; ``also_left_out``: how many more there are whose
+    names have no room."""
 
     session_id: str
     pack_version: int

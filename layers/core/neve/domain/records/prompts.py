@@ -34,9 +34,9 @@ class ShownHit:
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """What the first prompt of a turn showed in front of its message, which all prompts of the turn do. ``at``: its
-    clock. ``request``: seq of the message, None where the log had not got it; ``behind``: the last seq then.
-    ``updates``: id and sha of each line that was told."""
+    """The lines that the first prompt of a turn showed in front of its message, which all prompts of the turn do.
+    ``at``: its clock. ``request``: seq of the message, None where the log had not got it; ``behind``: the last seq
+    then. ``updates``: id and sha of each line that was told."""
 
     at: str
     behind: int
@@ -46,8 +46,8 @@ class TurnStart:
     recall_id: str | None = None
 
     def is_of(self, front: int, events: Iterable[Event], retracted: Spans) -> bool:
-        """Whether the turn that goes on from the event ``front`` began with it. A message that the log had not got is
-        the first one behind it, of which nothing was taken back since."""
+        """Say whether the turn that goes on from the event ``front`` began with it. A message that the log had not got
+        is the first one behind it, of which nothing was taken back since."""
         if self.request is not None:
             return self.request == front
         between = range(self.behind + 1, front)

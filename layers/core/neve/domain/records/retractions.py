@@ -12,10 +12,10 @@ RetractReason = Literal["edited", "deleted", "branched"]
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """That events ``seq_from`` to ``seq_to`` of a session were taken back (row ``RET#``), in which ``epoch`` its
-    history goes on, and the job that sees to what was made of them. ``to_end``: the call named no end, so that it meant
-    what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``forgotten_to``: up to
-    here they are out of the search index. ``raised``: seqs of those beside them that got another rev for it.
+    """A retraction of events ``seq_from`` to ``seq_to`` of a session (row ``RET#``), with the ``epoch`` in which its
+    history goes on, and the job that sees to what was made of the events. ``to_end``: the call named no end, so that it
+    meant what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``forgotten_to``: up
+    to here they are out of the search index. ``raised``: seqs of those beside them that got another rev for it.
     ``forgotten``: the passages of these are written, too."""
 
     id: str

@@ -103,5 +103,5 @@ class SessionHead:
 
     @property
     def timezone(self) -> str:
-        """In which the user's days are told; UTC where nobody said one."""
+        """Name the time zone in which the user's days are told; UTC where no caller said one."""
         return self.user_meta.get("timezone") or "UTC"

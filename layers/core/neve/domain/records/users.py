@@ -37,9 +37,9 @@ class UserHead:
 
 @dataclass(frozen=True, slots=True)
 class ReflectDue:
-    """That a night may condense rows of a user: not before those that were created by ``since`` are old enough.
-    ``worker``: the token of who is at it, ``lease_until`` at the latest; ``again``: the oldest row that came while it
-    was."""
+    """A row that says that a night may condense rows of a user: not before those that were created by ``since`` are old
+    enough. ``worker``: the token of the worker that is at it, ``lease_until`` at the latest; ``again``: the oldest row
+    that came while it was."""
 
     since: str
     worker: str | None = None
