@@ -12,8 +12,8 @@ DOCUMENT_KIND = "document"
 
 
 def document_passages(document: Document) -> list[Passage]:
-    """Without vectors, in the order of the text. Each carries the document's name and tags in front, so that what is
-    said of the whole is found in every part; none has neighbours."""
+    """Make a document's passages, without vectors, in the order of the text. Each carries the document's name and tags
+    in front, so that what is said of the whole is found in every part; none has neighbours."""
     changed_at = document.updated_at or document.created_at
     shown_date, heading = date_text(changed_at), heading_of(document)
     return [
@@ -39,7 +39,8 @@ def document_passages(document: Document) -> list[Passage]:
 
 
 def indexed_texts(document: Document) -> set[str]:
-    """Of its passages, and of those that an index of before has, where a heading was a passage of its own."""
+    """Give the texts of a document's passages, and of those that an older index has, where a heading was a passage of
+    its own."""
     heading = heading_of(document)
     before = {f"{heading}: {chunk}" for chunk in chunks_of(document.text)}
     return before | {passage.text for passage in document_passages(document)}

@@ -10,8 +10,9 @@ from neve.domain.times import MONTHS, parse
 
 
 def memory_passages(memory: Memory, status: Status | None = None) -> list[Passage]:
-    """Without vectors, in the order of the text. Each stands by itself: it has no neighbours. None of one that is never
-    recalled. ``status``: what the index says of the row, where that is not its own (a replaced row)."""
+    """Make a memory's passages, without vectors, in the order of the text. Each stands by itself: it has no neighbours.
+    None of one that is never recalled. ``status``: what the index says of the row, where that is not its own (a
+    replaced row)."""
     parts = [] if memory.never_recall else passages_of(memory)
     shown_date = date_text(memory.observed_at)
     return [

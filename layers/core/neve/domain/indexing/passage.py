@@ -75,7 +75,7 @@ class Passage:
 
     @property
     def document_version(self) -> int:
-        """What an index orders writes of one document by: a newer rev, then more neighbours, then a vector. 6·rev +
-        2·following + 1 with a vector (docs/rules/indexing.md#versions), so that words which come late take no vector
-        away."""
+        """Give the version by which an index orders writes of one document: a newer rev, then more neighbours, then a
+        vector. 6·rev + 2·following + 1 with a vector (docs/rules/indexing.md#versions), so that words which come late
+        take no vector away."""
         return _VERSIONS_OF_A_REV * self.version + 2 * self.following_known + (self.vector is not None)

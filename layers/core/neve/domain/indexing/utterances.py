@@ -46,12 +46,12 @@ class Utterance:
 
     @property
     def texts(self) -> list[str]:
-        """What is searched: names carry much of what people ask for, so the speaker stands in front."""
+        """Give the texts that are searched: names carry much of what people ask for, so the speaker stands in front."""
         return [f"{self.speaker}: {part}" for part in self.parts]
 
 
 def utterance_of(session: str, event: Event) -> Utterance | None:
-    """None for what nobody uttered, and for what was taken back."""
+    """Make the utterance of an event; None for an event that no speaker uttered, and for what was taken back."""
     if event.taken_back:
         return None
     role = ROLES.get(event.event_type)
@@ -69,8 +69,8 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:
-    """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it. ``seqs``: of
-    these only."""
+    """Make the passages of utterances, without vectors, in order. ``utterances`` are consecutive: each one's neighbours
+    stand beside it. ``seqs``: make those of these only."""
     texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _with_rest(utterance.texts)]
     places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
     wanted = utterances if seqs is None else [utterance for utterance in utterances if utterance.seq in seqs]
@@ -103,7 +103,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
 
 
 def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each part of a message, and its other parts."""
+    """Give each part of a message with its other parts."""
     for n, text in enumerate(texts):
         yield text, (*texts[:n], *texts[n + 1 :])
 

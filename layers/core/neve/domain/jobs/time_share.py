@@ -10,8 +10,8 @@ T = TypeVar("T")
 
 
 class TimeShare:
-    """``seconds_left``: of the worker. The share is over when no more than ``ends_with`` of them are left. ``left``:
-    whether there was more to do then."""
+    """A share of a worker's time. ``seconds_left``: of the worker. The share is over when no more than ``ends_with`` of
+    them are left. ``left``: whether there was more to do then."""
 
     def __init__(self, seconds_left: Callable[[], float], ends_with: float) -> None:
         self._seconds_left = seconds_left
@@ -19,8 +19,8 @@ class TimeShare:
         self.left = False
 
     def of(self, work: Iterable[T]) -> Iterator[T]:
-        """As much of it as the share has time for. The first piece always: a share that is over before it begins would
-        never get on."""
+        """Give as much of the work as the share has time for. The first piece always: a share that is over before it
+        begins would never get on."""
         for n, piece in enumerate(work):
             if n and self._seconds_left() <= self._ends_with:
                 self.left = True

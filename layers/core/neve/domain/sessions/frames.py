@@ -36,12 +36,12 @@ _NUMBERED = re.compile(r"#(?=\s*\d+\s*:)")
 
 
 def set_apart(text: str) -> str:
-    """Each line that looks like one of a prompt stands behind ``> ``."""
+    """Put ``> `` before each line that looks like one of a prompt."""
     return _LINE.sub(_APART, text)
 
 
 def as_written(text: str) -> str:
-    """Of a text that a model hands back: as it was before it was set apart."""
+    """Undo ``set_apart`` in a text that a model hands back."""
     return _SET_APART.sub("", text)
 
 
@@ -51,5 +51,6 @@ def one_line(name: str) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Of a speaker or a tool: it begins a line, and may hold no other speaker with an event's number."""
+    """Give the name of a speaker or a tool as it is shown: it begins a line, and may hold no other speaker with an
+    event's number."""
     return set_apart(_NUMBERED.sub("", one_line(name)[:NAME_CHARACTERS]))

@@ -17,7 +17,7 @@ Due = Literal["wait", "close", "end", "over"]
 
 
 def due_of(head: SessionHead, now: datetime) -> Due:
-    """What is to be done about a session. ``over``: nothing any more, somebody ended it."""
+    """Say what is to be done about a session. ``over``: nothing any more, a caller ended it."""
     if head.status == "extracted":
         return "over"
     idle = now - heard_at(head)
@@ -27,10 +27,10 @@ def due_of(head: SessionHead, now: datetime) -> Due:
 
 
 def looked_at_next(head: SessionHead) -> datetime:
-    """When somebody has to look again at a session about which nothing is to be done now."""
+    """Give the time when the sweep has to look again at a session about which nothing is to be done now."""
     return heard_at(head) + (IDLE_AFTER if head.status == "open" else ORPHAN_AFTER)
 
 
 def heard_at(head: SessionHead) -> datetime:
-    """When its last event came; of a session without any, when it was opened."""
+    """Give the time when a session's last event came; of a session without any, when it was opened."""
     return parse(head.last_event_at or head.started_at)

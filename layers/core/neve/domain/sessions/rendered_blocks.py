@@ -125,8 +125,9 @@ class _Stripper:
 
 
 def _tag_start(before: str, piece: str) -> str:
-    """What stands between ``<`` and the name as a slash or nothing, then the name as it is read: white space as single
-    spaces, without what is not seen. No longer than a name can be, so that it is as quickly looked at however often."""
+    """Give what stands between ``<`` and the name as a slash or nothing, then the name as it is read: white space as
+    single spaces, without what is not seen. No longer than a name can be, so that it is as quickly looked at however
+    often."""
     if len(before) >= _MAX_TAG_START:
         return before
     read = _BLANKS.sub(" ", before + _UNSEEN.sub("", piece))
@@ -154,7 +155,7 @@ def strip_event(event: Event) -> Event | None:
 
 
 def is_own_result(event: Event) -> bool:
-    """Whether it is the answer of one of Neve's own tools."""
+    """Say whether an event is the answer of one of Neve's own tools."""
     return event.event_type is EventType.TOOL_RESULT and event.event_data.get("name") in OWN_TOOLS
 
 

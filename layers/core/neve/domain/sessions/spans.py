@@ -8,12 +8,12 @@ from neve.domain.records.sessions import Event, EventType, Span, Spans
 
 
 def span_of(first: int | None, last: int | None) -> Span | None:
-    """None where either end is not known."""
+    """Make a span of two ends; None where either end is not known."""
     return (first, last) if first is not None and last is not None else None
 
 
 def joined(spans: Iterable[Span]) -> Spans:
-    """Ascending and apart: what meets or touches another is one with it."""
+    """Join spans, ascending and apart: what meets or touches another is one with it."""
     apart: list[Span] = []
     for first, last in sorted(spans):
         if apart and first <= apart[-1][1] + 1:
@@ -41,12 +41,12 @@ def holds(spans: Sequence[Span], seq: int) -> bool:
 
 
 def meets(spans: Sequence[Span], within: Span) -> bool:
-    """Whether a part of ``within`` is in one of ``spans``."""
+    """Say whether a part of ``within`` is in one of ``spans``."""
     return any(first <= within[1] and last >= within[0] for first, last in spans)
 
 
 def common(spans: Sequence[Span], others: Sequence[Span]) -> Spans:
-    """What is in both lists."""
+    """Give what is in both lists of spans."""
     both = ((max(first, start), min(last, end)) for first, last in spans for start, end in others)
     return joined((first, last) for first, last in both if first <= last)
 

@@ -42,7 +42,7 @@ def content_text(content: str | Sequence[Mapping[str, Any]]) -> str:
 
 
 def event_text(event: Event) -> str:
-    """What was said; nothing of a neutral event."""
+    """Give what was said; nothing of a neutral event."""
     return "" if event.event_type is EventType.NEUTRAL else content_text(event.content)
 
 
@@ -59,12 +59,12 @@ def render_event(event: Event) -> str:
 
 
 def render_line(event: Event) -> str:
-    """The same without its time."""
+    """Render an event as ``render_event`` does, without its time."""
     return _speaker(event) + _body(event)
 
 
 def under_their_days(events: Sequence[Event], timezone: str) -> list[str]:
-    """Each event as a line, and ``--- <day> ---`` before the first of each day in ``timezone``."""
+    """Render each event as a line, and ``--- <day> ---`` before the first of each day in ``timezone``."""
     shown: list[str] = []
     today = ""
     for event in events:
@@ -87,7 +87,7 @@ def _speaker(event: Event) -> str:
 
 
 def _body(event: Event) -> str:
-    """What was said, and called."""
+    """Render what was said, and called."""
     text = event_text(event)
     if event.event_type is EventType.TOOL_CALL:
         call = f"[tool_call {_tool(event)}({_shown(_arguments(event))})]"
@@ -112,7 +112,7 @@ def _arguments(event: Event) -> str:
 
 
 def _shown(text: str) -> str:
-    """Of a tool's arguments or result."""
+    """Shorten a tool's arguments or result, set apart from the lines of the prompt."""
     return set_apart(text if len(text) <= TOOL_CHARACTERS else text[: TOOL_CHARACTERS - 1] + "…")
 
 
@@ -193,8 +193,8 @@ def _with_arguments(event: Event, budget: int, count: Counter) -> Event:
 
 
 def completes_turn(appended: Sequence[EventType], last_before: EventType | None) -> bool:
-    """Whether these events, appended behind one of type ``last_before``, complete a turn that was not complete before:
-    a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. What
+    """Say whether these events, appended behind one of type ``last_before``, complete a turn that was not complete
+    before: a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. What
     is ``SILENT`` does not count as last."""
     types = [event_type for event_type in appended if event_type not in SILENT]
     if types and types[-1] is EventType.ASSISTANT_RESPONSE:
