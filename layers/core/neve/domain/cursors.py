@@ -44,7 +44,7 @@ def read_cursor(listed: bytes, cursor: str, parts: int) -> tuple[str, ...]:
 
 
 def number_in(part: str) -> int:
-    """What a part of a position counts. Raises InvalidCursor."""
+    """Read the number that a part of a position counts. Raises InvalidCursor."""
     if not _NUMBER.fullmatch(part):
         raise InvalidCursor("not a position in this list")
     return int(part)
@@ -58,7 +58,7 @@ def _loaded(text: bytes) -> object:
 
 
 def _may_be_in_a_key(part: object) -> bool:
-    """Whoever knows how cursors are summed may put anything into one."""
+    """Say whether a key may hold a part: a caller who knows how cursors are summed may put anything into one."""
     try:
         return isinstance(part, str) and len(part.encode()) <= MAX_PART_BYTES
     except UnicodeEncodeError:

@@ -25,7 +25,8 @@ _MIN_WORDS = 2
 
 
 def is_foreign(text: str) -> bool:
-    """Whether it holds more function words of English's neighbours than of English, or hardly a Latin letter."""
+    """Say whether a text holds more function words of English's neighbours than of English, or hardly a Latin
+    letter."""
     words = [word.lower() for word in _WORD.findall(text)]
     if _hardly_latin(words):
         return True

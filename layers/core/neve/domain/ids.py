@@ -51,7 +51,7 @@ def as_name(text: str) -> str | None:
 
 
 def is_own_memory_id(text: str) -> bool:
-    """Whether Neve gives such ids to memories. Every other one came with an import."""
+    """Say whether Neve gives such ids to memories. Every other one came with an import."""
     return _OWN.fullmatch(text) is not None
 
 
@@ -60,7 +60,7 @@ def is_memory_id(text: str) -> bool:
 
 
 def ulid_time(at: datetime) -> str:
-    """What the ULIDs of a millisecond begin with. Raises ValueError for a time before 1970."""
+    """Give the start of the ULIDs of a millisecond. Raises ValueError for a time before 1970."""
     ms = int(at.timestamp() * 1000)
     if ms < 0:
         raise ValueError(f"no ULID can hold the time {at.isoformat()}")
@@ -72,7 +72,7 @@ def is_document_id(identifier: str) -> bool:
 
 
 def event_ids_of(session: str) -> str:
-    """What the ids of a session's events start with."""
+    """Give the start of the ids of a session's events."""
     return f"{_EVENT}{session}:"
 
 
@@ -81,7 +81,7 @@ def event_id(session: str, seq: int) -> str:
 
 
 def is_event_id(identifier: str) -> bool:
-    """Of an id of ours: no other one has a colon."""
+    """Say whether an id of ours is an event's: no other one has a colon."""
     return identifier.startswith(_EVENT)
 
 

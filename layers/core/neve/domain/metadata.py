@@ -20,12 +20,13 @@ def is_key(name: str) -> bool:
 
 
 def entries(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """Each as one text, in the order of the keys. No key holds the sign between them, so that no two are alike."""
+    """Give each entry as one text, in the order of the keys. No key holds the sign between them, so that no two are
+    alike."""
     return tuple(f"{key}={value}" for key, value in sorted(metadata.items()))
 
 
 def of_entries(given: Iterable[str]) -> Metadata:
-    """What ``entries`` were made of."""
+    """Give the metadata that ``entries`` were made of."""
     return dict(entry.split("=", 1) for entry in given)
 
 

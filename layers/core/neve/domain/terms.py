@@ -25,20 +25,20 @@ _MAX_CACHED = 64
 
 
 def terms(text: str) -> Iterator[str]:
-    """Every term of a text in order, repetitions included."""
+    """Give every term of a text in order, repetitions included."""
     for chunk in chunks(fold(text)):
         yield from chunk_terms(chunk)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def terms_in(text: str) -> frozenset[str]:
-    """Every term of a text, once: for who only asks whether it holds some."""
+    """Give every term of a text, once: for a caller that only asks whether it holds some."""
     return frozenset(chain.from_iterable(map(chunk_terms, set(chunks(fold(text))))))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def count_of_terms(text: str) -> int:
-    """How many terms a text has, repetitions included."""
+    """Count the terms of a text, repetitions included."""
     return sum(len(chunk_terms(chunk)) for chunk in chunks(fold(text)))
 
 

@@ -85,8 +85,8 @@ def _shorten(text: str, budget: int, marker: str, count: Counter, *, share: floa
 
 
 def _splits_grapheme(text: str, at: int) -> bool:
-    """Whether a cut between ``text[at - 1]`` and ``text[at]`` would part a base from its marks, a joined emoji, a flag
-    or a line end. Surrogate pairs cannot be parted: Python text is code points."""
+    """Say whether a cut between ``text[at - 1]`` and ``text[at]`` would part a base from its marks, a joined emoji, a
+    flag or a line end. Surrogate pairs cannot be parted: Python text is code points."""
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -104,7 +104,7 @@ def _is_regional(character: str) -> bool:
 
 
 def _regional_run(text: str, at: int) -> int:
-    """How many flag letters stand in a row before ``at``."""
+    """Count the flag letters that stand in a row before ``at``."""
     start = at
     while start > 0 and _is_regional(text[start - 1]):
         start -= 1

@@ -58,7 +58,8 @@ _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """With the first text that needs it: these take 3 to 10 ms each, and most processes never read such a text."""
+    """Compile a pattern with the first text that needs it: these take 3 to 10 ms each, and most processes never read
+    such a text."""
     return re.compile(pattern)
 
 
@@ -171,9 +172,9 @@ def without_accents(word: str) -> str:
 
 
 def _is_accent(character: str) -> bool:
-    """By its canonical combining class: 1 lies over its letter, 10 to 35 are the points of Hebrew and Arabic, from 200
-    on it is attached or stands above or below. Those between belong to the scripts of India and South East Asia, and 8
-    to kana."""
+    """Tell an accent by its canonical combining class: 1 lies over its letter, 10 to 35 are the points of Hebrew and
+    Arabic, from 200 on it is attached or stands above or below. Those between belong to the scripts of India and South
+    East Asia, and 8 to kana."""
     place = unicodedata.combining(character)
     return place >= 200 or 10 <= place <= 35 or place == 1
 
@@ -184,7 +185,7 @@ def characters(chunk: str) -> list[str]:
 
 
 def pairs(single: list[str]) -> list[str]:
-    """Every two neighbours; a character that stands alone is its own."""
+    """Pair every two neighbours; a character that stands alone is its own."""
     if len(single) == 1:
         return single
     return [first + second for first, second in pairwise(single)]
