@@ -29,7 +29,7 @@ def typed_item(item: Mapping[str, Any], binary: Callable[[bytes], Any] = bytes) 
 
 
 def typed_value(value: Any, binary: Callable[[bytes], Any] = bytes) -> dict[str, Any]:
-    """As ``typed_item`` does it, for one value."""
+    """Type one value, as ``typed_item`` does it."""
     if isinstance(value, str):
         return {"S": value}
     if isinstance(value, bool):
@@ -48,13 +48,13 @@ def typed_value(value: Any, binary: Callable[[bytes], Any] = bytes) -> dict[str,
 
 
 def plain_item(image: TypedItem) -> Item:
-    """What ``typed_item`` was given. ``B`` may hold bytes (a boto3 client's answer) or base64 text (an event). Raises
-    ValueError for a type that no row holds."""
+    """Give what ``typed_item`` was given. ``B`` may hold bytes (a boto3 client's answer) or base64 text (an event).
+    Raises ValueError for a type that no row holds."""
     return {name: typed["S"] if "S" in typed else plain_value(typed) for name, typed in image.items() if name != PUT_ID}
 
 
 def plain_value(typed: TypedValue) -> Any:
-    """As ``plain_item`` does it, for one value."""
+    """Read one value, as ``plain_item`` does it."""
     [(kind, value)] = typed.items()
     if kind in ("S", "BOOL"):
         return value

@@ -74,7 +74,8 @@ class AwsPorts:
 
     @property
     def _model(self) -> IndexModel:
-        """Whose vectors an index is made for: whoever writes words only needs no embedder to know it."""
+        """Give the model whose vectors an index is made for: a function that writes words only needs no embedder to
+        know it."""
         if self._settings.embedder == "none":
             from neve.adapters.embedders import no_embedder
 
@@ -126,7 +127,7 @@ class AwsPorts:
         return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, PASS_S)
 
     def make_all(self) -> None:
-        """Every port that the environment names. Raises SettingsError."""
+        """Make every port that the environment names. Raises SettingsError."""
         given = self._settings
         wanted = {
             "table": given.table,

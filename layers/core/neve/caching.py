@@ -36,8 +36,8 @@ class Cache(Generic[K, V]):
         self._entries: OrderedDict[K, tuple[datetime, V]] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """None for a key that is not here, or whose value is too old. A clock that was set back makes values too old as
-        well: nothing outlives its ``ttl`` by more than that."""
+        """Give the value of a key; None for one that is not here, or whose value is too old. A clock that was set back
+        makes values too old as well: nothing outlives its ``ttl`` by more than that."""
         with self._lock:
             if key not in self._entries:
                 return None

@@ -19,7 +19,7 @@ _current: ContextVar[str | None] = ContextVar("correlation_id", default=None)
 
 @contextmanager
 def correlated(given: Mapping[str, Any]) -> Iterator[None]:
-    """Everything within belongs to the ``correlation_id`` of a row or a message; to none when it has none."""
+    """Make everything within belong to the ``correlation_id`` of a row or a message; to none when it has none."""
     token = _current.set(given.get(FIELD))
     try:
         yield

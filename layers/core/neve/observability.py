@@ -26,15 +26,16 @@ calls."""
 
 
 def log_to_stderr() -> None:
-    """From now on. Lambda takes both alike; of a process that somebody started, stdout is for what they asked for."""
+    """Log to stderr from now on. Lambda takes both streams alike; in a process that a person started, stdout is for
+    what they asked for."""
     for handler in logger.handlers:
         if isinstance(handler, logging.StreamHandler):
             handler.setStream(sys.stderr)
 
 
 def log_from(level: str) -> None:
-    """From now on no line below ``level``, unless ``POWERTOOLS_LOG_LEVEL`` says another. The logger reads that variable
-    when this module is imported: to set it later changes nothing."""
+    """Log no line below ``level`` from now on, unless ``POWERTOOLS_LOG_LEVEL`` says another. The logger reads that
+    variable when this module is imported: to set it later changes nothing."""
     logger.setLevel(os.environ.get("POWERTOOLS_LOG_LEVEL", level))
 
 

@@ -1,4 +1,5 @@
-"""The seam between a pass and whoever does the observing: a prompted language model, or rules without a network."""
+"""The seam between a pass and the observer that does the observing: a prompted language model, or rules without a
+network."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ SecondsLeft = Callable[[], float]
 
 
 def for_ever() -> float:
-    """Of who has no worker's time to keep to."""
+    """Give endless seconds, for a caller that has no worker's time to keep to."""
     return math.inf
 
 
@@ -50,12 +51,12 @@ class PriorMemory:
 
 @dataclass(frozen=True, slots=True)
 class PassInput:
-    """What one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve renders, and
-    carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
-    "url"}``. ``max_lines``: how many lines the answer may hold, ``output_cap``: their tokens together. What has no room
-    is left to the next pass, which begins behind ``Observed.covered_to``; the first event may always have as many lines
-    as a pass of one event. ``scene``: what ``Observed.scene`` of the pass before said. ``seconds_left``: the
-    worker's."""
+    """The input that one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve
+    renders, and carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type":
+    "image", "url"}``. ``max_lines``: how many lines the answer may hold, ``output_cap``: their tokens together. What
+    has no room is left to the next pass, which begins behind ``Observed.covered_to``; the first event may always have
+    as many lines as a pass of one event. ``scene``: what ``Observed.scene`` of the pass before said. ``seconds_left``:
+    the worker's."""
 
     session_id: str
     events: Sequence[Event]
@@ -69,12 +70,12 @@ class PassInput:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
-    ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
-    ``prompt_version`` None: no model was asked. ``lines_not_read`` and ``facts_not_read``: how many more lines and
-    facts the answer had, which were not of the form. ``lines_left_out``: seq of the event at which each line begins, of
-    those up to ``covered_to``, that had no room as a whole. ``scene``: which is being played at its end, for the next
-    pass of who tells one by rules."""
+    """The validated result of a pass. ``has_memory`` False or no lines = nothing worth keeping. ``covered_to``: seq of
+    the last event that lines and facts do justice to; None = the last of the pass. ``prompt_version`` None: no model
+    was asked. ``lines_not_read`` and ``facts_not_read``: how many more lines and facts the answer had, which were not
+    of the form. ``lines_left_out``: seq of the event at which each line begins, of those up to ``covered_to``, that had
+    no room as a whole. ``scene``: which is being played at its end, for the next pass of an observer that tells one by
+    rules."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -139,9 +140,9 @@ class Reflected:
 
 @dataclass(frozen=True, slots=True)
 class SummaryInput:
-    """What a summary is made of. ``events``: those that are newly covered, within the cap of a request, without what
-    Neve renders and without images. ``before``: the summary that the new one replaces. ``target_tokens``: as
-    ``render_summary`` shows it. ``timezone``: in which the days are told."""
+    """The input that a summary is made of. ``events``: those that are newly covered, within the cap of a request,
+    without what Neve renders and without images. ``before``: the summary that the new one replaces. ``target_tokens``:
+    as ``render_summary`` shows it. ``timezone``: in which the days are told."""
 
     session_id: str
     events: Sequence[Event]
@@ -200,9 +201,9 @@ class Condensed:
 
 @dataclass(frozen=True, slots=True)
 class FilingInput:
-    """What a librarian reads. ``events``: within the cap of a request, without what Neve renders and without images;
-    ``left_out``: how many in between are missing. ``documents``: those that may be about the same. ``before``: what
-    there was to say of the session before these events. ``outcome``: as the caller said. ``remembered``: what is
+    """The input that a librarian reads. ``events``: within the cap of a request, without what Neve renders and without
+    images; ``left_out``: how many in between are missing. ``documents``: those that may be about the same. ``before``:
+    what there was to say of the session before these events. ``outcome``: as the caller said. ``remembered``: what is
     remembered of the session, where a person has corrected any of it. ``remark``: what a person did meanwhile to a
     document that an earlier answer changes."""
 
@@ -225,19 +226,19 @@ class Observer(Protocol):
 
     @property
     def name(self) -> str:
-        """What ``provenance.model`` says."""
+        """Give the name that ``provenance.model`` says."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """In which it recognises what to remember, as ISO 639-1 codes; ``*`` for any."""
+        """List the languages in which it recognises what to remember, as ISO 639-1 codes; ``*`` for any."""
 
     @property
     def longest_s(self) -> float:
-        """How many seconds one answer and its commit may take: with less time left, a worker does not ask."""
+        """Say how many seconds one answer and its commit may take: with less time left, a worker does not ask."""
 
     @property
     def longest_filing_s(self) -> float:
-        """The same of an answer of ``file_away``."""
+        """Say how many seconds one answer of ``file_away`` and its commit may take."""
 
     def observe(self, given: PassInput) -> Observed: ...
 
@@ -248,7 +249,7 @@ class Observer(Protocol):
     def condense(self, given: CondenseInput) -> Condensed: ...
 
     def file_away(self, given: FilingInput) -> Filed:
-        """Which documents change, and what there is to say of the session."""
+        """Decide which documents change, and what there is to say of the session."""
 
 
 def usage_sum(*parts: Mapping[str, int]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ _met: ContextVar[list[str] | None] = ContextVar("unreadable_rows", default=None)
 
 @contextmanager
 def meeting_unreadable_rows() -> Iterator[list[str]]:
-    """What kinds of them are met within, by whatever thread works for it."""
+    """Collect the kinds of unreadable rows that are met within, by any thread that works for it."""
     met: list[str] = []
     token = _met.set(met)
     try:
@@ -132,7 +132,7 @@ class ReadableTable:
 
 
 def _is_record(kind: str, item: Item) -> bool:
-    """Whether it is of the form of its type; nothing is asked of a type that has no record."""
+    """Say whether a row is of the form of its type; nothing is asked of a type that has no record."""
     try:
         item["version"] + 0
         if kind in _RECORDS:

@@ -16,8 +16,8 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class TenantData(Generic[P_co]):
-    """Whose data, for work that is the same under every policy: indexing, erasing, what the sweep finds. ``ports``: as
-    many of the engines as the work needs."""
+    """The keys and engines for work on a tenant's data that is the same under every policy: indexing, erasing, what the
+    sweep finds. ``ports``: as many of the engines as the work needs."""
 
     ports: P_co
     keys: Keys

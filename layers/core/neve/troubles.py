@@ -43,7 +43,7 @@ class Troubles:
         self._in_a_row: dict[str, int] = {}
 
     def note(self, what: str, kind: Kind, reason: str) -> bool:
-        """Whether it was time to warn of it."""
+        """Note a trouble, and say whether it was time to warn of it."""
         now, key = self._now(), (what, kind)
         with self._lock:
             known = self._active.get(key)
@@ -58,14 +58,14 @@ class Troubles:
         return is_due
 
     def failed(self, what: str, reason: str) -> bool:
-        """A trouble from the third failure in a row on. Whether it was time to warn of it."""
+        """Note a failure, which is a trouble from the third in a row on, and say whether it was time to warn of it."""
         with self._lock:
             self._in_a_row[what] = self._in_a_row.get(what, 0) + 1
             repeatedly = self._in_a_row[what] >= REPEATEDLY
         return repeatedly and self.note(what, "failing", reason)
 
     def worked(self, what: str) -> bool:
-        """It works again, and there is room. Whether that is news."""
+        """Note that it works again, and there is room; say whether that is news."""
         if not self._in_a_row and not self._active:
             return False
         with self._lock:
@@ -78,7 +78,7 @@ class Troubles:
             self._active.pop((what, kind), None)
 
     def active(self) -> tuple[Trouble, ...]:
-        """Oldest first."""
+        """List the troubles that are active, oldest first."""
         now = self._now()
         with self._lock:
             found = [t for t in self._active.values() if t.kind in ("damaged", "loading") or now - t.seen < ACTIVE_FOR]
