@@ -1,4 +1,4 @@
-"""Where else may stand what a memory says: what was made of the same events, and what says it in the same words
+"""Finds where else a memory may be told: what was made of the same events, and what says it in the same words
 (docs/rules/memories.md#also-in). Pure."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """``id``: of a memory; ``path``: of a document; ``seq_from`` and ``seq_to``: of events, and of what a summary is
-    of."""
+    """A place that says what a memory says. ``id``: of a memory; ``path``: of a document; ``seq_from`` and ``seq_to``:
+    of events, or of the events that a summary covers."""
 
     place: Place
     because: Because
@@ -39,8 +39,8 @@ class Copy:
 
 
 def spoken_of(memory: Memory) -> dict[str, Spans]:
-    """The events that a memory was made from, by session; of a fact also those that said it again. None of what came by
-    a call or an import."""
+    """Give the events that a memory was made from, by session; for a fact also those that said it again. A memory that
+    came by a call or an import has none."""
     if memory.kind is not Kind.FACT:
         session = memory.provenance.session_id
         own = made_of(memory.provenance, session) if session is not None else ()
@@ -50,7 +50,8 @@ def spoken_of(memory: Memory) -> dict[str, Spans]:
 
 
 def made_of_any(row: Memory, events: Mapping[str, Spans]) -> bool:
-    """By the ranges of its passages where they have any: an observation is of many events, a line of few."""
+    """Say whether a row was made from any of ``events`` (spans by session). The ranges of its passages decide where it
+    has any: an observation is of many events, a line of few."""
     session = row.provenance.session_id or ""
     own = made_of(row.provenance, session)
     lines = [(p.seq_from, p.seq_to) for p in row.passages if p.seq_from is not None and p.seq_to is not None]
@@ -64,8 +65,9 @@ def made_of_any(row: Memory, events: Mapping[str, Spans]) -> bool:
 
 
 def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], filed: Collection[str]) -> Copy | None:
-    """What a librarian made of the events, also where somebody has written on it since, and what says the same.
-    ``filed``: ids of the documents that were filed of the sessions."""
+    """Give a document as a copy of the memory ``of``: one that says the same words, or that a librarian made of the
+    events, also where a person has written on it since. ``filed``: ids of the documents that were filed of the
+    sessions. None where it is no copy."""
     if head.fingerprint == of.fingerprint:
         return Copy("document", "same_words", path=head.path, status=head.status)
     by_range = any(
@@ -79,7 +81,7 @@ def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], filed
 
 
 def log_copies(session: SessionHead, epoch: SessionEpoch | None, spans: Spans) -> Iterator[Copy]:
-    """The events that are still there, and the summary that stands for them in prompts."""
+    """Give the events of ``spans`` that are still in the log, and the summary that stands for them in prompts."""
     removed = epoch.removed_to if epoch is not None else 0
     for span in spans:
         for first, last in without(span, session.retracted):
@@ -99,7 +101,7 @@ def log_copies(session: SessionHead, epoch: SessionEpoch | None, spans: Spans) -
 
 
 def nearest(live: Sequence[LiveRow], written_from: str, most: int) -> list[str]:
-    """The ids of the live rows of a session that may say what was written at a time, observations and reflections
+    """Give the ids of the live rows of a session that may say what was written at a time, observations and reflections
     before facts, each from the nearest on. ``written_from``: the id that a row of that time would at least have."""
     at = bisect_left([row.id for row in live], written_from)
     placed = sorted(enumerate(live), key=lambda one: (one[1].kind not in _CHRONICLE, abs(one[0] - at)))
@@ -107,8 +109,8 @@ def nearest(live: Sequence[LiveRow], written_from: str, most: int) -> list[str]:
 
 
 def in_order(copies: Sequence[Copy]) -> list[Copy]:
-    """The log first, which takes the rest along when it is taken back; memories last, the same words before the same
-    events."""
+    """Sort copies: the log first, which takes the rest along when it is taken back; memories last, the same words
+    before the same events."""
     places: tuple[Place, ...] = ("events", "summary", "document", "memory")
     return sorted(
         copies,

@@ -28,7 +28,7 @@ def statement_of(origin: Provenance, observed_at: str, text: str | None = None) 
 
 
 def first_statement(fact: Memory) -> Statement:
-    """The one by which it is kept."""
+    """Give the statement by which the fact is kept."""
     return statement_of(fact.provenance, fact.observed_at)
 
 
@@ -37,8 +37,8 @@ def statements_of(fact: Memory) -> tuple[Statement, ...]:
 
 
 def range_of(statement: Statement) -> tuple[str, Span] | None:
-    """Of which session's log. None for what no log of ours holds: a call's word, and an import's, whose ranges are of
-    another log."""
+    """Give the session and the range of its log in which it was said. None for what no log of ours holds: a call's
+    word, and an import's, whose ranges are of another log."""
     if (
         statement.by == "import"
         or statement.session_id is None
@@ -50,12 +50,12 @@ def range_of(statement: Statement) -> tuple[str, Span] | None:
 
 
 def stated_ranges(fact: Memory) -> list[tuple[str, Span]]:
-    """Where in logs of ours it was said, by session."""
+    """Give each place, as session and range, where logs of ours say the fact."""
     return list(dict.fromkeys(place for one in statements_of(fact) if (place := range_of(one)) is not None))
 
 
 def is_retracted(statement: Statement, retracted: Mapping[str, Spans]) -> bool:
-    """``retracted``: by session."""
+    """Say whether a statement's place was taken back. ``retracted``: spans by session."""
     place = range_of(statement)
     return place is not None and meets(retracted.get(place[0], ()), place[1])
 
@@ -64,34 +64,35 @@ def is_retracted(statement: Statement, retracted: Mapping[str, Spans]) -> bool:
 
 
 def with_statement(fact: Memory, statement: Statement, *, counts: bool = True) -> Memory:
-    """``counts`` False: of words that were counted when they were read before, whatever range they had then."""
+    """Add a statement to a fact and count it. ``counts`` False: the words were counted when they were read before,
+    whatever range they had then."""
     fact = replace(fact, occurrences=fact.occurrences + counts)
     known = statements_of(fact)
-    if any(_is_one(statement, one) if counts else _meet(statement, one) for one in known):
+    if any(_same_place(statement, one) if counts else _places_meet(statement, one) for one in known):
         return fact
     return replace(fact, restatements=_bounded((*fact.restatements, _in_words_of(fact.text, statement))))
 
 
 def let_in_by(waiting: Memory, origin: Provenance, observed_at: str, *, counts: bool) -> Memory:
-    """A fact that waited stands by whoever said it last; those before are its other statements."""
+    """Let a fact that waited stand by ``origin``, which said it last; those before become its other statements."""
     again = _bounded((*waiting.restatements, first_statement(waiting)))
     new = statement_of(origin, observed_at)
-    again = tuple(one for one in again if not _is_one(one, new))
+    again = tuple(one for one in again if not _same_place(one, new))
     return replace(waiting, provenance=origin, restatements=again, occurrences=waiting.occurrences + counts)
 
 
 def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> tuple[Statement, ...]:
-    """Those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
+    """Choose those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
     own = statements_of(fact)
-    new = [one for one in statements if not any(_is_one(one, other) for other in own)]
+    new = [one for one in statements if not any(_same_place(one, other) for other in own)]
     return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.restatements)])
 
 
-def _is_one(statement: Statement, other: Statement) -> bool:
+def _same_place(statement: Statement, other: Statement) -> bool:
     return range_of(statement) == range_of(other)
 
 
-def _meet(statement: Statement, other: Statement) -> bool:
+def _places_meet(statement: Statement, other: Statement) -> bool:
     here, there = range_of(statement), range_of(other)
     if here is None or there is None:
         return here == there
@@ -110,16 +111,16 @@ def _bounded(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def without_retracted(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
-    """The row without those of its other statements that are taken back. The first one is not looked at."""
+    """Remove from the row those of its other statements that are taken back. The first one is not looked at."""
     left = tuple(one for one in fact.restatements if not is_retracted(one, retracted))
     gone = len(fact.restatements) - len(left)
     return replace(fact, restatements=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
 
 
 def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
-    """The fact as it stands by what is left of its statements: in the words, at the place and with the trust of the
-    first of them that may state facts, as if the others had never been said. Without such a one it waits in the inbox.
-    None when nothing is left."""
+    """Give the fact as it stands by what is left of its statements: in the words, at the place and with the trust of
+    the first of them that may state facts, as if the others had never been said. Without such a one it waits in the
+    inbox. None when nothing is left."""
     if not remaining:
         return None
     statements = statements_of(fact)
@@ -165,5 +166,5 @@ def _origin(statement: Statement, before: Provenance) -> Provenance:
 
 
 def sessions_of(facts: Sequence[Memory]) -> set[str]:
-    """Those in whose logs they were said."""
+    """Give the sessions in whose logs the facts were said."""
     return {session for fact in facts for session, _ in stated_ranges(fact)}

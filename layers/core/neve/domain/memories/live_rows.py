@@ -13,7 +13,7 @@ from neve.domain.records.memories import Kind, Memory, Scope, Status
 from neve.domain.times import parse
 
 _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
-"""What a pack tells in the order of the conversation."""
+"""Kinds that a pack tells in the order of the conversation."""
 NO_ROOM = "has no room for more memories of its own: write this one without a session, or with the scope global"
 
 
@@ -22,12 +22,12 @@ def live_row(memory: Memory) -> LiveRow:
 
 
 def lives(memory: Memory) -> bool:
-    """Whether it joins the list of its session."""
+    """Say whether it joins the live list of its session."""
     return memory.scope is Scope.SESSION and memory.status is not Status.SUPERSEDED
 
 
 def no_live_room(field: str) -> NeveError:
-    """422 that names the session's field."""
+    """Make the 422 that names the session's field."""
     return NeveError(
         "validation_failed",
         f"{field}: {NO_ROOM}",
@@ -41,19 +41,19 @@ def no_live_room(field: str) -> NeveError:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of a row in its conversation. ``seq``: where in the log it begins; 0 for one that was not made from it: what a
-    call noted, or evolved. ``at``: when it was observed, in stored form."""
+    """The place of a row in its conversation. ``seq``: where in the log it begins; 0 for one that was not made from the
+    log: what a call noted, or evolved. ``at``: when it was observed, in stored form."""
 
     seq: int
     at: str
 
     def is_behind(self, other: Place) -> bool:
-        """The log says so of what was made from it; of anything else the time."""
+        """Say whether it comes after another: by the log for what was made from it, by the time for anything else."""
         return self.seq > other.seq if self.seq and other.seq else self.at > other.at
 
 
 NOWHERE = Place(0, "")
-"""Of a row that is gone: behind nothing."""
+"""The place of a row that is gone: behind nothing."""
 
 
 def places_of(memories: Iterable[Memory]) -> dict[str, Place]:
@@ -61,16 +61,17 @@ def places_of(memories: Iterable[Memory]) -> dict[str, Place]:
 
 
 def joined_since(live: Sequence[LiveRow], at: str) -> list[str]:
-    """Ids of what a pack tells in the order of the list and that was made after a time in stored form, the last one
-    first. They begin with the time; what an import brought under ids of its own is not among them."""
+    """Give the ids of observations and reflections (which a pack tells in the order of the list) that were made after a
+    time in stored form, the last one first. Ids begin with the time; what an import brought under ids of its own is not
+    among them."""
     since = f"mem_{ulid_time(parse(at))}"
     told = (row.id for row in reversed(live) if row.kind in _CHRONICLE)
     return [row_id for row_id in told if row_id >= since and is_own_memory_id(row_id)]
 
 
 def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, Place]) -> tuple[LiveRow, ...]:
-    """With the row before the first one that begins behind it, of those behind all others that do not; ``order``: of
-    those that are known. A fact is no measure: where it was said last, it need not stand."""
+    """Insert the row into the list before the first one that begins behind it, but behind all that do not. ``order``:
+    places of those that are known. A fact is no measure: it need not stand where it was said last."""
     places, own = [order.get(other.id, NOWHERE) for other in live], order.get(row.id, NOWHERE)
     measures = (i for i, other in enumerate(live) if other.kind is not Kind.FACT)
     least = max((i for i in measures if 0 < places[i].seq <= own.seq), default=-1) + 1

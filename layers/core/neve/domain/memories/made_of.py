@@ -16,14 +16,14 @@ MAX_SOURCES = 4
 
 
 def ranges_of(memory: Memory, session: str) -> Spans:
-    """What of a session's log a memory was made from, or what a person wrote it over. What came with an import speaks
-    of another log."""
+    """Give the ranges of a session's log that a memory was made from, or else those that a person wrote it over. What
+    came with an import speaks of another log."""
     own = made_of(memory.provenance, session)
     return own or tuple((first, last) for one, first, last in memory.written_over if one == session)
 
 
 def whole_range(memory: Memory, session: str | None) -> tuple[int | None, int | None]:
-    """First and last seq of the same, whatever was left out of it; None where it says neither."""
+    """Give first and last seq of what ``ranges_of`` gives, whatever was left out of it; None where neither is known."""
     over = [(first, last) for one, first, last in memory.written_over if one == session]
     return (over[0][0], over[-1][1]) if over else (memory.provenance.seq_from, memory.provenance.seq_to)
 
@@ -35,25 +35,27 @@ def made_of(origin: Provenance, session: str) -> Spans:
 
 
 def evolved_over(old: Memory) -> Sources:
-    """What a successor of a memory is written over: whoever puts a statement in the place of another has that before
-    them, and what they keep of it was said there."""
+    """Give what a successor of a memory is written over: a writer who replaces a statement has that statement in view,
+    and what the new one keeps of it was said there."""
     session = old.provenance.session_id or ""
     return tuple((session, first, last) for first, last in made_of(old.provenance, session)) or old.written_over
 
 
 def left_of_memory(memory: Memory) -> Sources | None:
-    """What is kept of one that is gone; None where it is not known."""
+    """Give the sources that are kept of a memory that is gone; None where they are not known."""
     return memory.written_over or sources_of([memory.provenance])
 
 
 def sources_of(origins: Iterable[Provenance]) -> Sources | None:
-    """Of all of them together; None where there are more sessions than ``MAX_SOURCES``."""
+    """Join the ranges of several origins into one for each session; None where there are more sessions than
+    ``MAX_SOURCES``."""
     named = ((origin.session_id or "", replace(origin, left_out=())) for origin in origins)
     return joined_sources((session, *span) for session, origin in named for span in made_of(origin, session))
 
 
 def joined_sources(sources: Iterable[tuple[str, int, int]]) -> Sources | None:
-    """Of each session from the first seq to the last; None where there are more of them than ``MAX_SOURCES``."""
+    """Join ranges into one for each session, from the first seq to the last; None where there are more sessions than
+    ``MAX_SOURCES``."""
     joined: dict[str, Span] = {}
     for session, first, last in sources:
         known = joined.get(session, (first, last))
@@ -64,5 +66,5 @@ def joined_sources(sources: Iterable[tuple[str, int, int]]) -> Sources | None:
 
 
 def meets_any(sources: Sources | None, session: str, span: Span) -> bool:
-    """True where it is not known what it was made from."""
+    """Say whether something was made from events of a span. Unknown sources (None) count as yes."""
     return sources is None or any(one == session and meets([span], (first, last)) for one, first, last in sources)

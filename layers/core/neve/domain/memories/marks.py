@@ -7,18 +7,18 @@ from neve.domain.records.memories import Memory, Trust
 
 OF_A_TOOL = "[said by a tool or a page, not by the user]"
 WAITS = "[not confirmed]"
-"""Of what is in the inbox."""
+"""Marks a memory in the inbox."""
 REPLACED = "[no longer holds]"
-"""Of what was superseded."""
+"""Marks a memory that was superseded."""
 
 
 def no_longer(since: str, successor: str | None) -> str:
-    """``REPLACED`` with the day since when, and what holds instead."""
+    """Write ``REPLACED`` with the day since when, and what holds instead."""
     return f"{REPLACED.removesuffix(']')} since {since}{f': {successor}' if successor else ''}]"
 
 
 def marked(text: str, trust: Trust) -> str:
-    """A text of one trust."""
+    """Mark a text that a tool or a page said; a user's stays as it is."""
     return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text
 
 
@@ -29,7 +29,7 @@ def words_of(memory: Memory, trust: Trust) -> str:
 
 
 def text_with_marks(memory: Memory) -> str:
-    """A row's text, each of its passages by its own trust."""
+    """Give a row's text, each of its passages marked by its own trust."""
     if not any(passage.trust == "tool" for passage in memory.passages):
         return marked(memory.text, memory.provenance.trusted)
     row = memory.provenance.trusted

@@ -20,9 +20,9 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")
 
 
 def passages_of(memory: Memory) -> list[MemoryPassage]:
-    """An observation's bullets with their own ranges, otherwise the paragraphs with the row's range; each at most
-    ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. Never across bullets or paragraphs, unless these
-    are so short that there would be more than ``MAX_PASSAGES``."""
+    """Split a memory into passages: an observation's bullets with their own ranges, otherwise the paragraphs with the
+    row's range; each at most ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. A passage never spans
+    bullets or paragraphs, unless these are so short that there would be more than ``MAX_PASSAGES``."""
     found = [
         MemoryPassage(chunk, part.seq_from, part.seq_to, part.trust)
         for part in _parts_of(memory)
@@ -35,12 +35,12 @@ def passages_of(memory: Memory) -> list[MemoryPassage]:
 
 
 def texts_of_memory(memory: Memory) -> set[str]:
-    """The fingerprints of its passages, by which their vectors are kept."""
+    """Give the fingerprints of its passages, by which their vectors are kept."""
     return {fingerprint(part.text) for part in passages_of(memory)}
 
 
 def passage_trust(memory: Memory, n: int) -> Trust:
-    """Whose word the ``n``-th passage is: the row's, unless its passages say so themselves."""
+    """Say whose word the ``n``-th passage is: the row's, unless its passages say so themselves."""
     own = passages_of(memory)[n].trust if memory.passages else None
     return own or memory.provenance.trusted
 
@@ -53,12 +53,12 @@ def _parts_of(memory: Memory) -> list[MemoryPassage]:
 
 
 def chunks_of(text: str) -> list[str]:
-    """Paragraphs of at most ``PASSAGE_TOKENS``, stripped; blank ones are left out."""
+    """Cut a text into paragraphs of at most ``PASSAGE_TOKENS``, stripped; blank ones are left out."""
     return [chunk for paragraph in _PARAGRAPH.split(text) for chunk in _pieces(paragraph.strip()) if chunk]
 
 
 def together(chunks: Iterable[str], joint: str) -> list[str]:
-    """Chunks in their order, as many with each other as make at most ``PASSAGE_TOKENS``."""
+    """Join chunks in their order, as many with each other as make at most ``PASSAGE_TOKENS``."""
     found: list[str] = []
     for chunk in chunks:
         joined = f"{found[-1]}{joint}{chunk}" if found else chunk
@@ -70,7 +70,7 @@ def together(chunks: Iterable[str], joint: str) -> list[str]:
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """Whole sentences packed greedily; a sentence that is too long is cut at a word, or anywhere."""
+    """Pack whole sentences greedily; a sentence that is too long is cut at a word, or anywhere."""
     if estimate(paragraph) <= PASSAGE_TOKENS:
         yield paragraph
         return
@@ -88,7 +88,7 @@ def _pieces(paragraph: str) -> Iterator[str]:
 
 
 def _sentences(paragraph: str) -> Iterator[str]:
-    """The sentences, each with the space behind it; joined they are the paragraph."""
+    """Give the sentences, each with the space behind it; joined they are the paragraph."""
     start = 0
     for end in _SENTENCE.finditer(paragraph):
         yield paragraph[start : end.end()]
@@ -97,7 +97,7 @@ def _sentences(paragraph: str) -> Iterator[str]:
 
 
 def _hard_cut(text: str) -> int:
-    """Where the longest beginning of at most ``PASSAGE_TOKENS`` ends: behind its last space if not too early."""
+    """Find where the longest beginning of at most ``PASSAGE_TOKENS`` ends: behind its last space if not too early."""
     window = trim_to(text[: PASSAGE_TOKENS * 4], PASSAGE_TOKENS, marker="")
     space = window.rfind(" ") + 1
     return space if space > len(window) // 2 else max(1, len(window))

@@ -8,6 +8,6 @@ from neve.domain.records.memories import EmbeddingState, Memory
 
 
 def revised(memory: Memory, now: str | None) -> Memory:
-    """At its next rev, which the search index has neither with its words nor with its vectors. ``now``: in stored
-    form; None for a row that is not searched."""
+    """Move a memory to its next rev, which the search index has neither with its words nor with its vectors. ``now``:
+    in stored form; None for a row that is not searched."""
     return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)

@@ -23,14 +23,14 @@ _BESIDE = 64
 
 
 def normalised(text: str) -> str:
-    """NFC and without white space around it."""
+    """Give a text in NFC and without white space around it."""
     return unicodedata.normalize("NFC", text).strip()
 
 
 def statements(text: str) -> list[str]:
-    """The sentences and lines of a text, in order. Not behind an abbreviation, an initial before a name, or where a
-    sentence runs on in lower case: two that are taken for one are kept together, and one that is cut in two would be
-    kept as something that nobody said."""
+    """Split a text into its sentences and lines, in order. It is not split behind an abbreviation, an initial before a
+    name, or where a sentence runs on in lower case: two that are taken for one are kept together, but one that is cut
+    in two would be kept as something that was never said."""
     text = normalised(text)
     found: list[str] = []
     start = 0
@@ -49,8 +49,8 @@ def _runs_on(text: str, start: int, end: re.Match[str]) -> bool:
 
 
 def ends_in_abbreviation(text: str, start: int, stop: int, behind: int) -> bool:
-    """Whether the mark at the end of ``text[start:stop]`` is that of an abbreviation, or of an initial before a name.
-    ``behind``: where the text goes on."""
+    """Say whether the mark at the end of ``text[start:stop]`` is that of an abbreviation, or of an initial before a
+    name. ``behind``: where the text goes on."""
     before = text[max(start, stop - _BESIDE) : stop]
     if _ABBREVIATION.search(before):
         return True

@@ -1,4 +1,4 @@
-"""What becomes of a fact: one decision for every fact, whoever proposes it, and always with its reasons
+"""Decides what becomes of a fact: one decision for every fact, by whatever way it came, and always with its reasons
 (docs/rules/facts.md#decision). Pure: the rows it asks about are read by ``usecases/memories/store_fact.py``."""
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Decision = Literal["stored", "reinforced", "superseded", "inbox", "rejected"]
 """``superseded``: stored, and it took the place of what it corrects."""
 
 CONFIDENT = 0.8
-"""From here on a fact is kept without having been said plainly (docs/rules/facts.md#routing)."""
+"""The confidence from which a fact is kept without having been said plainly (docs/rules/facts.md#routing)."""
 OFTEN = 3
-"""And from so many times on."""
+"""How many times a fact must be said to be kept without having been said plainly."""
 MAY_STATE: frozenset[By] = frozenset({"user_stated", "user_confirmed", "human_edit", "import"})
 """Sources of facts. What an assistant or a tool says of somebody waits for that person."""
 _CONFIDENCE: dict[By, float] = {"user_confirmed": 1.0, "human_edit": 1.0, "import": 1.0, "user_stated": 0.9}
@@ -75,7 +75,7 @@ class FactCandidate:
 
     @property
     def sure(self) -> float:
-        """How sure it is that this was said."""
+        """Give how sure it is that this was said: the candidate's own confidence, or that of its source."""
         return self.confidence if self.confidence is not None else confidence_of(self.origin.by)
 
     @property
@@ -84,7 +84,7 @@ class FactCandidate:
 
     @property
     def by_a_person(self) -> bool:
-        """In a call, and not in a conversation."""
+        """Say whether a person stated it in a call, and not in a conversation."""
         return self.origin.by in BY_A_PERSON
 
     @property
@@ -94,7 +94,7 @@ class FactCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Of the policy."""
+    """The rules for facts that a tenant's policy sets."""
 
     min_importance: int = 2
     review_mode: ReviewMode = "auto"
@@ -102,8 +102,8 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is kept already. ``same``: the fact, active or in the inbox, that says this word for word; ``target``: the
-    active fact that the candidate is said to be about."""
+    """The facts that are kept already. ``same``: the fact, active or in the inbox, that says this word for word;
+    ``target``: the active fact that the candidate is said to be about."""
 
     same: Memory | None = None
     target: Memory | None = None
@@ -120,17 +120,17 @@ class Verdict:
 
 
 def confidence_of(by: By) -> float:
-    """Of a statement that has none of its own."""
+    """Give the confidence of a statement that has none of its own, by its source."""
     return _CONFIDENCE.get(by, _INFERRED)
 
 
 def asks_to_remember(text: str) -> bool:
-    """``Remember this: …``, ``Don't forget that …``."""
+    """Say whether a text begins with a wish to keep it: ``Remember this: …``, ``Don't forget that …``."""
     return _REMEMBER.search(text) is not None
 
 
 def decide(candidate: FactCandidate, known: Known, rules: Rules, at: str, via: Via) -> Verdict:
-    """``at``: when it was said, in stored form.
+    """Decide what becomes of a candidate. ``at``: when it was said, in stored form.
 
     What waits in the inbox is stored when it is said again in a way that would be stored by itself, or often enough."""
     criteria = _criteria(candidate, known, rules)
@@ -182,7 +182,7 @@ def _decided(
 def _held_back(
     candidate: FactCandidate, known: Known, rules: Rules, criteria: Criteria, route: Route, at: str
 ) -> str | None:
-    """Why it is left to a person."""
+    """Give the reason why it is left to a person; None where it is not."""
     if not criteria.provenance:
         return "The user has not said or confirmed it."
     if candidate.corrects and known.target and not outweighs(candidate, known.target, at):
@@ -198,7 +198,7 @@ def _held_back(
 
 
 def outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
-    """Of the same authority, the newer one."""
+    """Say whether a candidate may correct a fact: it was not said before it, and has at least its authority."""
     by, old = candidate.origin.by, target.provenance.by
     return at >= last_said(target) and _authority(by, candidate.sure, corrects=True) >= _authority(
         old, target.confidence, corrects=target.supersedes != ()
@@ -206,13 +206,15 @@ def outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
 
 
 def last_said(fact: Memory) -> str:
-    """By whomever. What a person changed or confirmed was said when they did."""
+    """Give the time when a fact was last said, by any speaker. What a person changed or confirmed was said when they
+    did."""
     again = (statement.observed_at for statement in fact.restatements)
     return max(fact.observed_at, fact.person_at or "", *again)
 
 
 def _authority(by: By, confidence: float, *, corrects: bool) -> int:
-    """A person's correction, then what was said in a session, then a confident memory, then what was inferred."""
+    """Rank a source: a person's correction, then what was said in a session, then a confident memory, then what was
+    inferred."""
     if by in BY_A_PERSON or (by == "user_stated" and corrects):
         return 3
     if by == "user_stated":
@@ -221,6 +223,6 @@ def _authority(by: By, confidence: float, *, corrects: bool) -> int:
 
 
 def correctable(memory: Memory) -> bool:
-    """Whether a statement may take its place by itself: one row, one statement. An observation says more than what was
-    corrected."""
+    """Say whether a statement may take its place by itself: one row, one statement. An observation says more than what
+    was corrected."""
     return memory.kind is Kind.FACT and memory.status is Status.ACTIVE

@@ -8,7 +8,8 @@ from neve.domain.records.memories import Memory, Status
 
 
 def superseded(old: Memory, *, by: str | None, reason: str, at: str) -> Memory:
-    """Readable by id, and not recalled any more. ``by``: the id of what holds instead; ``at``: stored form."""
+    """Mark a memory as superseded: it stays readable by its id, and is not recalled any more. ``by``: the id of what
+    holds instead; ``at``: stored form."""
     return replace(
         old,
         status=Status.SUPERSEDED,

@@ -20,7 +20,7 @@ CACHED_STATEMENTS = 2_000
 TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
 
 HIGHEST = "🔴"
-"""Of what no conversation should go without: an allergy, a standing wish."""
+"""Marks what no conversation should go without: an allergy, a standing wish."""
 _HIGH = (HIGHEST, "✅")
 _MEDIUM = "🟡"
 _DROPPED_IN_PACK = re.compile("[🟡🟢]\ufe0f?")
@@ -29,37 +29,38 @@ _MEANING = re.compile(r"\(meaning\s[^()\n]{0,60}?(\d{4}-\d{2}-\d{2})(?!\d)", re.
 
 
 def priority_of(text: str) -> Priority:
-    """🔴 or ✅ anywhere is high, else 🟡 is medium, else low."""
+    """Read the priority of a text: 🔴 or ✅ anywhere is high, else 🟡 is medium, else low."""
     if any(mark in text for mark in _HIGH):
         return Priority.HIGH
     return Priority.MEDIUM if _MEDIUM in text else Priority.LOW
 
 
 def for_pack(text: str) -> str:
-    """The text as a pack shows it: without 🟡 and 🟢, runs of spaces as one, no blank lines."""
+    """Give the text as a pack shows it: without 🟡 and 🟢, runs of spaces as one, no blank lines."""
     lines = (" ".join(line.split()) for line in _DROPPED_IN_PACK.sub(" ", text).splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def statements_in(text: str) -> list[str]:
-    """The lines of a memory without their marks."""
+    """Give the lines of a memory without their marks."""
     return [said for line in text.splitlines() if (said := " ".join(_MARK.sub("", line).split()))]
 
 
 def cap_lines(text: str) -> str:
-    """Every line cut at ``LINE_CHARACTERS``, the ellipsis included."""
+    """Cut every line at ``LINE_CHARACTERS``, the ellipsis included."""
     return "\n".join(
         line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…" for line in text.split("\n")
     )
 
 
 def observed_date(at: str, timezone: str) -> str:
-    """The local calendar day (``2026-03-10``) of a stored time; an unknown time zone counts as UTC."""
+    """Give the local calendar day (``2026-03-10``) of a stored time; an unknown time zone counts as UTC."""
     return local_day(at, timezone)
 
 
 def time_of_day(at: str, timezone: str) -> TimeOfDay:
-    """``morning`` from 5, ``afternoon`` from 12, ``evening`` from 17, ``night`` from 22 o'clock local time."""
+    """Name the part of a day: ``morning`` from 5, ``afternoon`` from 12, ``evening`` from 17, ``night`` from 22 o'clock
+    local time."""
     hour = local_time(at, zone(timezone)).hour
     if 5 <= hour < 12:
         return "morning"
@@ -69,7 +70,7 @@ def time_of_day(at: str, timezone: str) -> TimeOfDay:
 
 
 def referenced_date(text: str) -> str | None:
-    """The first real date in a ``(meaning DATE)``, as ISO."""
+    """Give the first real date in a ``(meaning DATE)``, as ISO."""
     for found in _MEANING.finditer(text):
         try:
             return date.fromisoformat(found[1]).isoformat()
@@ -79,7 +80,7 @@ def referenced_date(text: str) -> str | None:
 
 
 def relative_date(observed: str | None, referenced: str | None) -> str | None:
-    """How far a referenced day is from the day on which it was spoken of, as an ISO 8601 duration: ``P1D`` for
+    """Say how far a referenced day is from the day on which it was spoken of, as an ISO 8601 duration: ``P1D`` for
     tomorrow, ``-P3D`` for three days before. None where one of them is unknown."""
     if observed is None or referenced is None:
         return None
@@ -88,12 +89,12 @@ def relative_date(observed: str | None, referenced: str | None) -> str | None:
 
 
 def fingerprint(text: str) -> str:
-    """sha256 (hex) of the NFC, case-folded, space-collapsed text: the same statement has the same fingerprint."""
+    """Hash the NFC, case-folded, space-collapsed text (sha256, hex): the same statement has the same fingerprint."""
     folded = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=CACHED_STATEMENTS)
 def statement_fingerprint(line: str) -> str:
-    """The fingerprint of what a line says, without its mark and its final stop."""
+    """Give the fingerprint of what a line says, without its mark and its final stop."""
     return fingerprint(_MARK.sub("", line).rstrip(" .!"))

@@ -31,7 +31,7 @@ remember still today well
 """
 _WITHOUT_MEANING = QUERY_STOP_WORDS | frozenset(_FILLERS.split())
 _PAST = re.compile(r"\b(?:used to|formerly|previously|no longer|not any ?more|anymore)\b", re.I)
-"""Tells of what was, and so holds, unless the fact says so itself."""
+"""A sentence with these tells of the past, and so holds, unless the fact says so itself."""
 _DENIES = re.compile(
     r"\b(?:not|never|no longer|any ?more|any longer|stopped|quit|left|lost|gave up|sold|broke up|divorced|resigned"
     r"|fired|died)\b|n't\b",
@@ -43,7 +43,8 @@ _SIGNS_BEFORE = re.compile(r"[^\w\[(\"'“]*")
 
 @dataclass(frozen=True, slots=True)
 class Unheld:
-    """``why``: superseded, or inbox, or archived, which is rejected. ``successor``: the fact that holds instead."""
+    """A fact that does not hold. ``why``: superseded, or inbox, or archived, which is rejected. ``successor``: the fact
+    that holds instead."""
 
     fact: Memory
     why: Status
@@ -52,8 +53,8 @@ class Unheld:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """``text``: without what is left out, empty where that is all of it. ``said``: what of it does not hold; ``rest``:
-    whether other sentences beside those do."""
+    """A text after ``retold``. ``text``: without what is left out, empty where that is all of it. ``said``: the facts
+    in it that do not hold; ``rest``: whether it has sentences beside those that say them."""
 
     text: str
     said: tuple[Unheld, ...] = ()
@@ -61,11 +62,11 @@ class Retold:
 
 
 Tell = Callable[[Unheld, bool], str | None]
-"""What stands in front of a sentence that says it; None: the sentence is left out. Told whether it says more."""
+"""Gives the mark in front of a sentence that says it, or None to leave the sentence out; told whether it says more."""
 
 
 def is_unheld(memory: Memory) -> bool:
-    """Whether it is a fact, said in a log, that does not hold: by its status, which a replacement may be about to
+    """Say whether it is a fact, said in a log, that does not hold: by its status, which a replacement may be about to
     change. What was taken back has no successor, and neither have its events any reader."""
     if memory.kind is not Kind.FACT or not _unheld(memory.status, memory):
         return False
@@ -73,27 +74,28 @@ def is_unheld(memory: Memory) -> bool:
 
 
 def may_repeat(memory: Memory) -> bool:
-    """Whether it was made of what was said in a log of ours, and not in a person's words."""
+    """Say whether it was made of what was said in a log of ours, and not in a person's words."""
     if memory.provenance.by in ("human_edit", "import"):
         return False
     return memory.kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY)
 
 
 def _unheld(status: Status, fact: Memory) -> bool:
-    """Not what waits because a tool or an assistant said it: wherever else it stands, it is marked as their word."""
+    """Say whether a fact of this status does not hold. One that waits because a tool or an assistant said it is not
+    meant: wherever else it stands, it is marked as their word."""
     if status is Status.INBOX:
         return fact.judged is None or fact.judged.criteria.provenance
     return status is Status.ARCHIVED or (status is Status.SUPERSEDED and fact.superseded_by is not None)
 
 
 def unheld_facts(facts: Iterable[Memory], gen: int) -> list[Memory]:
-    """Those of the facts that do not hold as generation ``gen`` sees them."""
+    """Give those of the facts that do not hold as generation ``gen`` sees them."""
     return [fact for fact in facts if born(fact.born_gen, gen) and _unheld(status_at(fact, gen), fact)]
 
 
 def last_successors(facts: Sequence[Memory]) -> dict[str, str]:
-    """By the id of a superseded fact, what has taken the place of what took its place, and so on: the first one that is
-    not among ``facts``."""
+    """Find, by the id of a superseded fact, what has taken the place of what took its place, and so on: the first one
+    that is not among ``facts``."""
     by = {fact.id: fact.superseded_by for fact in facts if fact.status is Status.SUPERSEDED and fact.superseded_by}
     last: dict[str, str] = {}
     for identifier, successor in by.items():
@@ -106,8 +108,8 @@ def last_successors(facts: Sequence[Memory]) -> dict[str, str]:
 
 
 def with_successors(facts: Sequence[Memory], known: Mapping[str, Memory], gen: int) -> tuple[Unheld, ...]:
-    """Without those that hold again, because what took their place says the same. ``known``: the rows of
-    ``last_successors`` by id."""
+    """Pair each fact with what holds instead, and leave out those that hold again, because what took their place says
+    the same. ``known``: the rows of ``last_successors`` by id."""
     last = last_successors(facts)
     found = []
     for fact in facts:
@@ -119,7 +121,8 @@ def with_successors(facts: Sequence[Memory], known: Mapping[str, Memory], gen: i
 
 
 def _says_again(newer: str, older: str) -> bool:
-    """Not where one of them denies what the other says: "User is not vegan anymore" has all words of "is vegan"."""
+    """Say whether a newer text has all that an older one says. It does not where one of them denies what the other
+    says: "User is not vegan anymore" has all words of "is vegan"."""
     alike = (_DENIES.search(newer) is None) == (_DENIES.search(older) is None)
     return alike and _content(newer) >= _content(older)
 
@@ -127,8 +130,9 @@ def _says_again(newer: str, older: str) -> bool:
 def retold(
     text: str, session: str | None, span: Span | None, unheld: Iterable[Unheld], tell: Tell, *, reply: bool = False
 ) -> Retold:
-    """A text that was made of ``span`` of a session's log, sentence by sentence. ``reply``: it may answer the message
-    that the fact was drawn from. Without a span it may be made of any."""
+    """Tell a text that was made of ``span`` of a session's log again, sentence by sentence, each that says an unheld
+    fact marked or left out as ``tell`` decides. ``reply``: it may answer the message that the fact was drawn from.
+    Without a span it may be made of any events."""
     near = [(one, _share(one.fact, session, span, reply=reply)) for one in unheld]
     near = [(one, share) for one, share in near if share]
     if not near:
@@ -141,7 +145,7 @@ def retold(
         at = whole.index(sentence, behind)
         between, behind = whole[behind:at], at + len(sentence)
         of_it = [one for one, share in near if _says(sentence, one, share, _is_of(one.successor, session, span))]
-        marks = [tell(one, not _alone(sentence, one, of_it)) for one in of_it]
+        marks = [tell(one, not _says_nothing_else(sentence, one, of_it)) for one in of_it]
         said |= {one.fact.id: one for one in of_it}
         rest = rest or (not of_it and bool(_content(sentence)))
         if None not in marks:
@@ -152,7 +156,7 @@ def retold(
 
 
 def of_its_words(text: str, session: str | None, span: Span | None, fact: Memory) -> bool:
-    """Whether a text that was made of ``span`` of a session's log says what a fact says that was drawn from it."""
+    """Say whether a text that was made of ``span`` of a session's log says what a fact says that was drawn from it."""
     wanted = _content(fact.text)
     return _is_of(fact, session, span) and 2 * len(wanted & _content(text)) >= len(wanted)
 
@@ -166,8 +170,8 @@ def _is_of(fact: Memory | None, session: str | None, span: Span | None) -> bool:
 
 
 def _share(fact: Memory, session: str | None, span: Span | None, *, reply: bool) -> float:
-    """Of the fact's words, what a sentence has to hold to say it: half, where it is of no more events than the fact;
-    all, where it is of more, or may be of others; 0 where it can say nothing of it."""
+    """Give the share of the fact's words that a sentence has to hold to say it: half, where the text is of no more
+    events than the fact; all, where it is of more, or may be of others; 0 where it can say nothing of it."""
     if span is None:
         return 1.0
     for own, (first, last) in stated_ranges(fact):
@@ -189,9 +193,9 @@ def _says(sentence: str, one: Unheld, share: float, of_successor: bool) -> bool:
     return len(held & wanted) >= share * len(wanted) and (not own or not own.isdisjoint(held))
 
 
-def _alone(sentence: str, one: Unheld, said: Sequence[Unheld]) -> bool:
-    """Whether a sentence that says it says nothing that holds. What a person rejected, or has not confirmed, takes its
-    whole sentence along. Of a fact of two clauses nobody knows which one was meant."""
+def _says_nothing_else(sentence: str, one: Unheld, said: Sequence[Unheld]) -> bool:
+    """Say whether a sentence that says it says nothing that holds. What a person rejected, or has not confirmed, takes
+    its whole sentence along. Of a fact of two clauses it is not known which one was meant."""
     if one.why is not Status.SUPERSEDED:
         return True
     return not _TWO_CLAUSES.search(one.fact.text) and _content(sentence) <= frozenset().union(
@@ -200,7 +204,7 @@ def _alone(sentence: str, one: Unheld, said: Sequence[Unheld]) -> bool:
 
 
 def _marked(sentence: str, marks: Sequence[str]) -> str:
-    """Behind the signs in front of it."""
+    """Put the marks into a sentence, behind the signs in front of it."""
     before = _SIGNS_BEFORE.match(sentence)
     at = before.end() if before else 0
     return sentence[:at] + "".join(f"{mark} " for mark in marks) + sentence[at:]

@@ -1,4 +1,4 @@
-"""What somebody wrote as a memory, by hand or in an import, as a record."""
+"""Makes a record of what a caller wrote as a memory, by hand or in an import."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from neve.domain.records.sessions import Outcome
 from neve.domain.tokens import Counter
 
 SCREENED_FIELDS = ("text", "label", "group", "tags", "metadata", "emotional_tone", "key_topics")
-"""What of it is somebody's words, and passes the gate (docs/rules/privacy.md#records)."""
+"""Fields that hold a person's words, and so pass the gate (docs/rules/privacy.md#records)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemory:
-    """None = the default. A memory without a session is global. Times are stored-form strings. ``timezone``: in which
-    its day is told."""
+    """A memory as a caller wrote it. None = the default. A memory without a session is global. Times are stored-form
+    strings. ``timezone``: in which its day is told."""
 
     text: str
     kind: Kind
@@ -41,9 +41,8 @@ class WrittenMemory:
 def record_of(
     written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int, count: Counter
 ) -> Memory:
-    """An active row at rev 1, observed when it was created unless it says otherwise, and last used when it was said.
-    ``gen``: the user's
-    generation. ``count``: the policy's counter."""
+    """Make an active row at rev 1, observed when it was created unless it says otherwise, and last used when it was
+    said. ``gen``: the user's generation. ``count``: the policy's counter."""
     observed_at = written.observed_at or created_at
     return Memory(
         id=memory_id,
@@ -81,11 +80,11 @@ def record_of(
 
 
 def _default_priority(kind: Kind) -> Priority:
-    """Manual rows default to high (docs/rules/memories.md#record), others to medium."""
+    """Give high to manual rows (docs/rules/memories.md#record), medium to others."""
     return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
 
 
 def _tier_of(kind: Kind) -> Tier:
-    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic
-    (docs/rules/memories.md#record)."""
+    """Give the tier of a kind: observations, reflections and summaries are episodes; what a person or a fact states is
+    semantic (docs/rules/memories.md#record)."""
     return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC
