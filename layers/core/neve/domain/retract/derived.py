@@ -31,12 +31,13 @@ that leaves may bring several back)."""
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """``leave``: what readers see and are no longer to see. ``back``: what is to be seen again, as copies: the sources
-    of reflections that leave, facts that only a fact that leaves had replaced, and facts that leave and were said again
-    in what stays, as these say it. ``again``: observations of which something is left to be read again. ``touched``:
-    the ids of everything that may hold words of what was taken back, whatever its status. ``more``: of more than
-    ``MAX_FACTS`` that come back, the others leave and come back when these have. ``through``: by the id of a source
-    that is to be seen or read again, the reflections that it stood in and that leave, the innermost first.
+    """The changes that a retraction brings. ``leave``: what readers see and are no longer to see. ``back``: what is to
+    be seen again, as copies: the sources of reflections that leave, facts that only a fact that leaves had replaced,
+    and facts that leave and were said again in what stays, as these say it. ``again``: observations of which something
+    is left to be read again. ``touched``: the ids of everything that may hold words of what was taken back, whatever
+    its status. ``more``: as ``MAX_FACTS`` come back already, further memories leave, and others come back for them,
+    only after these. ``through``: by the id of a source that is to be seen or read again, the reflections that it stood
+    in and that leave, the innermost first.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
@@ -61,7 +62,7 @@ class Consequences:
 
 
 def is_touched(memory: Memory, session: str, spans: Sequence[Span]) -> bool:
-    """By its own range."""
+    """Say whether a memory's own range meets the spans."""
     return any(meets(spans, part) for part in ranges_of(memory, session))
 
 
@@ -70,16 +71,16 @@ def left_of(memory: Memory, session: str, spans: Sequence[Span]) -> Spans:
 
 
 def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
-    """Ids that reflections and facts among ``memories`` replaced, and that are not among them."""
+    """Give the ids that reflections and facts among ``memories`` replaced, and that are not among them."""
     return {i for memory in memories.values() for i in memory.supersedes} - memories.keys()
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What else is known. ``retracted``: what is taken back of other sessions. ``unsupported``: statements that do not
-    stand by themselves, each with the id of its fact: the fact's words are those of a message that was deleted.
-    ``gone``: sources of reflections that were deleted, by id, with what those had been made of. ``outliving``: ids of
-    what stays although its range is met (``domain/retract/outliving.py``)."""
+    """Facts from outside the session's own log. ``retracted``: spans that are taken back in other sessions.
+    ``unsupported``: statements that do not stand by themselves, each with the id of its fact: the fact's words are
+    those of a message that was deleted. ``gone``: sources of reflections that were deleted, by id, with what those had
+    been made of. ``outliving``: ids of what stays although its range is met (``domain/retract/outliving.py``)."""
 
     retracted: Mapping[str, Spans] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
@@ -93,8 +94,9 @@ NOTHING_ELSE = Elsewhere()
 def consequences(
     memories: Iterable[Memory], session: str, spans: Spans, gen: int, elsewhere: Elsewhere = NOTHING_ELSE
 ) -> Consequences:
-    """``memories``: every row that may be made from the events in ``spans`` of a session's log, and what those rows
-    replaced; a source that is not among them is gone. ``gen``: the generation that is seen."""
+    """Weigh what becomes of memories. ``memories``: every row that may be made from the events in ``spans`` of a
+    session's log, and what those rows replaced; a source that is not among them is gone. ``gen``: the generation that
+    is seen."""
     return _Weighing({memory.id: memory for memory in memories}, session, spans, gen, elsewhere).weighed()
 
 
@@ -124,8 +126,8 @@ class _Weighing:
                 if self._worth_reading(source):
                     again[source.id] = source
                 elif source.kind is Kind.FACT or not self._touched(source):
-                    same = back.get(_statement(source))
-                    back[_statement(source)] = _as_one(source, same) if same else source
+                    same = back.get(_said_key(source))
+                    back[_said_key(source)] = _merge_facts(source, same) if same else source
             if sum(one.kind is Kind.FACT for one in back.values()) >= MAX_FACTS:
                 leave = leave[: place + 1]
                 break
@@ -140,8 +142,8 @@ class _Weighing:
         return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
 
     def _touched(self, memory: Memory) -> bool:
-        """A reflection by its sources, and where some of them are gone by what those were made of, and its own range:
-        one of several sessions has none."""
+        """Say whether it may hold words of what is taken back. A reflection is judged by its sources, and where some of
+        them are gone by what those were made of, and by its own range: one of several sessions has none."""
         if memory.id in self.elsewhere.outliving:
             return False
         if memory.id not in self.known:
@@ -157,12 +159,13 @@ class _Weighing:
         sources = [self.memories.get(i) for i in memory.supersedes]
         if any(source is not None and self._touched(source) for source in sources):
             return True
-        if any(self._was_touched(i) for i in memory.supersedes):
+        if any(self._gone_was_touched(i) for i in memory.supersedes):
             return True
         return (not sources or None in sources) and is_touched(memory, self.session, self.spans)
 
-    def _was_touched(self, source: str) -> bool:
-        """Of what was deleted. What an import has brought back under its id is not what the reflection was made of."""
+    def _gone_was_touched(self, source: str) -> bool:
+        """Say whether a source that was deleted had been made of what is taken back. What an import has brought back
+        under its id is not what the reflection was made of."""
         if source not in self.elsewhere.gone:
             return False
         return any(meets_any(self.elsewhere.gone[source], self.session, span) for span in self.spans)
@@ -175,7 +178,7 @@ class _Weighing:
     # --- facts ----------------------------------------------------------------------------------
 
     def _remaining(self, fact: Memory) -> Memory | None:
-        """By the statements that are left of it."""
+        """Give the fact as the statements that are left of it say it; None where none is."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
         statements = [one for one in statements_of(fact) if not is_retracted(one, spans)]
@@ -199,16 +202,16 @@ class _Weighing:
         return {**shorter, **self.joining}
 
     def _join(self, fact: Memory, holder: Memory) -> None:
-        """That what was said of a fact that does not come back, and what it had replaced, is known of the one that says
-        it: nothing else is looked at when that one leaves."""
+        """Let ``holder``, which says the same, take over what was said of a fact that does not come back, and what it
+        had replaced: nothing else is looked at when the holder leaves."""
         self.joining[holder.id] = with_room_for(holder, statements_of(fact), fact.text)
         self.inherited[holder.id] = tuple(i for i in named_by(fact) if i not in (holder.id, *holder.supersedes))
 
     # --- what is behind ---------------------------------------------------------------------------
 
     def _successors(self, memory: Memory, seen: frozenset[str] = frozenset()) -> Iterator[Memory]:
-        """What is seen in the place of a memory that leaves: itself, as it was said again, or what it had replaced.
-        ``seen``: what was followed on the way here."""
+        """Give what is seen in the place of a memory that leaves: itself, as it was said again, or what it had
+        replaced. ``seen``: what was followed on the way here."""
         remaining = self._remaining(memory) if memory.kind is Kind.FACT else None
         if remaining is not None:
             yield remaining
@@ -216,7 +219,7 @@ class _Weighing:
             yield from self._sources(memory, seen | {memory.id})
 
     def _sources(self, memory: Memory, seen: frozenset[str]) -> Iterator[Memory]:
-        """What a memory that leaves had replaced, through others that are touched themselves."""
+        """Give what a memory that leaves had replaced, through others that are touched themselves."""
         if memory.kind is Kind.REFLECTION:
             replaced = [self.memories[i] for i in memory.supersedes if i in self.memories]
         elif memory.kind is Kind.FACT and memory.provenance.by not in BY_A_PERSON:
@@ -236,20 +239,20 @@ class _Weighing:
                 yield one
 
     def _replaced_by(self, fact: Memory) -> list[Memory]:
-        """Not what somebody else replaced as well. A fact that came back names what it had replaced before, too."""
+        """Give what this fact alone replaced. A fact that came back names what it had replaced before, too."""
         named = (self.memories[i] for i in fact.supersedes if i in self.memories)
         return [one for one in named if one.superseded_by in (None, fact.id, *fact.supersedes)]
 
     def _stands_elsewhere(self, source: Memory) -> bool:
-        """In something else that stays; or an earlier retraction brought it back, or had it read again; or somebody
-        has said the same since."""
+        """Say whether a source need not come back: something else that stays holds it; or an earlier retraction brought
+        it back, or had it read again; or the same has been said since."""
         named = self._naming.get(source.id, ())
         if source.kind is Kind.OBSERVATION and any(one.kind is Kind.OBSERVATION for one in named):
             return True
         if any(self._stays(one) for one in named):
             return True
-        same = self._saying.get(_statement(source), ())
-        holder = next((one for one in same if self._says(one, source) and self._stays(one)), None)
+        same = self._saying.get(_said_key(source), ())
+        holder = next((one for one in same if self._may_hold(one, source) and self._stays(one)), None)
         if holder is not None:
             self._join(source, holder)
         return holder is not None
@@ -257,13 +260,14 @@ class _Weighing:
     def _stays(self, memory: Memory) -> bool:
         return self._shown(memory) and not self._touched(memory)
 
-    def _says(self, one: Memory, fact: Memory) -> bool:
-        """As the place of a fact does: what is said again is counted on whoever holds it. ``one``: says the same."""
+    def _may_hold(self, one: Memory, fact: Memory) -> bool:
+        """Say whether ``one``, which says the same, stands in the place of the fact: what is said again is counted on
+        the row that holds it."""
         return one.id != fact.id and status_at(one, self.gen) is not Status.RESOLVED
 
     @cached_property
     def _naming(self) -> Mapping[str, Sequence[Memory]]:
-        """What names a memory as replaced, by its id."""
+        """Group the memories by the ids that they name as replaced."""
         found: dict[str, list[Memory]] = {}
         for one in self.memories.values():
             for source in dict.fromkeys(one.supersedes):
@@ -274,19 +278,19 @@ class _Weighing:
     def _saying(self) -> Mapping[tuple[Kind, str], Sequence[Memory]]:
         found: dict[tuple[Kind, str], list[Memory]] = {}
         for one in self.memories.values():
-            found.setdefault(_statement(one), []).append(one)
+            found.setdefault(_said_key(one), []).append(one)
         return found
 
 
 def named_by(source: Memory) -> tuple[str, ...]:
-    """What takes the place of a memory names this as replaced: it, and for a fact what it had replaced itself, to which
-    no chain of rows leads where whatever had replaced the fact has left."""
+    """Give the ids that a successor of a memory names as replaced: it, and for a fact what it had replaced itself, to
+    which no chain of rows leads where whatever had replaced the fact has left."""
     return (source.id, *source.supersedes) if source.kind is Kind.FACT else (source.id,)
 
 
-def _as_one(fact: Memory, same: Memory) -> Memory:
-    """Two facts that say the same come back as one, which knows what the other one knew: nothing else is looked at when
-    it leaves. ``same``: the one that was found before."""
+def _merge_facts(fact: Memory, same: Memory) -> Memory:
+    """Merge two facts that say the same: they come back as one, which knows what the other one knew, for nothing else
+    is looked at when it leaves. ``same``: the one that was found before."""
     if fact.id == same.id:
         return same
     other, one = sorted((same, fact), key=lambda found: found.status not in (Status.INBOX, Status.RESOLVED))
@@ -297,13 +301,13 @@ def _as_one(fact: Memory, same: Memory) -> Memory:
     return replace(known, supersedes=(*one.supersedes, *named))
 
 
-def _statement(memory: Memory) -> tuple[Kind, str]:
-    """Names what it says. A fact is kept once, whatever row says it."""
+def _said_key(memory: Memory) -> tuple[Kind, str]:
+    """Give a key for what a memory says. A fact is kept once, whatever row says it."""
     return memory.kind, memory.fingerprint if memory.kind is Kind.FACT else memory.id
 
 
 def _in_order(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Of the conversations."""
+    """Sort memories in the order of the conversations."""
 
     def place(memory: Memory) -> tuple[str, int, str, str]:
         origin = memory.provenance

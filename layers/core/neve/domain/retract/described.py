@@ -14,16 +14,16 @@ from neve.domain.librarian.paths import ROOTS, folder_of, slug
 from neve.domain.records.documents import Document
 
 Given = tuple[str, str]
-"""A field, and what it was given: a name, a summary, one of the tags, a path."""
+"""A field and its value: a name, a summary, one of the tags, a path."""
 _TAGS = (SUMMARY_TAG, *map(folder_of, ROOTS))
 _CONSTANT = frozenset({("name", UNTITLED), *(("tags", tag) for tag in _TAGS), *(("path", path) for path in ALWAYS)})
-"""What librarians say whatever was said."""
+"""Names that librarians give whatever was said."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Of one document: ``revisions``, oldest first, ``erased``: revs of those that go, ``touched``: of those that are
-    not to be in force."""
+    """The revisions of one document: ``revisions``, oldest first; ``erased``: revs of those that go; ``touched``: of
+    those that are not to be in force."""
 
     revisions: Sequence[Document]
     erased: frozenset[int]
@@ -44,8 +44,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A document of which the revisions ``revs`` stay, and say some of ``drawn``. ``rev``: its last one, ``in_force``:
-    which stays so."""
+    """A document whose revisions ``revs`` stay, and say some of ``drawn``. ``rev``: its last one; ``in_force``: which
+    stays so."""
 
     id: str
     rev: int
@@ -55,7 +55,7 @@ class Carrier:
 
 
 def carriers(histories: Sequence[History]) -> list[Carrier]:
-    """Those among all documents; one that took the place of another has what that one was called."""
+    """Find the carriers among all documents; one that took the place of another has what that one was called."""
     drawn = {one.id: drawn_from(one.revisions, one.erased) for one in histories}
     of_all = frozenset[Given]().union(*drawn.values())
     found = []
@@ -70,13 +70,14 @@ def carriers(histories: Sequence[History]) -> list[Carrier]:
 
 
 def at_drawn_paths(histories: Sequence[History]) -> set[str]:
-    """Ids of the documents that stay where a librarian put them by such words."""
+    """Give the ids of the documents that stay where a librarian put them by such words."""
     staying = (one for one in histories if one.stays)
     return {one.id for one in staying if ("path", one.head.path) in drawn_from(one.revisions, one.erased)}
 
 
 def given_by(document: Document) -> Iterator[Given]:
-    """Not what follows from the text, nor what says nothing of a conversation."""
+    """Give what a revision is called: name, summary, path and tags, but not what follows from the text, nor what says
+    nothing of a conversation."""
     for name in ("name", "summary"):
         if name not in document.derived and getattr(document, name):
             yield name, getattr(document, name)
@@ -85,7 +86,7 @@ def given_by(document: Document) -> Iterator[Given]:
 
 
 def drawn_from(revisions: Sequence[Document], erased: Collection[int]) -> frozenset[Given]:
-    """What librarians were the first to say in revisions that are erased. ``revisions``: of one document, oldest
+    """Give what librarians were the first to say in revisions that are erased. ``revisions``: of one document, oldest
     first; ``erased``: some of their revs."""
     first: dict[Given, bool] = {}
     before: Document | None = None
@@ -98,8 +99,8 @@ def drawn_from(revisions: Sequence[Document], erased: Collection[int]) -> frozen
 
 
 def carried(document: Document, drawn: Collection[Given]) -> frozenset[Given]:
-    """What of that a revision says still, beside its path; or calls itself by that. A document about somebody goes by
-    their name as long as it stands there."""
+    """Give what a revision still says of ``drawn``, beside its path; or calls itself by that. A document about a person
+    goes by their name as long as it stands there."""
     found = {given for given in given_by(document) if given in drawn and given[0] != "path"}
     if "name" in document.derived and ("path", document.path) in drawn and document.name == _segment(document.path):
         found.add(("name", document.name))
@@ -109,9 +110,9 @@ def carried(document: Document, drawn: Collection[Given]) -> frozenset[Given]:
 
 
 def without_drawn(document: Document, drawn: Collection[Given], path: str) -> Document:
-    """With a name and a summary that its own text makes, in the place of those, and without those tags. ``path``: where
-    it stands by now, which it keeps; of such a one where it stood before nothing is left. ``document``: with its
-    text."""
+    """Replace a drawn name and summary by those that its own text makes, and remove the drawn tags. ``path``: where it
+    stands by now, which it keeps; where it stood before at a drawn path, nothing is left of that. ``document``: with
+    its text."""
     left = replace(document, path=path) if ("path", document.path) in drawn else document
     gone = carried(document, drawn) | carried(left, drawn)
     fields = {name for name, _ in gone}
@@ -126,7 +127,7 @@ def without_drawn(document: Document, drawn: Collection[Given], path: str) -> Do
 
 
 def _by_a_librarian(revision: Document, before: Document | None) -> bool:
-    """And not by a person, who changed what stands beside a librarian's text."""
+    """Say whether a librarian wrote it, and not a person who changed what stands beside a librarian's text."""
     if revision.provenance.by != "assistant":
         return False
     return before is None or (revision.extracted_at, revision.sha256) != (before.extracted_at, before.sha256)

@@ -18,8 +18,8 @@ OF_A_SUMMARY = ("tags", "importance", "confidence", "label", "group", "metadata"
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """``fields``: those that were set, with their values; ``tags`` and ``taken_away``: what was added to the tags, and
-    taken out of them."""
+    """The settings that a person made on a memory. ``fields``: those that were set, with their values; ``tags`` and
+    ``taken_away``: what was added to the tags, and taken out of them."""
 
     fields: Mapping[str, Any]
     tags: tuple[str, ...] = ()
@@ -31,8 +31,9 @@ class Marks:
 
 
 def marks_of(reflection: Memory, sources: Sequence[Memory]) -> Marks:
-    """What it has that it did not take over from its sources. Of a source that is gone nobody knows what it had: then
-    what may be its own is no mark. Nor is the priority of a night's, which follows from an answer that nobody kept."""
+    """Give what a reflection has that it did not take over from its sources. What a source that is gone had is not
+    known: then what may be its own is no mark. Nor is the priority of a night's, which follows from an answer that was
+    not kept."""
     if not sources:
         return Marks({})
     made = inherited(sources, ())
@@ -61,20 +62,20 @@ def marks_of(reflection: Memory, sources: Sequence[Memory]) -> Marks:
 
 
 def with_marks(memory: Memory, reflections: Iterable[Memory], known: Mapping[str, Memory]) -> Memory:
-    """``reflections``: those that it stood in, the innermost first; the last one to have been marked prevails.
-    ``known``: their sources, by id, as far as they are there."""
+    """Set the marks of the reflections that a memory stood in. ``reflections``: the innermost first; the last one to
+    have been marked prevails. ``known``: their sources, by id, as far as they are there."""
     for one in reflections:
         memory = marks_of(one, [known[i] for i in one.supersedes if i in known]).on(memory)
     return memory
 
 
 def with_marks_of_summary(summary: Memory, before: Memory, theirs: Iterable[str]) -> Memory:
-    """What is written again of a session. ``theirs``: what else a person has set of the one before, of the fields that
-    follow from an account."""
+    """Set a person's marks on the summary of a session that is written again. ``theirs``: what else a person has set of
+    the one before, of the fields that follow from an account."""
     kept = {name: getattr(before, name) for name in (*OF_A_SUMMARY, *theirs)}
     return replace(summary, status=Status.RESOLVED if was(before) is Status.RESOLVED else summary.status, **kept)
 
 
 def was(memory: Memory) -> Status | None:
-    """Its status before something replaced it; None for an active one."""
+    """Give its status before something replaced it; None for an active one."""
     return memory.was if memory.status is Status.SUPERSEDED else memory.status

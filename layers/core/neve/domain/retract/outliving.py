@@ -14,13 +14,13 @@ from neve.domain.sessions.spans import joined, meets, without
 
 
 def in_their_words(memory: Memory) -> bool:
-    """A person gave a memory these words, or said in a call that they are so."""
+    """Say whether a person gave a memory these words, or said in a call that they are so."""
     return memory.provenance.by in BY_A_PERSON and memory.person_at is not None
 
 
 def may_outlive(memory: Memory, session: str, retracted: Spans) -> bool:
-    """Whether it stays where nothing of it is taken back that the user uttered. Of an observation that a person has
-    only put a mark on, no line may be of what is taken back: the words are the observer's. Of a fact, what is left must
+    """Say whether it stays where nothing of it is taken back that the user uttered. Where a person has only put a mark
+    on an observation, no line may be of what is taken back: the words are the observer's. What is left of a fact must
     say the words, which is for the log to tell."""
     if in_their_words(memory):
         return True
@@ -30,8 +30,8 @@ def may_outlive(memory: Memory, session: str, retracted: Spans) -> bool:
 
 
 def leaves_for_sure(memory: Memory, session: str, retracted: Spans, erased: Spans) -> bool:
-    """Tell whether it will be gone with what is taken back, as far as that can be told without the log: nothing is left
-    of its range, some of it is ``erased``, or nobody has said anything of it. What was said elsewhere, too, may
+    """Say whether it will be gone with what is taken back, as far as that can be told without the log: nothing is left
+    of its range, some of it is ``erased``, or no person has said anything of it. What was said elsewhere, too, may
     stay."""
     ranges = ranges_of(memory, session)
     if memory.restatements or not any(meets(retracted, part) for part in ranges):
@@ -42,7 +42,7 @@ def leaves_for_sure(memory: Memory, session: str, retracted: Spans, erased: Span
 
 
 def _marked(observation: Memory) -> bool:
-    """Whether something of it is not as a pass leaves it."""
+    """Say whether something of it is not as a pass leaves it."""
     return (
         observation.status in (Status.RESOLVED, Status.ARCHIVED)
         or observation.never_recall
@@ -56,7 +56,8 @@ def _marked(observation: Memory) -> bool:
 
 
 def _says_any(observation: Memory, session: str, retracted: Spans) -> bool:
-    """Where a line does not say where it is from, it may be from anywhere in the range."""
+    """Say whether a line of it is of what is taken back. A line that does not say where it is from may be from anywhere
+    in the range."""
     for line in observation.passages:
         if line.seq_from is None or line.seq_to is None or meets(retracted, (line.seq_from, line.seq_to)):
             return True
@@ -64,7 +65,7 @@ def _says_any(observation: Memory, session: str, retracted: Spans) -> bool:
 
 
 def with_marks_of(observation: Memory, before: Memory) -> Memory:
-    """What was read again, with what a person had said of the row before beside its words."""
+    """Set on what was read again the marks that a person had put on the row before, beside its words."""
     was = before.was if before.status is Status.SUPERSEDED else before.status
     own_priority = not in_their_words(before) and before.priority != priority_of(before.text)
     return replace(
@@ -84,8 +85,8 @@ def with_marks_of(observation: Memory, before: Memory) -> Memory:
 def made_of_here(
     memory: Memory, session: str, known: Mapping[str, Memory], gone: Mapping[str, Sources | None]
 ) -> Spans | None:
-    """What of a session's log a memory was made from; a reflection of several sessions, by its sources. ``gone``: what
-    those of them that were deleted had been made of. None where it is not known."""
+    """Give the part of a session's log that a memory was made from; for a reflection of several sessions, by its
+    sources. ``gone``: what those of them that were deleted had been made of. None where it is not known."""
     own = ranges_of(memory, session)
     if own or memory.kind is not Kind.REFLECTION:
         return own

@@ -28,9 +28,9 @@ _PUT_BACK = (
 
 
 def touched_revisions(revisions: Iterable[Document], session: str, spans: Sequence[Span]) -> dict[int, Document]:
-    """By rev. ``revisions``: of one document, oldest first, their texts may be left out. A librarian's is touched by
-    its own range, and by what it was made from: the revision before it. A person's never is, nor one that says word for
-    word what an untouched one says."""
+    """Give the revisions that are touched, by rev. ``revisions``: of one document, oldest first, their texts may be
+    left out. A librarian's is touched by its own range, and by what it was made from: the revision before it. A
+    person's never is, nor one that says word for word what an untouched one says."""
     touched: dict[int, Document] = {}
     clean: set[str] = set()
     before = False
@@ -49,13 +49,13 @@ def newest_untouched(revisions: Sequence[Document], touched: Collection[int]) ->
 
 
 def lost_with(revisions: Sequence[Document], touched: Collection[int]) -> list[Document]:
-    """The revisions behind the newest that is untouched; none where that is in force."""
+    """Give the revisions behind the newest that is untouched; none where that is in force."""
     left = newest_untouched(revisions, touched)
     return [one for one in revisions if left is None or one.rev > left.rev]
 
 
 def put_back(head: Document, revision: Document, now: str) -> Document:
-    """``head`` with the text of an earlier revision and whose word that is, at its next rev; where it stands, and what
+    """Give ``head`` the text of an earlier revision and whose word that is, at its next rev; where it stands, and what
     people have said of how it is shown, stay. Both with their texts."""
     fields = {name: getattr(revision, name) for name in _PUT_BACK}
     return revised(replace(head, **fields), now)
