@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 Cues = Mapping[str, tuple[tuple[int, re.Pattern[str]], ...]]
-"""By heading, each weight with its pattern, the heaviest first."""
+"""Maps a heading to its weights, each with its pattern, the heaviest first."""
 
 LIKELY, PLAIN = 2, 3
 """How much a cue counts."""

@@ -14,23 +14,24 @@ have by then, and a compaction that failed is asked for again (*chosen*)."""
 
 
 def after_horizon(head: SessionHead, epoch: SessionEpoch) -> int:
-    """Tokens of the log that no compaction has put away."""
+    """Count the tokens of the log that no compaction has put away."""
     return max(0, head.total_tokens - epoch.settled_tokens)
 
 
 def outgrows(before: int, after: int, compaction_at: int) -> bool:
-    """Whether a log that grew from ``before`` to ``after`` tokens behind its horizon has reached the trigger, or
+    """Say whether a log that grew from ``before`` to ``after`` tokens behind its horizon has reached the trigger, or
     another quarter of it above."""
     return after >= compaction_at and quarters(after, compaction_at) > max(quarters(before, compaction_at), STEPS - 1)
 
 
 def quarters(tokens: int, compaction_at: int) -> int:
-    """How many quarters of the trigger these tokens are."""
+    """Count how many quarters of the trigger these tokens are."""
     return STEPS * tokens // compaction_at
 
 
 def boundary_reason(appended: Sequence[Event]) -> Literal["task", "topic"] | None:
-    """Of the last ``task_boundary`` among these events, by its ``kind``; one that names none ends a task."""
+    """Read from the last ``task_boundary`` among these events, by its ``kind``, what has ended; one that names none
+    ends a task. None where there is no boundary."""
     for event in reversed(appended):
         if event.event_type is EventType.TASK_BOUNDARY:
             return "topic" if event.event_data.get("kind") == "topic" else "task"

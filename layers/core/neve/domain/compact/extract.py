@@ -1,10 +1,10 @@
 """A summary without a model (docs/rules/compact.md#extract): the sentences of the covered turns that English cue words
 put under one of the four headings, chosen by how plain the cue is and then newest first, until the target.
 
-What somebody said is quoted with its speaker and its day, never rephrased: an extract cannot misunderstand. Tool
-results are left out, because what a page or a program prints is nobody's decision or preference. Questions and requests
-state nothing. What takes back the sentence before it stands behind that sentence. The cues are English: in another
-language the first sentence of a message of the user stands in under insights."""
+What a person or an assistant said is quoted with its speaker and its day, never rephrased: an extract cannot
+misunderstand. Tool results are left out, because what a page or a program prints is no decision or preference of a
+person. Questions and requests state nothing. What takes back the sentence before it stands behind that sentence. The
+cues are English: in another language the first sentence of a message of the user stands in under insights."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _BOUNDARY = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=\S)|(?<=[。！？])")
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """``at``: its place among all candidates, the oldest first."""
+    """An item that may get into the summary. ``at``: its place among all candidates, the oldest first."""
 
     heading: str
     weight: int
@@ -79,16 +79,16 @@ def extract_summary(
     timezone: str = "UTC",
     count: Counter = estimate,
 ) -> SummaryText:
-    """What ``events`` say, under four headings; the same events give the same summary. ``size``: tokens that it may
+    """Summarise ``events`` under four headings; the same events give the same summary. ``size``: tokens that it may
     have as ``render_summary`` shows it, headings included; or a verbosity, in the default window. What it cannot hold
-    is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
-    up to half of the room, and what ``events`` leave of the rest. ``lasting``: it is for other conversations, and holds
-    what the user stated; else it stands for these turns in their own, and an assistant's results and what was asked in
-    another language are in it. ``timezone``: in which the days are told."""
+    is left out, but the headings never are. ``before``: the summary of the turns before these; it gets up to half of
+    the room, and what ``events`` leave of the rest. ``lasting``: it is for other conversations, and holds what the user
+    stated; else it stands for these turns in their own, and an assistant's results and what was asked in another
+    language are in it. ``timezone``: in which the days are told."""
     room = size if isinstance(size, int) else summary_target(size, DEFAULT_TRIGGER)
     empty = count(render_summary(SummaryText()))
     candidates = _without_repeats(_candidates(events, timezone, lasting=lasting))
-    earlier = _earlier(before) if before else []
+    earlier = _items_before(before) if before else []
     chosen = _chosen(earlier, (room - empty) // 2, count)
     for further in (candidates, earlier):
         left = room - empty - sum(_cost(one, count) for one in chosen)
@@ -102,7 +102,7 @@ def extract_summary(
 
 
 def _summary(chosen: Sequence[_Candidate]) -> SummaryText:
-    """In the order in which it was said; what was folded in comes first."""
+    """Order the items as they were said; what was folded in comes first."""
     in_order = sorted(chosen, key=lambda one: one.at)
     return summary_text({heading: [one.text for one in in_order if one.heading == heading] for heading in HEADINGS})
 
@@ -123,8 +123,8 @@ def _candidates(events: Sequence[Event], timezone: str, *, lasting: bool) -> lis
 
 @dataclass
 class _Notes:
-    """``found``: candidates by their place. ``last``: place, speaker and text of what the user stated last, if nothing
-    was said behind it."""
+    """The candidates as they are collected. ``found``: candidates by their place. ``last``: place, speaker and text of
+    what the user stated last, if nothing was said behind it."""
 
     timezone: str
     lasting: bool
@@ -133,7 +133,7 @@ class _Notes:
     last: tuple[int, str | None, str] | None = None
 
     def take(self, event: Event, sentence: str, judged: tuple[str, int] | None) -> int | None:
-        """Its place."""
+        """Add a candidate; return its place, or None where the sentence has no heading."""
         if judged is None:
             return None
         self.taken += 1
@@ -141,11 +141,11 @@ class _Notes:
         return self.taken
 
     def hear(self, event: Event) -> None:
-        """What a message of the user states, as far as it may be remembered."""
+        """Collect what a message of the user states, as far as it may be remembered."""
         sentences = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
         english = _is_english(sentences)
         for n, sentence in enumerate(sentences):
-            if self._takes_back(event, sentence, opens=n == 0):
+            if self._append_correction(event, sentence, opens=n == 0):
                 continue
             judged = None if REQUEST.search(sentence) else _judged(sentence, USER_CUES)
             if judged is None and n == 0 and not english and self._is_opening(sentence):
@@ -153,9 +153,10 @@ class _Notes:
             place = self.take(event, sentence, judged)
             self.last = None if place is None else (place, event.name, sentence)
 
-    def _takes_back(self, event: Event, sentence: str, *, opens: bool) -> bool:
-        """Whether it belongs to the statement before it, behind which it stands then. Where the two have no room
-        together, neither stands. ``opens``: it answers what was said in between, unless it names something."""
+    def _append_correction(self, event: Event, sentence: str, *, opens: bool) -> bool:
+        """Append a sentence to the statement before it if it corrects that, and say whether it did. Where the two have
+        no room together, neither stands. ``opens``: the sentence is the first of its message, and so answers what was
+        said in between, unless it names something."""
         if self.last is None or self.last[1] != event.name or not _corrects(sentence):
             return False
         if opens and not _NAMES.search(sentence):
@@ -173,7 +174,7 @@ class _Notes:
 
     def _is_opening(self, sentence: str) -> bool:
         means_something = has_content(map(whole, chunks(fold(sentence))))
-        return means_something and _is_topic(sentence) and not (self.lasting and ASKS.search(sentence))
+        return means_something and _is_long_enough(sentence) and not (self.lasting and ASKS.search(sentence))
 
 
 def _corrects(sentence: str) -> bool:
@@ -186,14 +187,14 @@ def _is_english(sentences: Sequence[str]) -> bool:
     return len(ENGLISH.findall(" ".join(words))) >= _MIN_ENGLISH * len(words)
 
 
-def _earlier(before: FourHeadings) -> list[_Candidate]:
-    """The items of the summary before, which stand before everything that is new."""
+def _items_before(before: FourHeadings) -> list[_Candidate]:
+    """Give the items of the summary before, which stand before everything that is new."""
     items = [(heading, text) for heading, texts in items_of(before).items() for text in texts]
     return [_Candidate(heading, PLAIN, n - len(items), text) for n, (heading, text) in enumerate(items)]
 
 
 def sentences_of(text: str) -> list[str]:
-    """Those that somebody said: no code, no quotations, nothing pasted."""
+    """Split a text into the sentences that its speaker said: no code, no quotations, nothing pasted."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
     parts = (part for line in bare.splitlines() for part in _split(_LIST_MARK.sub("", line)))
     found = (" ".join(part.split()) for part in parts if len(part) <= _MAX_SENTENCE)
@@ -201,7 +202,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def without_unwanted(events: Sequence[Event]) -> list[Event]:
-    """What the user asked not to have remembered is left out of their messages; each message stays, be it empty."""
+    """Leave out of the user's messages what the user asked not to have remembered; each message stays, be it empty."""
     return [_wanted(event) if event.event_type is EventType.USER_MESSAGE else event for event in events]
 
 
@@ -221,7 +222,7 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _judged(sentence: str, cues: Cues) -> tuple[str, int] | None:
-    """The heading with the plainest cue, the first of equals. A question states nothing."""
+    """Give the heading with the plainest cue, the first of equals, and its weight. A question states nothing."""
     if ASKS.search(sentence):
         return None
     best: tuple[str, int] | None = None
@@ -232,8 +233,9 @@ def _judged(sentence: str, cues: Cues) -> tuple[str, int] | None:
     return best
 
 
-def _is_topic(sentence: str) -> bool:
-    """Scripts without spaces have no words to count, and say as much in as many characters."""
+def _is_long_enough(sentence: str) -> bool:
+    """Say whether a sentence is long enough to be a topic. Scripts without spaces have no words to count, and say as
+    much in as many characters."""
     return len(sentence.split()) >= _OPENING_WORDS or (not sentence.isascii() and len(sentence) >= 2 * _OPENING_WORDS)
 
 
@@ -249,7 +251,7 @@ def _quoted(event: Event, sentence: str, timezone: str) -> str:
 
 
 def _without_repeats(found: Sequence[_Candidate]) -> list[_Candidate]:
-    """What was said twice stands where it was said last."""
+    """Keep what was said twice only where it was said last."""
     last = {_content_key(one): one for one in found}
     return [one for one in found if last[_content_key(one)] is one]
 
@@ -260,13 +262,13 @@ def _not_among(found: Sequence[_Candidate], chosen: Sequence[_Candidate]) -> lis
 
 
 def _content_key(one: _Candidate) -> tuple[str, str]:
-    """The heading and the words, without speaker and day."""
+    """Give the heading and the words, without speaker and day."""
     return one.heading, one.text.partition("): ")[2].casefold() or one.text.casefold()
 
 
 def _chosen(found: Sequence[_Candidate], room: int, count: Counter) -> list[_Candidate]:
-    """The headings take turns, each with its plainest and then newest candidate, so that none of them takes all of the
-    room; what does not fit is skipped."""
+    """Choose what fits: the headings take turns, each with its plainest and then newest candidate, so that none of them
+    takes all of the room; what does not fit is skipped."""
     queues = [
         sorted((one for one in found if one.heading == heading), key=lambda one: (one.weight, one.at))
         for heading in HEADINGS
@@ -287,5 +289,5 @@ def _chosen(found: Sequence[_Candidate], room: int, count: Counter) -> list[_Can
 
 
 def _cost(one: _Candidate, count: Counter) -> int:
-    """Tokens of an item's line. ``&lt;`` may take the place of a ``<``."""
+    """Count the tokens of an item's line. ``&lt;`` may take the place of a ``<``."""
     return count(f"- {one.text.replace('<', '&lt;')}\n")

@@ -11,9 +11,9 @@ from neve.domain.tokens import Counter, estimate, trim_to
 
 
 def fitted(summary: FourHeadings, target: int, count: Counter = estimate) -> SummaryText:
-    """The items that stay within ``target`` tokens as ``render_summary`` shows them; the headings always stay. Each
-    heading that says something keeps its first item, cut to an equal share of the room where it must be. Then the
-    headings take turns, and what does not fit is left out."""
+    """Cut a summary to the items that stay within ``target`` tokens as ``render_summary`` shows them; the headings
+    always stay. Each heading that says something keeps its first item, cut to an equal share of the room where it must
+    be. Then the headings take turns, and what does not fit is left out."""
     given = summary_text(items_of(summary))
     if count(render_summary(given)) <= target:
         return given
@@ -31,19 +31,19 @@ def fitted(summary: FourHeadings, target: int, count: Counter = estimate) -> Sum
 
 
 def items_without_room(given: FourHeadings, shown: FourHeadings) -> int:
-    """How many items of the one do not stand whole in the other."""
+    """Count how many items of the one do not stand whole in the other."""
     lists = items_of(shown)
     missing = (collections.Counter(items) - collections.Counter(lists[of]) for of, items in items_of(given).items())
     return sum(one.total() for one in missing)
 
 
 def _keep_cut(kept: dict[str, list[str]], heading: str, item: str, limit: int, count: Counter) -> None:
-    """The beginning of the item with which the whole stays within ``limit``, if anything of it does."""
+    """Keep the beginning of the item with which the whole stays within ``limit``, if anything of it does."""
     item = trim_to(item, limit, count=lambda text: _size(kept, heading, text, count))
     if item.rstrip("…").strip() and _size(kept, heading, item, count) <= limit:
         kept[heading].append(item)
 
 
 def _size(kept: dict[str, list[str]], heading: str, item: str, count: Counter) -> int:
-    """Of the whole with one item more."""
+    """Count the tokens of the whole with one item more."""
     return count(render_summary(summary_text({**kept, heading: [*kept[heading], item]})))

@@ -9,7 +9,7 @@ from typing import Protocol
 from neve.domain.records.epochs import Verbosity
 
 HEADINGS = ("decisions", "action_items", "insights", "preferences")
-"""In the order in which they are shown."""
+"""The headings in the order in which they are shown."""
 ITEM_CHARACTERS = 400
 """Longest item (*chosen*)."""
 _MAX_TOKENS = {"brief": 250, "standard": 700, "detailed": 2_000}
@@ -20,7 +20,7 @@ _MIN_TOKENS = 100
 
 
 class FourHeadings(Protocol):
-    """What a summary says: one line of text an item, the oldest first."""
+    """The content of a summary: one line of text an item, the oldest first."""
 
     @property
     def decisions(self) -> tuple[str, ...]: ...
@@ -43,16 +43,16 @@ class SummaryText:
 
 
 def items_of(summary: FourHeadings) -> dict[str, tuple[str, ...]]:
-    """By heading, in the order of ``HEADINGS``."""
+    """Give the items by heading, in the order of ``HEADINGS``."""
     return {heading: getattr(summary, heading) for heading in HEADINGS}
 
 
 def summary_text(items: Mapping[str, Sequence[str]]) -> SummaryText:
-    """From the items of each heading; one that is missing has none."""
+    """Make a summary from the items of each heading; one that is missing has none."""
     return SummaryText(**{heading: tuple(items.get(heading, ())) for heading in HEADINGS})
 
 
 def summary_target(verbosity: Verbosity, compaction_at: int) -> int:
-    """Tokens that a rendered summary may have (*chosen*): 250, 700 or 2,000, in a small window at most 1/8, 1/6 or 1/4
-    of the compaction trigger, and at least 100."""
+    """Give the tokens that a rendered summary may have (*chosen*): 250, 700 or 2,000, in a small window at most 1/8,
+    1/6 or 1/4 of the compaction trigger, and at least 100."""
     return max(_MIN_TOKENS, min(_MAX_TOKENS[verbosity], compaction_at // _SHARE[verbosity]))

@@ -11,7 +11,8 @@ from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, covered_turns, tur
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """Seqs, both included. ``inside``: it ends within a turn, which goes on behind it."""
+    """The events that a compaction covers, as seqs, both included. ``inside``: it ends within a turn, which goes on
+    behind it."""
 
     first: int
     last: int
@@ -35,9 +36,9 @@ class Tail:
 
 
 def newly_covered(tail: Tail) -> Covered | None:
-    """What is covered next; None when there is nothing. Whole turns, and no call without its result. Only where that
-    would leave the trigger reached, a turn that alone exceeds ``keep_budget`` is cut inside, behind a result that
-    leaves no call open."""
+    """Decide what is covered next; None when there is nothing. It covers whole turns, and no call without its result.
+    Only where that would leave the trigger reached, a turn that alone exceeds ``keep_budget`` is cut inside, behind a
+    result that leaves no call open."""
     spans, closed = turns(tail.events), _closed_before(tail.events)
     whole = _whole_turns(tail, spans, closed)
     behind = range((whole.last if whole else tail.events[0].seq - 1) + 1, tail.events[-1].seq + 1)
@@ -57,7 +58,7 @@ def _whole_turns(tail: Tail, spans: Sequence[range], closed: set[int]) -> Covere
 
 
 def _inside_turn(tail: Tail, spans: Sequence[range], closed: set[int], whole: Covered | None) -> Covered | None:
-    """Up to a step within the newest of the very long turns."""
+    """Cover up to a step within the newest of the very long turns; None where there is none."""
     done = whole.last if whole else 0
     long = [n for n, span in enumerate(spans) if span.start > done and tail.weight(span) > tail.keep_budget]
     if not long:
@@ -75,7 +76,7 @@ def _inside_turn(tail: Tail, spans: Sequence[range], closed: set[int], whole: Co
 
 
 def _fitting_from(tail: Tail) -> int:
-    """The first event of the newest that fit the budget together; the newest is always kept."""
+    """Find the first event of the newest that fit the budget together; the newest is always kept."""
     left = tail.keep_budget
     fits = tail.events[-1].seq
     for event in reversed(tail.events):
@@ -87,7 +88,7 @@ def _fitting_from(tail: Tail) -> int:
 
 
 def _start(tail: Tail, spans: Sequence[range], turn: int) -> int:
-    """Where the covered part begins when no whole turn can be covered: behind the message that began the turn, or,
+    """Find where the covered part begins when no whole turn can be covered: behind the message that began the turn, or,
     where turns lie between it and those that stay, with the first of them."""
     if not tail.first:
         return tail.events[0].seq
@@ -98,7 +99,7 @@ def _start(tail: Tail, spans: Sequence[range], turn: int) -> int:
 
 
 def _closed_before(events: Sequence[Event]) -> set[int]:
-    """The seqs before which no call waits for its result: a cut there leaves no pair apart. A call that was never
+    """Find the seqs before which no call waits for its result: a cut there leaves no pair apart. A call that was never
     answered waits until the assistant or the user speaks again."""
     results = _results(events)
     closed: set[int] = set()
@@ -118,7 +119,7 @@ def _closed_before(events: Sequence[Event]) -> set[int]:
 
 
 def _results(events: Sequence[Event]) -> dict[int, int]:
-    """Seq of a call -> seq of its result: the next one with its id."""
+    """Map the seq of a call to the seq of its result: the next one with its id."""
     calls: dict[str, int] = {}
     results: dict[int, int] = {}
     for event in events:

@@ -67,15 +67,15 @@ class SummaryAnswer(AnswerForm):
 
 @cache
 def summary_schema() -> Mapping[str, Any]:
-    """The JSON schema of the tool's input, of all requests: nobody changes it."""
+    """Give the JSON schema of the tool's input; all requests share it, so no caller may change it."""
     return SummaryAnswer.model_json_schema()
 
 
 def summary_content(
     events: Sequence[Event], before: FourHeadings | None, allowed: int, timezone: str, remark: str | None = None
 ) -> tuple[Mapping[str, Any], ...]:
-    """One text block: the size allowed, the summary so far, the events under their days in ``timezone``. ``remark``
-    comes last: it tells of an answer that was too long."""
+    """Write one text block: the size allowed, the summary so far, the events under their days in ``timezone``.
+    ``remark`` comes last: it tells of an answer that was too long."""
     parts = [f"At most {allowed} tokens are allowed for all items together."]
     if before is not None:
         parts.append(_so_far(before))
@@ -87,7 +87,7 @@ def summary_content(
 
 
 def over_target_remark(actual: int, allowed: int) -> str:
-    """Asks for a shorter answer: both numbers are tokens."""
+    """Ask for a shorter answer: both numbers are tokens."""
     return (
         f"Your previous answer to this was {actual} tokens long; at most {allowed} tokens are allowed for all items"
         " together. Answer again within that: condense every item, and leave out what matters least."
@@ -95,7 +95,7 @@ def over_target_remark(actual: int, allowed: int) -> str:
 
 
 def read_summary_answer(given: Mapping[str, Any]) -> SummaryText:
-    """One line an item, blank ones left out. Raises ValueError when out of form."""
+    """Read an answer, one line an item, blank ones left out. Raises ValueError when out of form."""
     answer = SummaryAnswer.model_validate(given)
     given_items = {heading: getattr(answer, heading) for heading in HEADINGS}
     return summary_text(
@@ -111,6 +111,6 @@ def _so_far(before: FourHeadings) -> str:
 
 
 def one_line(item: str) -> str:
-    """An item of a list, at most as long as one may be."""
+    """Put an item of a list on one line, at most as long as one may be."""
     line = " ".join(item.split())
     return line if len(line) <= ITEM_CHARACTERS else f"{line[: ITEM_CHARACTERS - 1].rstrip()}…"

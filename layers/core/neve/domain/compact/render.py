@@ -18,8 +18,8 @@ _NOTHING = "(none)"
 
 
 def render_summary(summary: FourHeadings) -> str:
-    """``<neve-summary format="1">`` with all four headings, each item on a line of its own; ends with a newline. No
-    text of an item can close the element or begin another of Neve's."""
+    """Write ``<neve-summary format="1">`` with all four headings, each item on a line of its own; ends with a newline.
+    No text of an item can close the element or begin another of Neve's."""
     lines = []
     for heading, items in items_of(summary).items():
         lines.append(f"{_TITLES[heading]}:")
@@ -30,4 +30,4 @@ def render_summary(summary: FourHeadings) -> str:
 
 
 HEADINGS_TOKENS = estimate(render_summary(SummaryText()))
-"""Of a summary that says nothing."""
+"""Tokens of a summary that says nothing."""

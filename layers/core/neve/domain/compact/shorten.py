@@ -13,7 +13,7 @@ MIN_TOKENS = 60
 
 
 def within_request(events: Sequence[Event], cap: int, count: Counter = estimate) -> list[Event]:
-    """The events within ``cap`` tokens as the request shows them. The longest are cut in the middle, all to the same
+    """Fit the events into ``cap`` tokens as the request shows them. The longest are cut in the middle, all to the same
     length, so that as little as possible is lost of the short ones; where even that does not do, the oldest are left
     out: every event was observed before."""
     sizes = [_size(event, count) for event in events]
@@ -32,12 +32,12 @@ def within_request(events: Sequence[Event], cap: int, count: Counter = estimate)
 
 
 def _size(event: Event, count: Counter) -> int:
-    """Of its lines, with those that part it from the next."""
+    """Count the tokens of an event's lines, with those that part it from the next."""
     return count(f"{render_line(event)}\n\n")
 
 
 def _limit(sizes: Sequence[int], cap: int) -> int:
-    """The largest length to which all may be cut, found between the shortest cut and the whole cap."""
+    """Find the largest length to which all may be cut, between the shortest cut and the whole cap."""
     low, high = MIN_TOKENS, max(cap, MIN_TOKENS)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Stage 1: what tools printed and nobody reads any more leaves the log for a document of its own
+"""Stage 1: what tools printed and no turn needs any more leaves the log for a document of its own
 (docs/rules/compact.md#stale-tool-results)."""
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ def is_large(tokens: int, characters: int) -> bool:
 
 
 def stale_to(events: Sequence[Event]) -> int:
-    """The last seq before the two newest turns of a part of the log that ends at its newest event; 0 for none."""
+    """Give the last seq before the two newest turns of a part of the log that ends at its newest event; 0 for none."""
     spans = turns(events)
     return spans[-FRESH_TURNS].start - 1 if len(spans) > FRESH_TURNS else 0
 
 
 def stale_results(events: Sequence[Event]) -> list[Event]:
-    """The large tool results of such a part of the log, older than its two newest turns and not put away yet."""
+    """Give the large tool results of such a part of the log, older than its two newest turns and not put away yet."""
     last = stale_to(events)
     return [event for event in events if event.seq <= last and _is_large_result(event)]
 
 
 def artifact_path(tenant: str, user: str, session: str, incarnation: int, seq: int) -> str:
-    """Where the result of this event goes: the same whenever the step is repeated."""
+    """Give the path for the result of this event: the same whenever the step is repeated."""
     return f"{ARTIFACTS}{ulid_named(f'artifact/{tenant}/{user}/{session}/{incarnation}/{seq}')}"
 
 
 def placeholder(path: str) -> str:
-    """What stands in the log instead."""
+    """Write what stands in the log instead."""
     return f"[Tool output saved to {path}]"
 
 
 def _is_large_result(event: Event) -> bool:
-    """Images stay where they are, so only the text counts."""
+    """Say whether an event is a large tool result that can be put away. Images stay where they are, so only the text
+    counts."""
     if event.event_type is not EventType.TOOL_RESULT or event.pruned or event.artifact_path:
         return False
     return is_large(event.original_tokens - IMAGE_TOKENS * len(images_of(event)), len(event_text(event)))
