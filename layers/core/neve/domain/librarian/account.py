@@ -1,4 +1,4 @@
-"""What there is to say of a session, as a memory and as a document, from one source
+"""Writes the account of a session as a memory and as a document, from one source
 (docs/rules/librarian.md#account)."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUMMARY_CHARACTERS = 200
 
 
 def as_memory(account: Account, date: str) -> str:
-    """One paragraph, ``date`` 2026-03-10: it stands in packs beside memories of other sessions."""
+    """Write one paragraph, ``date`` 2026-03-10: it stands in packs beside memories of other sessions."""
     sections = [f"{_TITLES[name]}: {'; '.join(_bare(item) for item in items)}." for name, items in _saying(account)]
     topics = f"; about {', '.join(account.key_topics)}" if account.key_topics else ""
     head = f'Session of {date}, "{account.title}" ({account.outcome}, {account.emotional_tone}{topics}).'
@@ -28,8 +28,8 @@ def as_memory(account: Account, date: str) -> str:
 
 
 def judged(account: Account) -> dict[str, Any]:
-    """Fields of the memory that say something of the session beside its text. Priority low: nothing was stated that
-    later conversations would rest on, and no pack shows it."""
+    """Give the fields of the memory that say something of the session beside its text. Priority low: nothing was stated
+    that later conversations would rest on, and no pack shows it."""
     stated = any(items_of(account.text).values())
     return {
         "priority": Priority.MEDIUM if stated else Priority.LOW,
@@ -40,15 +40,15 @@ def judged(account: Account) -> dict[str, Any]:
 
 
 def changed_by_people(summary: Memory, account: Account | None) -> list[str]:
-    """Names of those of them that do not say what the account does from which the memory was written; without one only
-    a high priority is known to be a person's."""
+    """Name those of the fields of ``judged`` that do not say what the account does from which the memory was written;
+    without an account only a high priority is known to be a person's."""
     if account is None:
         return ["priority"] if summary.priority is Priority.HIGH else []
     return [name for name, told in judged(account).items() if getattr(summary, name) != told]
 
 
 def as_document(account: Account, date: str | None = None) -> str:
-    """Markdown; a heading that has nothing to say is left out."""
+    """Write Markdown; a heading that has nothing to say is left out."""
     lines = [f"# {account.title}", "", *([f"- Date: {date}"] if date else [])]
     lines += [f"- Outcome: {account.outcome}", f"- Tone: {account.emotional_tone}"]
     if account.key_topics:
@@ -59,7 +59,7 @@ def as_document(account: Account, date: str | None = None) -> str:
 
 
 def in_short(account: Account) -> str:
-    """At most 200 characters, for lists and search results."""
+    """Write at most 200 characters, for lists and search results."""
     text = f"{account.title} ({account.outcome})"
     if account.key_topics:
         text += f": {', '.join(account.key_topics)}"

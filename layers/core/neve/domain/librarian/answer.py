@@ -1,6 +1,6 @@
 """The answer of a librarian model: its schema, and how what came back is read (docs/rules/librarian.md#answer).
 
-A model's answer is data that nobody vouches for. Each action is read by itself: one that is not of the form, or names
+A model's answer is data that cannot be trusted. Each action is read by itself: one that is not of the form, or names
 what was not shown, is counted and left out, and takes no other with it."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neve.domain.records.sessions import Outcome
 from neve.domain.sessions.frames import as_written
 
 MAX_ACTIONS = 16
-"""Of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""
+"""Actions of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""
 MAX_TEXT = 100_000
 """Characters of one document in an answer, as UTF-8 far below what one row may hold (*chosen*)."""
 MAX_TOPICS, TOPIC_CHARACTERS, TITLE_CHARACTERS, TONE_CHARACTERS = 8, 60, 120, 60
@@ -35,7 +35,7 @@ MALFORMED, UNFOUNDED, UNKNOWN_PATH, STALE, TOO_MANY, CUT_SHORT = (
     "too_many",
     "not_shown_whole",
 )
-"""Why an action is left out."""
+"""Reasons for which an action is left out."""
 
 
 class ActionAnswer(AnswerForm):
@@ -67,7 +67,7 @@ class AccountAnswer(AnswerForm):
 
 
 class FilingAnswer(AccountAnswer):
-    """What the tool call holds."""
+    """The input of the tool call."""
 
     actions: list[Any] = Field(default=[])
 
@@ -78,12 +78,12 @@ class _Schema(AccountAnswer):
 
 @cache
 def filing_schema() -> Mapping[str, Any]:
-    """The JSON schema of the tool's input, of all requests: nobody changes it."""
+    """Give the JSON schema of the tool's input; all requests share it, so no caller may change it."""
     return _Schema.model_json_schema()
 
 
 class Read(BaseModel):
-    """An answer within bounds: see ``Filed``."""
+    """An answer that was read and is within bounds: see ``Filed``."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -96,8 +96,8 @@ class Read(BaseModel):
 def read_filing(
     given: Mapping[str, Any], *, seqs: Collection[int], shown: Sequence[ShownDocument], whole: Collection[str]
 ) -> Read:
-    """``seqs``: of the events that were shown; ``shown``: the documents, ``whole`` the paths of those that were shown
-    to their end. Raises ValueError when the frame is not of the form."""
+    """Read an answer. ``seqs``: of the events that were shown; ``shown``: the documents, ``whole`` the paths of those
+    that were shown to their end. Raises ValueError when the frame is not of the form."""
     answer = FilingAnswer.model_validate(given)
     reader = _Reader(seqs, {document.path: document for document in shown}, whole)
     for entry in answer.actions:
@@ -166,7 +166,8 @@ class _Reader:
         return None if action.seqs else UNFOUNDED
 
     def _unfounded(self, action: Action) -> str | None:
-        """Why the action cannot be meant; a second one for a path, or to it, too."""
+        """Give the reason why the action cannot be meant, None where it can; a second one for a path, or to it, cannot
+        either."""
         if not self.taken.isdisjoint(action.places):
             return TOO_MANY
         if action.to_path in self.shown:

@@ -1,4 +1,4 @@
-"""What there is to say of a session, without a model (docs/rules/librarian.md#extractive)."""
+"""Makes the account of a session without a model (docs/rules/librarian.md#extractive)."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def account_of(
     stated: Sequence[Event] | None = None,
     timezone: str = "UTC",
 ) -> Account:
-    """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
-    these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known. ``timezone``:
-    in which the days are told."""
+    """Make the account of a session by rules. ``title``: of the session, where it has one. ``outcome``: what the caller
+    said. ``before``: of the events before these. ``stated``: the events as far as their speakers speak for themselves
+    in them, where that is known. ``timezone``: in which the days are told."""
     earlier = before.text if before else None
     events = without_unwanted(events)
     source = events if stated is None else stated
@@ -64,7 +64,8 @@ def _title(topics: Sequence[str]) -> str:
 
 
 def without_removed(title: str) -> str:
-    """Without what stands for personal data that was taken out, and the figures beside it that are left of them."""
+    """Remove from a title what stands for personal data that was taken out, and the figures beside it that are left of
+    them."""
     words = title.split()
     gone = [n for n, word in enumerate(words) if REMOVED in word or SHORT in word]
     for step in (-1, 1):
@@ -76,7 +77,8 @@ def without_removed(title: str) -> str:
 
 
 def _outcome(events: Sequence[Event], text: SummaryText) -> Outcome:
-    """INTERRUPTED: somebody waits for an answer. PARTIAL: something is left to do."""
+    """Tell the outcome from the events. INTERRUPTED: a message waits for an answer. PARTIAL: something is left to
+    do."""
     types = [event.event_type for event in events if event.event_type is not EventType.TASK_BOUNDARY]
     if types and types[-1] is not EventType.ASSISTANT_RESPONSE:
         return "INTERRUPTED"
@@ -84,7 +86,7 @@ def _outcome(events: Sequence[Event], text: SummaryText) -> Outcome:
 
 
 def _tone(events: Sequence[Event]) -> str | None:
-    """What the user's words show most, the later of equals; None where they show nothing."""
+    """Give the tone that the user's words show most, the first listed of equals; None where they show none."""
     counts: Counter[str] = Counter()
     for event in _of_user(events):
         text = event_text(event).replace("’", "'")
@@ -94,9 +96,9 @@ def _tone(events: Sequence[Event]) -> str | None:
 
 
 def _topics(events: Sequence[Event]) -> list[str]:
-    """Words of the user, names first, then by how often they were said, then as they came. None that holds a figure,
-    which may be what is left of a number that was taken out, and none that nobody says: what is pasted may go on for
-    250 KiB without a space, and two of that length have no room on a row."""
+    """Choose words of the user as topics, names first, then by how often they were said, then as they came. A word with
+    a figure is none, because it may be what is left of a number that was taken out; nor is one longer than people say:
+    what is pasted may go on for 250 KiB without a space, and two of that length have no room on a row."""
     counts: Counter[str] = Counter()
     names: set[str] = set()
     for event in _of_user(events):

@@ -29,8 +29,8 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What is remembered of the session. ``first`` and ``last``: seqs of what it was made from, None where that is not
-    known. ``corrected_at``: when a person gave it these words, None where an observer's stand."""
+    """A memory of the session. ``first`` and ``last``: seqs of what it was made from, None where that is not known.
+    ``corrected_at``: when a person gave it these words, None where an observer's stand."""
 
     text: str
     first: int | None = None
@@ -38,7 +38,7 @@ class Remembered:
     corrected_at: str | None = None
 
     def corrects(self, seq: int, at: str) -> bool:
-        """Whether it puts right what an event says that was appended then."""
+        """Say whether it puts right what an event says that was appended then."""
         if self.corrected_at is None or self.first is None or self.last is None:
             return False
         return self.first <= seq <= self.last and at <= self.corrected_at
@@ -47,9 +47,8 @@ class Remembered:
 @dataclass(frozen=True, slots=True)
 class Action:
     """One change of one document. ``base_rev``: of the text that it was made from; None where there was none.
-    ``base_id``: of the document that it was shown in; None where that is not known.
-    ``to_path``: of a move. ``seqs``: the events that it rests on, at least one. ``certainty``: as whoever proposes it
-    says."""
+    ``base_id``: of the document that it was shown in; None where that is not known. ``to_path``: of a move. ``seqs``:
+    the events that it rests on, at least one. ``certainty``: as the librarian that proposes it says."""
 
     verb: Verb
     path: str
@@ -65,23 +64,24 @@ class Action:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The paths that it is about; a transaction writes each once."""
+        """Give the paths that it is about; a transaction writes each once."""
         return (self.path,) if self.to_path is None else (self.path, self.to_path)
 
     def was_made_for(self, document: Document | None) -> bool:
-        """Whether that is what its text was made from. Another document at its path may have the same rev."""
+        """Say whether its text was made from this document at this rev. Another document at its path may have the same
+        rev."""
         if document is None:
             return self.base_rev is None
         return document.rev == self.base_rev and self.is_of(document)
 
     def is_of(self, document: Document) -> bool:
-        """Whether that is the document that it was shown in, at whatever rev."""
+        """Say whether it was shown in this document, at whatever rev."""
         return self.base_id in (None, document.id)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What there is to say of a session: the one source of its summary as a memory and as a document."""
+    """The account of a session: the one source of its summary as a memory and as a document."""
 
     title: str
     outcome: Outcome
@@ -94,7 +94,7 @@ class Account:
 class Filed:
     """An answer, validated. ``account`` None: the answer had none. ``illegal``: actions whose path no document may
     have: a person decides. ``rejected``: how many were not of the form, or named what was not shown, by reason.
-    ``prompt_version``: of the words, or of the rules of who asks no model."""
+    ``prompt_version``: of the words, or of the rules of a librarian that asks no model."""
 
     actions: tuple[Action, ...]
     account: Account | None
@@ -108,9 +108,9 @@ class Filed:
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """How far a session is filed (row ``SESF#``): the cursor, and what was made of the session so far. ``memory_id``
-    and ``document_id``: its summary as a memory and as a document, with the fingerprint and the path and rev at which
-    the librarian left them; a path alone names none, because another conversation may have taken it since.
+    """The state of how far a session is filed (row ``SESF#``): the cursor, and what was made of the session so far.
+    ``memory_id`` and ``document_id``: its summary as a memory and as a document, with the fingerprint and the path and
+    rev at which the librarian left them; a path alone names none, because another conversation may have taken it since.
     ``left_out``: what of the log had been taken back before it was read; ``read_to``: how far it was ever read, also
     where the cursor has been moved back since. ``last_filing``: the name that the last commit gave itself, and
     ``result`` what it said of itself. ``waiting``: id and kind of the jobs that end when what is taken back has left,
@@ -137,20 +137,20 @@ class Filing:
     version: int = 0
 
     def holds_any(self, spans: Spans) -> bool:
-        """Whether some of that was read into what is filed."""
+        """Say whether some of the spans was read into what is filed."""
         return any(meets(spans, part) for part in without((1, self.filed_seq), self.left_out))
 
 
 ProposalReason = Literal["illegal_path", "low", "medium", "tool", "raced", "not_shown", "refused"]
-"""Why a person decides: no document may be there; it is a guess; it follows from what the user said, and somebody
-reviews; a tool said it; people were faster each time; there is a document that the librarian was not shown, for want of
-room; the document takes no change of a librarian."""
+"""The reason why a person decides: no document may be there; it is a guess; it follows from what the user said, and the
+tenant reviews; a tool said it; people were faster each time; there is a document that the librarian was not shown, for
+want of room; the document takes no change of a librarian."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a librarian would do, waiting for a decision or decided. ``write_id``: of the call that decided; ``rev`` and
-    ``document_id``: of the document that came of it, at ``decided_path``."""
+    """A change that a librarian would make, waiting for a decision or decided. ``write_id``: of the call that decided;
+    ``rev`` and ``document_id``: of the document that came of it, at ``decided_path``."""
 
     id: str
     action: Action

@@ -1,4 +1,4 @@
-"""Which documents may be about what was said (docs/rules/librarian.md#candidates): the paths that hold for everybody,
+"""Which documents may be about what was said (docs/rules/librarian.md#candidates): the paths that every user has,
 those of the people who were named, and what a search for the words of the conversation finds."""
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _OPENERS = frozenset(("i", "i'm", "i've", "i'd", "i'll", "my", "the", "hi", "hel
 
 
 def names_in(text: str) -> list[str]:
-    """Words that may be somebody's name: with a capital, and not a word that sentences begin with."""
+    """Give the words that may be a person's name: with a capital, and not a word that sentences begin with."""
     found = (match.group() for match in _NAME.finditer(text.replace("’", "'")))
     return [name for name in found if name.casefold() not in _OPENERS and name.casefold() not in QUERY_STOP_WORDS]
 
 
 def known_paths(events: Sequence[Event]) -> list[str]:
-    """Paths to look at, whether there is a document or not: the profile's, and of the people named most."""
+    """Give the paths to look at, whether there is a document or not: the profile's, and of the people named most."""
     names = Counter(name for event in _messages(events) for name in names_in(event_text(event)))
     people = [person_path(name) for name, _ in names.most_common(MAX_NAMES)]
     return list(dict.fromkeys([*ALWAYS, *people]))
 
 
 def search_words(events: Sequence[Event]) -> str:
-    """The query: what was said most, at most 40 words; empty when nothing was."""
+    """Write the query: what was said most, at most 40 words; empty when nothing was."""
     words = Counter(
         word
         for event in _messages(events)

@@ -10,7 +10,8 @@ from neve.domain.documents.paths import CONVERSATIONS, PEOPLE, PROFILE, normal_p
 PROJECTS = "/projects/"
 IDENTITY, PREFERENCES = "/profile/identity", "/profile/preferences"
 ROOTS = (PROFILE, PROJECTS, "/reference/", "/insights/")
-"""What a model may name. ``/conversations/`` and ``/artifacts/`` are written by code, ``/always-load/`` by people."""
+"""Folders that a model may name. ``/conversations/`` and ``/artifacts/`` are written by code, ``/always-load/`` by
+people."""
 ROOT_RULE = f"must begin with one of {', '.join(ROOTS)}"
 PEOPLE_RULE = f"a person is one document, {PEOPLE}<name>"
 SLUG_CHARACTERS = 48
@@ -21,7 +22,7 @@ _NOT_IN_SLUG = re.compile(r"[^\w]+|_+")
 
 
 def librarian_path(text: str) -> str:
-    """The path as it is stored. Raises ValueError saying why no librarian may write there."""
+    """Give the path as it is stored. Raises ValueError saying why no librarian may write there."""
     path = normal_path(text)
     if not path.startswith(ROOTS) or path.rstrip("/") + "/" in ROOTS:
         raise ValueError(ROOT_RULE)
@@ -31,7 +32,8 @@ def librarian_path(text: str) -> str:
 
 
 def slug(text: str, otherwise: str = "untitled") -> str:
-    """``Honeymoon in Paris!`` -> ``honeymoon-in-paris``: letters and digits of any script, at most 48 characters."""
+    """Turn a text into a path segment: ``Honeymoon in Paris!`` -> ``honeymoon-in-paris``: letters and digits of any
+    script, at most 48 characters."""
     words = _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", text[:_SLUG_READ]).casefold()).strip("-")
     allowed = "".join(c for c in words if c == "-" or unicodedata.category(c)[0] in "LM" or c.isdecimal())
     cut = allowed[:SLUG_CHARACTERS]
@@ -50,10 +52,10 @@ def person_path(name: str) -> str:
 
 
 def decision_path(project: str, date: str, about: str) -> str:
-    """``date``: 2026-03-10."""
+    """Give the path of a decision's document. ``date``: 2026-03-10."""
     return f"{PROJECTS}{slug(project, 'general')}/decisions/{date}-{slug(about)}"
 
 
 def conversation_path(date: str, title: str, another: str = "") -> str:
-    """``another``: tells two conversations of one day and title apart."""
+    """Give the path of a conversation's document. ``another``: tells two conversations of one day and title apart."""
     return f"{CONVERSATIONS}{date}-{slug(title, 'conversation')}{'-' if another else ''}{another}"

@@ -27,7 +27,7 @@ MAX_DOCUMENT = 6_000
 MAX_CORRECTED = 2_000
 """Tokens of what a person has corrected that are shown, newest first (*chosen*)."""
 MAX_NEWEST = 8_000
-"""Of the newest, which is shown in any case: as long as a memory that an observer writes (*chosen*)."""
+"""Tokens of the newest, which is shown in any case: as long as a memory that an observer writes (*chosen*)."""
 
 SYSTEM = f"""\
 You are the librarian of what an assistant knows about its user. A conversation has come to an end, or to a point where
@@ -79,9 +79,9 @@ rather than fill it. Invent nothing.
 
 
 class Given(Protocol):
-    """What is to be filed. ``left_out``: how many events in between are missing. ``before``: what there was to say of
-    the session. ``remembered``: of the events, where a person has corrected any of it. ``remark``: what was wrong with
-    an earlier answer. ``timezone``: in which the days are told."""
+    """The material for one request to file. ``left_out``: how many events in between are missing. ``before``: the
+    account of the session so far. ``remembered``: of the events, where a person has corrected any of it. ``remark``:
+    what was wrong with an earlier answer. ``timezone``: in which the days are told."""
 
     @property
     def events(self) -> Sequence[Event]: ...
@@ -100,8 +100,8 @@ class Given(Protocol):
 
 
 def filing_content(given: Given) -> tuple[Mapping[str, Any], ...]:
-    """One text block: the documents, what there was to say of the session before, the events, what a person has
-    corrected, and the remark."""
+    """Write one text block: the documents, the account of the session before, the events, what a person has corrected,
+    and the remark."""
     parts = ["# Documents", *map(_shown, given.documents)]
     if not given.documents:
         parts.append("(none)")
@@ -133,7 +133,7 @@ def _put_right(remembered: Sequence[Remembered], timezone: str) -> list[str]:
 
 
 def rejected_remark(rejected: Mapping[str, int]) -> str:
-    """``rejected``: how many by reason."""
+    """Tell the model which actions cannot be applied. ``rejected``: how many by reason."""
     reasons = ", ".join(f"{reason} ({n})" for reason, n in rejected.items())
     return (
         f"Your previous answer to this held actions that cannot be applied: {reasons}. Answer again, whole: only paths"
@@ -142,7 +142,7 @@ def rejected_remark(rejected: Mapping[str, int]) -> str:
 
 
 def cut_off_remark(allowed: int) -> str:
-    """``allowed``: tokens."""
+    """Tell the model that its answer was cut off. ``allowed``: tokens."""
     return (
         f"Your previous answer to this was cut off: it may have at most {allowed} tokens, the texts of all documents"
         " included. Answer again, whole, within that: change what matters most, and append to a document rather than"
@@ -151,7 +151,7 @@ def cut_off_remark(allowed: int) -> str:
 
 
 def is_whole(document: ShownDocument) -> bool:
-    """Whether all of its text is shown."""
+    """Say whether all of its text is shown."""
     return estimate(document.text) <= MAX_DOCUMENT
 
 

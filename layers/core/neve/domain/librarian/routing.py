@@ -1,4 +1,4 @@
-"""Whether what a librarian would write is written, or waits for a person (docs/rules/librarian.md#routing)."""
+"""Decides whether a librarian's change is written or waits for a person (docs/rules/librarian.md#routing)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _PLAIN = re.compile(
 
 
 def certainty_of(action: Action, events: Sequence[Event]) -> Route:
-    """High where the user's own words among the events of the action are plain; else as the librarian said, but never
-    more than medium by its word alone."""
+    """Rate how sure an action is: high where the user's own words among its events are plain; else as the librarian
+    said, but never more than medium by its word alone."""
     within = [event for event in events if event.seq in action.seqs]
     messages = [event_text(event).replace("’", "'") for event in within if event.event_type is EventType.USER_MESSAGE]
     if any(_PLAIN.search(text) or is_marked(text) for text in messages):
@@ -45,13 +45,14 @@ def claims_of(action: Action, events: Sequence[Event], shown: str) -> list[tuple
 
 
 def trust_of_action(action: Action, said: Said, shown: str = "") -> Trust:
-    """Whose word it is: the lowest of its events, and a tool's if a tool said any of it. ``shown``: the document's text
-    as it was shown, which has a trust of its own."""
+    """Say whose word it is: the lowest of its events, and a tool's if a tool said any of it. ``shown``: the document's
+    text as it was shown, which has a trust of its own."""
     return lowest(trust_of(text, within, said) for text, within in claims_of(action, said.events, shown))
 
 
 def place_for(certainty: Route, trust: Trust, review_mode: ReviewMode) -> Place:
-    """HIGH is stored; MEDIUM is, unless somebody reviews; LOW and what only a tool said wait for a person."""
+    """Decide where an action goes: high is stored; medium is, unless the tenant reviews; low and what only a tool said
+    wait for a person."""
     if trust == "tool" or certainty == "low":
         return "inbox"
     return "inbox" if certainty == "medium" and review_mode == "interactive" else "store"

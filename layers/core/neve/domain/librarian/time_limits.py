@@ -7,7 +7,7 @@ from __future__ import annotations
 from neve.domain.observe.time_limits import COMMIT_S
 
 ANSWER_TOKENS = 20_000
-"""Of one answer (*chosen*: a few documents whole, and the account)."""
+"""Tokens of one answer (*chosen*: a few documents whole, and the account)."""
 ANSWER_S = 330.0
 """One call of a model with all its attempts (20,000 tokens at 65 a second, and the reading of 150,000)."""
 FILING_S = ANSWER_S + COMMIT_S
@@ -15,6 +15,6 @@ FILING_S = ANSWER_S + COMMIT_S
 WORKER_S = 900
 """``Timeout`` of librarian: an answer and the one that may have to follow it, and what comes before them."""
 VISIBILITY_S = 6 * WORKER_S
-"""Of its queue: what AWS asks for."""
+"""Visibility timeout of its queue: what AWS asks for."""
 MAX_ATTEMPTS = 3
 """How often the librarian reads and answers before what is stale of its answer waits for a decision (*chosen*)."""

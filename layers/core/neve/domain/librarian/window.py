@@ -1,4 +1,4 @@
-"""What of a long session a librarian reads (docs/rules/librarian.md#window)."""
+"""Chooses the part of a long session that a librarian reads (docs/rules/librarian.md#window)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ _MARKED = re.compile(r"\bremember this\b|\b(?:don't|do not) forget\b|\bimportant
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """``left_out``: how many events are not shown."""
+    """The events that are shown. ``left_out``: how many are not."""
 
     events: tuple[Event, ...]
     left_out: int
 
 
 def request_cap(window: int) -> int:
-    """Tokens of events in one request."""
+    """Give the tokens that the events of one request may have."""
     return min(MAX_REQUEST, window * SHARE // 100)
 
 
 def within_window(events: Sequence[Event], cap: int, count: Counter = estimate) -> Cut:
-    """At most ``cap`` tokens, in order. The blocks are turns. What is too long keeps its first block, the newest ones
-    within 30 % of the cap, those in which somebody asks to have them remembered, and as many of the others, newest
-    first, as have room. Where even what is to be kept is too long, its longest events are cut in the middle."""
+    """Choose events of at most ``cap`` tokens, in order. The blocks are turns. What is too long keeps its first block,
+    the newest ones within 30 % of the cap, those in which a speaker asks to have them remembered, and as many of the
+    others, newest first, as have room. Where even what is to be kept is too long, its longest events are cut in the
+    middle."""
     sizes = {event.seq: count(f"{render_line(event)}\n\n") for event in events}
     if sum(sizes.values()) <= cap:
         return Cut(tuple(events), 0)
@@ -53,7 +54,7 @@ def within_window(events: Sequence[Event], cap: int, count: Counter = estimate) 
 
 
 def is_marked(text: str) -> bool:
-    """Whether somebody asks to have it remembered."""
+    """Say whether the text asks to have it remembered."""
     return _MARKED.search(text.replace("’", "'")) is not None
 
 
@@ -63,7 +64,7 @@ def _blocks(events: Sequence[Event]) -> list[list[Event]]:
 
 
 def _newest(weights: Sequence[int], room: int) -> Iterable[int]:
-    """The last block, whatever its size, and those before it that fit with it."""
+    """Give the last block, whatever its size, and those before it that fit with it."""
     for n in reversed(range(len(weights))):
         room -= weights[n]
         if room < 0 and n != len(weights) - 1:
