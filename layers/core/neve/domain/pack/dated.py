@@ -1,5 +1,5 @@
 """Observations of other conversations stand with the day on which they were said (docs/rules/pack.md#days): of two that
-disagree nobody could tell otherwise which one is newer."""
+disagree a reader could not tell otherwise which one is newer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2} ")
 
 
 def with_its_day(memory: Memory) -> str:
-    """The text with its marks; each line of an observation behind the day of what was said."""
+    """Give the text with its marks; each line of an observation behind the day of what was said."""
     text = text_with_marks(memory)
     if memory.kind is not Kind.OBSERVATION or memory.observed_date is None:
         return text
@@ -21,5 +21,5 @@ def with_its_day(memory: Memory) -> str:
 
 
 def without_day(line: str) -> str:
-    """A line of a pack as it would stand there without one."""
+    """Give a line of a pack as it would stand there without a day."""
     return _DAY.sub("", line, count=1) if _DAY.match(line) else line

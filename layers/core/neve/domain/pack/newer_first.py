@@ -1,4 +1,4 @@
-"""What corrects stands before what it corrects, in a pack as among hits (docs/rules/pack.md#global)."""
+"""Puts a correction before what it corrects, in a pack as among hits (docs/rules/pack.md#global)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from neve.domain.words import content_words, plain_words
 
 
 def newer_first(best_first: Sequence[Memory]) -> list[Memory]:
-    """In their order, but for corrections that stood behind: each comes directly before what it takes back. Compared
-    by plain words: where packs are built nothing stems."""
+    """Move each correction that stood behind directly before what it takes back; the rest keeps its order. Compared by
+    plain words: where packs are built nothing stems."""
     order = list(best_first)
     for newer_id, older_id in corrections_first([_statement(memory) for memory in best_first], content_words):
         places = {memory.id: place for place, memory in enumerate(order)}

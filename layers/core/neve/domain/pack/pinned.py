@@ -1,5 +1,5 @@
-"""Which pinned documents a pack holds (docs/rules/pack.md#always, docs/rules/pack.md#profile): whole or not at all,
-each layer within its own budget. One that does not fit is named, and those behind it still may."""
+"""Chooses the pinned documents that a pack holds (docs/rules/pack.md#always, docs/rules/pack.md#profile): whole or not
+at all, each layer within its own budget. One that does not fit is named, and those behind it still may."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neve.domain.tokens import estimate
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """In the order in which they are rendered."""
+    """The pinned documents of a pack, in the order in which they are rendered."""
 
     always: tuple[Pin, ...] = ()
     profile: tuple[Pin, ...] = ()
@@ -22,12 +22,12 @@ class Chosen:
 
     @property
     def whole(self) -> tuple[Pin, ...]:
-        """Those whose text is shown."""
+        """Give those whose text is shown."""
         return self.always + self.profile
 
 
 def choose(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chosen:
-    """By place, order and path. People come last and share the profile's budget."""
+    """Choose by place, order and path. People come last and share the profile's budget."""
     ordered = sorted(pins, key=lambda pin: pin.sort_key)
     always = [pin for pin in ordered if pin.place == "always" and not pin.too_long]
     profile = [pin for pin in ordered if pin.place != "always" and not pin.too_long]
@@ -42,8 +42,8 @@ def choose(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chos
 
 
 def shown_tokens(pin: Pin) -> int:
-    """Of what a pack shows: a document's text as it was counted when it was written, under its title; a person's
-    line."""
+    """Count the tokens of what a pack shows of a pin: a document's text as it was counted when it was written, under
+    its title; or a person's line."""
     if pin.place == "always":
         return pin.tokens
     return estimate(pin.line) if pin.place == "people" else pin.tokens + estimate(pin.title)

@@ -24,6 +24,6 @@ RANK_UNITS = 10**10
 
 
 def pack_rank(kind: Kind, priority: Priority, last_used_at: str) -> float:
-    """``log2(P · K) + last_used_at / H`` in half-lives since 1970, a multiple of 1e-10."""
+    """Give ``log2(P · K) + last_used_at / H`` in half-lives since 1970, a multiple of 1e-10."""
     weight = PRIORITY_WEIGHT[priority] * KIND_BIAS.get(kind, 1.0)
     return (round(log2(weight) * RANK_UNITS) + epoch_ms(last_used_at) * RANK_UNITS // HALF_LIFE_MS) / RANK_UNITS

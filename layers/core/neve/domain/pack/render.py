@@ -34,7 +34,7 @@ _HINTS = {
     "local": "Earlier in this very conversation, oldest first; rely on it as its recent history.",
 }
 JUST_SAID = "Just said in another conversation:"
-"""In front of the utterances of each conversation that nobody has observed yet."""
+"""Stands in front of the utterances of each conversation that are not observed yet."""
 _CONDENSED = frozenset({Kind.OBSERVATION, Kind.REFLECTION})
 
 _OWNED_NAMES = "|".join([OWN_NAMES, *map(spelt, (*LAYER_TAGS, ABOUT))])
@@ -43,9 +43,9 @@ _OWNED_TAG = re.compile(rf"<(?={BEFORE_A_NAME}(?:{_OWNED_NAMES})(?![\w-]))", re.
 
 @dataclass(frozen=True, slots=True)
 class PackLayers:
-    """What each layer holds, chosen and in its final order. ``always``: texts of documents. ``profile``: documents with
-    their titles; ``people``: a line each, the last of the same layer. ``just_said``: utterances, by conversation, which
-    end the global layer."""
+    """The contents of each layer, chosen and in its final order. ``always``: texts of documents. ``profile``: documents
+    with their titles; ``people``: a line each, the last of the same layer. ``just_said``: utterances, by conversation,
+    which end the global layer."""
 
     always: Sequence[str] = ()
     profile: Sequence[Titled] = ()
@@ -56,7 +56,7 @@ class PackLayers:
 
 
 def render(layers: PackLayers) -> str:
-    """``<neve-memory format="1">`` with the layers that hold something; nothing at all gives an empty text."""
+    """Write ``<neve-memory format="1">`` with the layers that hold something; nothing at all gives an empty text."""
     contents = (
         documents_text(layers.always),
         profile_text(layers.profile, layers.people),
@@ -74,12 +74,12 @@ def render(layers: PackLayers) -> str:
 
 
 def escape(text: str) -> str:
-    """``&lt;`` for every ``<`` that could begin a tag of the renderer's, however it is spelt; all else stays."""
+    """Write ``&lt;`` for every ``<`` that could begin a tag of the renderer's, however it is spelt; all else stays."""
     return _OWNED_TAG.sub("&lt;", text)
 
 
 def indented(text: str) -> str:
-    """The text with its further lines two spaces in, so that none of them is taken for a statement of its own."""
+    """Indent the text's further lines by two spaces, so that none of them is taken for a statement of its own."""
     return "\n  ".join(text.splitlines())
 
 
@@ -88,19 +88,19 @@ def indented(text: str) -> str:
 
 
 def documents_text(texts: Iterable[str]) -> str:
-    """Texts that keep every character, with a blank line between them."""
+    """Join texts, which keep every character, with a blank line between them."""
     return escape("\n\n".join(text for text in texts if text.strip()))
 
 
 def profile_text(documents: Iterable[Titled], people: Iterable[str]) -> str:
-    """An element for each document, with its title as the first line; then one for all the people."""
+    """Write an element for each document, with its title as the first line; then one for all the people."""
     lines = "\n".join(indented(line) for line in people)
     titled = [*documents, (PEOPLE, lines)]
     return "\n".join(about_text(title, text) for title, text in titled if text.strip())
 
 
 def about_text(title: str, text: str) -> str:
-    """One document of the profile."""
+    """Write the element of one document of the profile."""
     content = escape(f"{title}\n{text}" if title else text)
     return f"<{ABOUT}>\n{content}\n</{ABOUT}>"
 
@@ -113,5 +113,5 @@ def _memories_text(items: Iterable[Item], just_said: Iterable[Sequence[str]] = (
 
 
 def shown(text: str, kind: str) -> str:
-    """A memory, before it is escaped."""
+    """Give a memory as it is shown, before it is escaped."""
     return indented(for_pack(text) if kind in _CONDENSED else text.strip())

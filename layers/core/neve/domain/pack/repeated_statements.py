@@ -25,7 +25,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """``span``: of the session's log, where it was made from one."""
+    """A line that may state a fact. ``span``: of the session's log, where it was made from one."""
 
     words: Words
     trust: Trust
@@ -34,10 +34,10 @@ class _Line:
 
 
 def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[str]:
-    """Ids of the facts whose statement another line says, and of the notes and manual entries that are there twice.
-    ``rows``: of both layers, as they are rendered; of two that say the same the first stays. ``documents``: the texts
-    that are shown. A tool's line does not speak for what somebody else said. Of facts, negations and the order of the
-    words count, and no word is stemmed; of the others, the fingerprint of the whole text."""
+    """Give the ids of the facts whose statement another line says, and of the notes and manual entries that are there
+    twice. ``rows``: of both layers, as they are rendered; of two that say the same the first stays. ``documents``: the
+    texts that are shown. A tool's line does not speak for what a person or an assistant said. Of facts, negations and
+    the order of the words count, and no word is stemmed; of the others, the fingerprint of the whole text."""
     again = _written_twice(rows)
     facts = [memory for memory in rows if memory.kind is Kind.FACT]
     if not facts:
@@ -51,8 +51,8 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
             observed.setdefault(line.session, []).append(line)
     for fact in facts:
         words, trust = _words(fact.text), fact.provenance.trusted
-        same = words != () and words in stated and _as_good(stated[words], trust)
-        near = _of_its_events(fact, observed.get(fact.provenance.session_id or "", ()))
+        same = words != () and words in stated and _may_speak_for(stated[words], trust)
+        near = _lines_of_same_events(fact, observed.get(fact.provenance.session_id or "", ()))
         if same or any(_says(line, trust, words) for line in near):
             again.add(fact.id)
         else:
@@ -61,18 +61,18 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
 
 
 def said_in_whole(text: str, other: str) -> bool:
-    """Whether both are the same words."""
+    """Say whether both are the same words."""
     return _words(text) == _words(other)
 
 
 def _written_twice(rows: Sequence[Memory]) -> set[str]:
-    """What an observer wrote stays: it stands in the order of a conversation, where saying so once more may be what
-    counts."""
+    """Give the ids of notes and manual entries that repeat one before them. What an observer wrote stays: it stands in
+    the order of a conversation, where saying so once more may be what counts."""
     seen: dict[str, Trust] = {}
     again = set()
     for row in (memory for memory in rows if memory.kind in _WRITTEN):
         trust = row.provenance.trusted
-        if row.fingerprint in seen and _as_good(seen[row.fingerprint], trust):
+        if row.fingerprint in seen and _may_speak_for(seen[row.fingerprint], trust):
             again.add(row.id)
         else:
             seen[row.fingerprint] = trust
@@ -91,27 +91,29 @@ def _lines(memory: Memory) -> Iterator[_Line]:
 
 
 def _words(text: str) -> Words:
-    """Without the marks of priority, and without the day that a reflection writes behind a line."""
+    """Split a text into words, without the marks of priority, and without the day that a reflection writes behind a
+    line."""
     return tuple(word for word in plain_words(_DAY_BEHIND.sub("", text)) if not is_emoji(word))
 
 
-def _of_its_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Line]:
-    """Those of ``lines``, of the fact's own session, that were made of the same events. A long session has thousands of
-    both."""
+def _lines_of_same_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Line]:
+    """Give those of ``lines``, of the fact's own session, that were made of the same events. A long session has
+    thousands of both."""
     for first, last in made_of(fact.provenance, fact.provenance.session_id or ""):
         yield from (line for line in lines if line.span and line.span[0] <= last and line.span[1] >= first)
 
 
 def _says(line: _Line, trust: Trust, words: Words) -> bool:
-    """All that the fact says. ``trust``: the fact's."""
-    if not _as_good(line.trust, trust) or len(_negations(line.words)) != len(_negations(words)):
+    """Say whether a line says all that the fact says. ``trust``: the fact's."""
+    if not _may_speak_for(line.trust, trust) or len(_negations(line.words)) != len(_negations(words)):
         return False
     wanted, given = _content(words), iter(_content(line.words))
     return bool(wanted) and all(word in given for word in wanted)
 
 
-def _as_good(one: Trust, other: Trust) -> bool:
-    """What a tool said is marked in a pack; between other words it makes no difference."""
+def _may_speak_for(one: Trust, other: Trust) -> bool:
+    """Say whether a line of trust ``one`` may speak for ``other``. What a tool said is marked in a pack; between other
+    words it makes no difference."""
     return one != "tool" or other == "tool"
 
 

@@ -1,4 +1,5 @@
-"""How much of a pack one answer and one row have room for, whatever budgets a policy has (docs/rules/pack.md#room)."""
+"""Bounds a pack to what one answer and one row have room for, whatever budgets a policy has
+(docs/rules/pack.md#room)."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ MOST_BYTES_A_CHARACTER = 7
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """``text``: bytes in an answer; ``row``: in the row of the version."""
+    """The bytes that something takes. ``text``: in an answer; ``row``: in the row of the version."""
 
     text: int = 0
     row: int = 0
@@ -50,24 +51,26 @@ class Shown:
 
 
 def answer_bytes(value: object) -> int:
-    """As a part of an answer's body: JSON whose quotes and backslashes are escaped again, for a body is a string."""
+    """Count the bytes of a value as a part of an answer's body: JSON whose quotes and backslashes are escaped again,
+    for a body is a string."""
     text = json.dumps(value, ensure_ascii=False)
     return len(text.encode("utf-8", "surrogatepass")) + text.count("\\") + text.count('"')
 
 
 def served(text: str) -> bool:
-    """Whether an answer has room for a version's text."""
+    """Say whether an answer has room for a version's text."""
     return MOST_BYTES_A_CHARACTER * len(text) <= SERVED_BYTES or answer_bytes(text) <= SERVED_BYTES
 
 
 def row_bytes(entries: Iterable[PackEntry]) -> int:
-    """At most, as the row of a version keeps them."""
+    """Count the bytes that entries take at most, as the row of a version keeps them."""
     named = ((one.id, one.path or "", one.session_id or "") for one in entries)
     return sum(BESIDE_THE_ID + sum(len(text.encode()) for text in texts) for texts in named)
 
 
 def with_room(items: Sequence[Shown], taken: Size = NOTHING) -> list[int]:
-    """Indexes kept, in order: each item that still has room beside ``taken``; one that has none is skipped."""
+    """Give the indexes that are kept, in order: each item that still has room beside ``taken``; one that has none is
+    skipped."""
     most = sum(MOST_BYTES_A_CHARACTER * len(one.text) + BESIDE_A_TEXT for one in items)
     if taken.text + most <= PACK_BYTES and taken.row + row_bytes(one.entry for one in items) <= LAYERS_BYTES:
         return list(range(len(items)))
@@ -81,7 +84,8 @@ def with_room(items: Sequence[Shown], taken: Size = NOTHING) -> list[int]:
 
 
 def named(left_out: Sequence[PackEntry]) -> tuple[tuple[PackEntry, ...], int]:
-    """The first of what a version is without, as many as its row has room for; and how many more there are."""
+    """Give the first entries of what a version is without, as many as its row has room for; and how many more there
+    are."""
     room = LEFT_OUT_BYTES
     for count, entry in enumerate(left_out):
         room -= row_bytes([entry])
