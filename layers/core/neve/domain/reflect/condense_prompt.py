@@ -84,12 +84,12 @@ class CondensedAnswer(AnswerForm):
 
 @cache
 def condensed_schema() -> Mapping[str, Any]:
-    """The JSON schema of the tool's input, of all requests: nobody changes it."""
+    """Give the JSON schema of the tool's input; all requests share it, so no caller may change it."""
     return CondensedAnswer.model_json_schema()
 
 
 def condense_content(groups: Sequence[Group], target_tokens: int) -> tuple[Mapping[str, Any], ...]:
-    """One text block: the size allowed, then the memories in the order given, each with its id and time."""
+    """Write one text block: the size allowed, then the memories in the order given, each with its id and time."""
     parts = [f"At most {target_tokens} tokens are allowed for all rows together.", "# Memories"]
     parts += [f"[group id: {group.id}] {time_of(group)}\n{set_apart(group.text)}" for group in groups]
     parts += ["# End of the memories\nCall record_condensed now."]
@@ -97,8 +97,8 @@ def condense_content(groups: Sequence[Group], target_tokens: int) -> tuple[Mappi
 
 
 def read_condensed(given: Mapping[str, Any], known: Collection[str]) -> list[CondensedEntry]:
-    """The rows that say something, with the known memories that each names. A priority or a day that is none is left
-    out. Raises ValueError when out of form."""
+    """Read the rows that say something, with the known memories that each names. A priority or a day that is none is
+    left out. Raises ValueError when out of form."""
     rows = [row for row in CondensedAnswer.model_validate(given).rows if row.content.strip()]
     groups = groups_by_text([(row.content.strip(), row.group_ids) for row in rows], known)
     once = {row.content.strip(): row for row in reversed(rows)}

@@ -15,7 +15,7 @@ from neve.domain.records.memories import Memory
 V = TypeVar("V")
 
 OWN_TAGS = (BASE_TAG, "reflection", "global-prune")
-"""Of a night's row; a session's lacks the last one."""
+"""Tags of a night's row; a session's lacks the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Inherited:
 
 
 class Sources:
-    """What a model was shown, in that order; not empty."""
+    """The memories that a model was shown, in that order; not empty."""
 
     def __init__(self, shown: Sequence[Memory]) -> None:
         self._shown = {memory.id: memory for memory in shown}
@@ -36,8 +36,9 @@ class Sources:
         self._tools = {memory.id: words for memory in shown if (words := words_of(memory, "tool"))}
 
     def of(self, text: str, named: Sequence[str]) -> list[Memory]:
-        """Those that a row names, or all where it names none, and behind them those that it repeats, or takes a tool's
-        word from: a model may leave a source out, whose trust holds for its words, and with which they have to go."""
+        """Give the sources that a row names, or all where it names none, and behind them those that it repeats, or
+        takes a tool's word from: a model may leave a source out, whose trust holds for its words, and with which they
+        have to go."""
         chosen = [i for i in named if i in self._shown]
         if not chosen:
             return list(self._shown.values())
@@ -50,7 +51,7 @@ class Sources:
         return [self._shown[i] for i in (*chosen, *repeated)]
 
     def _is_told_by(self, source: str, text: str, chosen: Sequence[str]) -> bool:
-        """Tell whether a tool's word in the source stands in the text, and in none that the row names or that no tool
+        """Say whether a tool's word in the source stands in the text, and in none that the row names or that no tool
         said."""
         if source not in self._tools:
             return False
@@ -59,8 +60,8 @@ class Sources:
 
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:
-    """The highest importance; group, label, confidence and tags where all of them agree, tags behind the row's own.
-    ``sources``: not empty."""
+    """Give the highest importance; group, label, confidence and tags where all of them agree, tags behind the row's
+    own. ``sources``: not empty."""
     confidence = _common([memory.confidence for memory in sources])
     shared = frozenset(sources[0].tags).intersection(*(memory.tags for memory in sources))
     return Inherited(
@@ -73,5 +74,5 @@ def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:
 
 
 def _common(values: Sequence[V | None]) -> V | None:
-    """What all of them have; None where they differ."""
+    """Give the value that all of them have; None where they differ."""
     return values[0] if len(set(values)) == 1 else None

@@ -19,21 +19,21 @@ WITH_IDS = 1.5
 MAX_ANSWER_S = WORKER_S - SPARE_S
 """One call of a model with all its attempts."""
 LEASE_S = WORKER_S + 10
-"""Nobody takes a user up while a worker may still be at it."""
+"""No other worker takes a user up while one may still be at it."""
 VISIBILITY_S = 6 * WORKER_S
-"""Of its queue: what AWS asks for."""
+"""Visibility timeout of its queue: what AWS asks for."""
 POSTPONED_S = 30.0
 """Pause before a message whose user is busy is sent again (*chosen*)."""
 NO_PROGRESS_FOR = timedelta(minutes=30)
 """After so long a message whose user is always busy has failed (*chosen*: two leases)."""
 GIVEN_UP_AFTER = timedelta(seconds=2 * DELIVERIES * VISIBILITY_S)
-"""A job that nobody is at and that has not ended after so long has lost its message for good (*chosen*: 15 hours, twice
-as long as one takes to become a dead letter)."""
+"""A job that no worker is at and that has not ended after so long has lost its message for good (*chosen*: 15 hours,
+twice as long as one takes to become a dead letter)."""
 PLANNED_AGAIN = timedelta(minutes=10)
 """A night whose users are not all queued after so long has lost its message, or is told of twice, which does no
 harm (*chosen*)."""
 
 
 def needed_s(target_tokens: int) -> float:
-    """How long a batch may take at most, from its question to its commit."""
+    """Give how long a batch may take at most, in seconds, from its question to its commit."""
     return max(SPARE_S, READING_S + WITH_IDS * target_tokens / TOKENS_PER_S + COMMIT_S)

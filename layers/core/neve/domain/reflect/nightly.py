@@ -1,4 +1,4 @@
-"""Which of a user's rows a night condenses, in which batches, and what of an answer is kept
+"""Chooses which of a user's rows a night condenses, in which batches, and what of an answer is kept
 (docs/rules/reflect.md#nightly). Pure."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T", bound=Sized)
 
 
 class HasText(Protocol):
-    """What a batch came to, row by row."""
+    """A row that a batch came to."""
 
     @property
     def text(self) -> str: ...
@@ -42,8 +42,8 @@ R = TypeVar("R", bound=HasText)
 
 @dataclass(frozen=True, slots=True)
 class FittedRows(Generic[R]):
-    """``rows``: with what is stored of their texts. ``left_out``: how many rows of the answer are not among them as a
-    whole; ``cut``: of those, how many are there in part."""
+    """The rows that are kept of an answer. ``rows``: with what is stored of their texts. ``left_out``: how many rows of
+    the answer are not among them as a whole; ``cut``: of those, how many are there in part."""
 
     rows: Sequence[tuple[R, str]]
     left_out: int
@@ -51,8 +51,8 @@ class FittedRows(Generic[R]):
 
 
 def last_night(now: datetime, timezone: str) -> datetime:
-    """The latest 03:00 of a time zone that is not ahead of ``now``, in UTC. Where the clocks leave 03:00 out it is the
-    moment at which they jump, where they repeat it the first one: one night a day, whatever they do."""
+    """Give the latest 03:00 of a time zone that is not ahead of ``now``, in UTC. Where the clocks leave 03:00 out it is
+    the moment at which they jump, where they repeat it the first one: one night a day, whatever they do."""
     zone_ = zone(timezone)
     day = now.astimezone(zone_).date()
     while True:
@@ -63,18 +63,19 @@ def last_night(now: datetime, timezone: str) -> datetime:
 
 
 def old_enough(now: datetime, days: float) -> str:
-    """The stored time up to which, included, a row was created that has the minimum age."""
+    """Give the stored time up to which, included, a row was created that has the minimum age."""
     return iso(now - timedelta(days=days))
 
 
 def is_candidate(kind: str, scope: str) -> bool:
-    """Whether rows of this kind are condensed at all, once they are old enough: what a person wrote is not rewritten,
-    and what was condensed loses detail when it is condensed again."""
+    """Say whether rows of this kind are condensed at all, once they are old enough: what a person wrote is not
+    rewritten, and what was condensed loses detail when it is condensed again."""
     return kind == Kind.OBSERVATION or (kind == Kind.REFLECTION and scope == Scope.SESSION)
 
 
 def may_be_condensed(row: Memory) -> bool:
-    """The same of one row: what a person has corrected is their word, and stays, too."""
+    """Say whether this row is condensed: its kind is, and no person has corrected it, for then it is their word and
+    stays."""
     return is_candidate(row.kind, row.scope) and not row.corrected
 
 
@@ -83,12 +84,12 @@ def oldest_first(rows: Iterable[Memory]) -> list[Memory]:
 
 
 def place_of(row: Memory) -> tuple[str, str]:
-    """Where a row stands in the order of a run: what a cursor holds."""
+    """Give the place of a row in the order of a run: what a cursor holds."""
     return row.created_at, row.id
 
 
 def eligible(rows: Iterable[Memory], until: str) -> list[Memory]:
-    """Of active rows of a user: the candidates that were created by ``until``, oldest first."""
+    """Choose from active rows of a user the candidates that were created by ``until``, oldest first."""
     return oldest_first(row for row in rows if may_be_condensed(row) and row.created_at <= until)
 
 
@@ -97,7 +98,8 @@ def worth_a_run(rows: Sequence[Sized], least_rows: int, least_tokens: int) -> bo
 
 
 def batches_of(rows: Sequence[T], cap: int) -> list[list[T]]:
-    """Packed greedily in the order given, at most ``cap`` tokens each; a row above the cap is a batch of its own."""
+    """Pack rows greedily in the order given, at most ``cap`` tokens a batch; a row above the cap is a batch of its
+    own."""
     batches: list[list[T]] = []
     left = 0
     for row in rows:
@@ -110,21 +112,21 @@ def batches_of(rows: Sequence[T], cap: int) -> list[list[T]]:
 
 
 def runs_of(rows: Sequence[Memory], cap: int) -> list[list[Memory]]:
-    """The batches of a run, by their oldest row. What repeats a tool or a page is condensed apart from what was said
-    (docs/adr/0020-what-a-tool-said-is-condensed-apart.md)."""
+    """Give the batches of a run, by their oldest row. What repeats a tool or a page is condensed apart from what was
+    said (docs/adr/0020-what-a-tool-said-is-condensed-apart.md)."""
     by_trust = [[row for row in rows if (row.provenance.trusted == "tool") is tool] for tool in (False, True)]
     batches = [batch for part in by_trust for batch in batches_of(part, cap)]
     return sorted(batches, key=lambda batch: place_of(batch[0]))
 
 
 def target_of(batch: Sequence[Sized]) -> int:
-    """Tokens that the rows of a batch may have together afterwards: half of what they have."""
+    """Give the tokens that the rows of a batch may have together afterwards: half of what they have."""
     return sum(row.tokens for row in batch) // 2
 
 
 def fitted_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> FittedRows[R]:
-    """Those of an answer that fit: each cut to its share of the target, at least ``MIN_ROW``, as long as they stay
-    within the target together. The first is always kept."""
+    """Keep the rows of an answer that fit: each cut to its share of the target, at least ``MIN_ROW``, as long as they
+    stay within the target together. The first is always kept."""
     with_text = [row for row in rows if row.text.strip()]
     cap = max(MIN_ROW, target // len(with_text)) if with_text else 0
     fitted: list[tuple[R, str]] = []
@@ -140,13 +142,13 @@ def fitted_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Fi
 
 
 def whole_rows(rows: Sequence[R]) -> FittedRows[R]:
-    """Those of an answer that was fitted by who made it."""
+    """Keep all rows of an answer whose maker fitted it already."""
     return FittedRows([(row, row.text.strip()) for row in rows if row.text.strip()], left_out=0, cut=0)
 
 
 def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:
-    """Of what a run up to ``until`` left of a user's candidates: the creation of the row with which another run will be
-    worth it, behind this run's own limit. None: not before more rows come."""
+    """Find when another run will be worth it, of what a run up to ``until`` left of a user's candidates: the creation
+    of the row with which it is, behind this run's own limit. None: not before more rows come."""
     rows = oldest_first(left)
     for n in range(1, len(rows) + 1):
         if worth(rows[:n]):

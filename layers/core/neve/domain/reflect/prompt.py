@@ -82,14 +82,14 @@ class ReflectionAnswer(AnswerForm):
 
 @cache
 def reflection_schema() -> Mapping[str, Any]:
-    """The JSON schema of the tool's input, of all requests: nobody changes it."""
+    """Give the JSON schema of the tool's input; all requests share it, so no caller may change it."""
     return ReflectionAnswer.model_json_schema()
 
 
 def reflection_content(
     groups: Sequence[Group], target_tokens: int, remark: str | None = None
 ) -> tuple[Mapping[str, Any], ...]:
-    """One text block: the size allowed, then the groups in the order given, each with its id, time and range."""
+    """Write one text block: the size allowed, then the groups in the order given, each with its id, time and range."""
     parts = [f"At most {target_tokens} tokens are allowed for all reflections together.", "# Notes"]
     parts += [f"{_group_line(group)}\n{set_apart(group.text)}" for group in groups]
     parts += ["# End of the notes\nCall record_reflections now."]
@@ -99,7 +99,7 @@ def reflection_content(
 
 
 def over_target_remark(actual: int, allowed: int) -> str:
-    """Asks for a shorter answer: both numbers are tokens."""
+    """Ask for a shorter answer: both numbers are tokens."""
     return (
         f"Your previous answer to this was {actual} tokens long; at most {allowed} tokens are allowed for all"
         " reflections together. Answer again within that: condense every reflection, the most important first."
@@ -107,15 +107,15 @@ def over_target_remark(actual: int, allowed: int) -> str:
 
 
 def read_rows(given: Mapping[str, Any], known: Collection[str]) -> list[ReflectionRow]:
-    """The rows that say something, with the known groups that each names. Raises ValueError when out of form."""
+    """Read the rows that say something, with the known groups that each names. Raises ValueError when out of form."""
     rows = [row for row in ReflectionAnswer.model_validate(given).rows if row.text.strip()]
     groups = groups_by_text([(cap_lines(row.text.strip()), row.group_ids) for row in rows], known)
     return [ReflectionRow(text=text, group_ids=named) for text, named in groups.items()]
 
 
 def groups_by_text(rows: Iterable[tuple[str, Sequence[str]]], known: Collection[str]) -> dict[str, list[str]]:
-    """The known groups that each row names, by its text; a row that is repeated names those of all of them, and none
-    where one of them names none, which means all."""
+    """Collect the known groups that each row names, by its text; a row that is repeated names those of all of them, and
+    none where one of them names none, which means all."""
     found: dict[str, list[str]] = {}
     for text, given in rows:
         named = [group for group in given if group in known]
@@ -131,6 +131,6 @@ def _group_line(group: Group) -> str:
 
 
 def time_of(group: Group) -> str:
-    """In UTC, and the user's day where that is another one: a model would tell the day that it reads."""
+    """Write the time in UTC, and the user's day where that is another one: a model would tell the day that it reads."""
     at, day = group.observed_at, group.day
     return at if day is None or at.startswith(day) else f"{at} ({day} for the user)"
