@@ -25,14 +25,14 @@ _PAUSE_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class NewMemory(WrittenMemory):
-    """What the caller chose."""
+    """The memory as the caller chose it."""
 
     kind: Kind = Kind.MANUAL
 
 
 def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: IdempotencyKey | None = None) -> Memory:
-    """The stored row. One batch read, one transaction. Raises session_not_found, 422 (the session has no
-    room), erasing, user_closed, idempotency_mismatch, pii_blocked, StoreUnavailable."""
+    """Store the memory and give its row. One batch read, one transaction. Raises session_not_found, 422 (the session
+    has no room), erasing, user_closed, idempotency_mismatch, pii_blocked, StoreUnavailable."""
     wanted = admitted(scope, wanted, SCREENED_FIELDS)
     memory_id = f"mem_{scope.ports.ids.ulid(scope.ports.clock.now())}"
     return transact(scope.ports, _Create(scope, wanted, memory_id, idempotency_key).attempt)
@@ -40,8 +40,8 @@ def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: Idempote
 
 @dataclass
 class _Create:
-    """``memory_id`` is this call's own: where a row has it, an earlier attempt took effect (ADR 4). ``tried``: what
-    that attempt wrote."""
+    """One call. ``memory_id`` is this call's own: where a row has it, an earlier attempt took effect (ADR 4).
+    ``tried``: what that attempt wrote."""
 
     scope: UserScope
     wanted: NewMemory
@@ -50,10 +50,10 @@ class _Create:
     tried: Memory | None = None
 
     def attempt(self) -> Memory:
-        """One read and at most one transaction. Raises Conflict."""
+        """Make one read and at most one transaction. Raises Conflict."""
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         found = self.scope.ports.table.get_many(self._rows_to_read())
-        own = self._own(found)
+        own = self._made_before(found)
         if own is not None:
             return own
         if self.idem:
@@ -85,9 +85,9 @@ class _Create:
             wanted_rows += [keys.memory(self.memory_id), keys.deleted_memory(self.memory_id)]
         return wanted_rows
 
-    def _own(self, found: Mapping[Key, Item]) -> Memory | None:
-        """What an earlier attempt has made: as it is now or, when somebody deleted it meanwhile, as it was made. Made
-        once more it would stand beside its own deletion."""
+    def _made_before(self, found: Mapping[Key, Item]) -> Memory | None:
+        """Find what an earlier attempt has made: as it is now or, when another call deleted it meanwhile, as it was
+        made. Made once more it would stand beside its own deletion."""
         keys = self.scope.keys
         item = found.get(keys.memory(self.memory_id))
         if item is not None:
@@ -96,7 +96,7 @@ class _Create:
         return replace(self.tried, version=1) if self.tried and deleted else None
 
     def _joined(self, found: Mapping[Key, Item], memory: Memory) -> list[WriteOp]:
-        """The session's live list with the memory in it, where it has a session. Raises session_not_found, 422 where it
+        """Put the memory into the session's live list, where it has a session. Raises session_not_found, 422 where it
         has no room."""
         if self.wanted.session_id is None:
             return []
@@ -112,7 +112,7 @@ class _Create:
 
 
 def wait_until_embedded(scope: UserScope, memory: Memory, ends_ms: float) -> Memory:
-    """The row once its embedding is no longer pending, or as it stands at ``ends_ms``."""
+    """Wait until the row's embedding is no longer pending, or until ``ends_ms``, and give the row as it stands then."""
     clock = scope.ports.clock
     while memory.embedding_state is EmbeddingState.PENDING and clock.monotonic_ms() < ends_ms:
         clock.sleep(_PAUSE_S)
@@ -124,5 +124,5 @@ def wait_until_embedded(scope: UserScope, memory: Memory, ends_ms: float) -> Mem
 
 
 def _replayed(scope: UserScope, earlier: StoredReply) -> Memory:
-    """As it is now. Raises memory_not_found, also for a user who is being erased."""
+    """Read the memory of an earlier call as it is now. Raises memory_not_found, also for a user who is being erased."""
     return get_memory(scope, earlier.body["id"])

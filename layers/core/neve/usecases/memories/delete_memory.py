@@ -42,10 +42,10 @@ MAX_PACKS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """``in_packs``: immutable pack versions that still hold the text. ``derived``: memories that were made from it and
-    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it. ``packs_complete`` False:
-    not all packs are named, or had time to go. ``also_in``: where else it may stand, of which nothing goes with it;
-    None where the memory had been deleted before."""
+    """The answer of a deletion. ``in_packs``: immutable pack versions that still hold the text. ``derived``: memories
+    that were made from it and still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it.
+    ``packs_complete`` False: not all packs are named, or had time to go. ``also_in``: where else it may stand, of which
+    nothing goes with it; None where the memory had been deleted before."""
 
     id: str
     in_packs: list[PackVersion]
@@ -64,11 +64,10 @@ def delete_memory(
     purge_packs: bool = False,
     cascade: bool = False,
 ) -> Deleted:
-    """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
+    """Delete the row and its entry in its session's live list in one transaction; the change stream takes it out of the
     search index and erases its vectors, and until then hydration hides it. Its last rev stays, for an import of the
-    same id. ``cascade``: what was made of it is deleted before it, so that a call which
-    broke off can be repeated. ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a
-    call goes on with them.
+    same id. ``cascade``: what was made of it is deleted before it, so that a call which broke off can be repeated.
+    ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a call goes on with them.
 
     Raises memory_not_found, precondition_failed, conflict (it is being replaced), erasing, user_closed."""
     delete = _Delete(scope, memory_id, if_match, scope.ports.ids.token(), cascade)
@@ -77,9 +76,9 @@ def delete_memory(
     except NeveError as refusal:
         if refusal.code != "memory_not_found" or not purge_packs:
             raise
-        return _purged_later(scope, memory_id, refusal, cascade=cascade)
-    gone = sorted(delete.gone | _gone_with(scope, memory_id)) if cascade else []
-    packs = _packs(scope, memory_id, gone, purge_packs)
+        return _purge_later(scope, memory_id, refusal, cascade=cascade)
+    gone = sorted(delete.gone | _deleted_with(scope, memory_id)) if cascade else []
+    packs = _find_or_purge_packs(scope, memory_id, gone, purge_packs)
     derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
         memory_id,
@@ -93,8 +92,8 @@ def delete_memory(
 
 
 def _delete_derived(scope: UserScope, memory: Memory, root: str) -> set[str]:
-    """The ids, the youngest deleted first. ``root``: see ``_Delete``. Raises what stands in the way of deleting one of
-    them."""
+    """Delete what was made of a memory, the youngest first, and give the ids. ``root``: see ``_Delete``. Raises what
+    stands in the way of deleting one of them."""
     gone: set[str] = set()
     for row in reversed(derived_memories(scope, memory)):
         delete = _Delete(scope, row.id, None, scope.ports.ids.token(), cascade=True, root=root)
@@ -107,19 +106,19 @@ def _delete_derived(scope: UserScope, memory: Memory, root: str) -> set[str]:
     return gone
 
 
-def _gone_with(scope: UserScope, memory_id: str) -> set[str]:
-    """What was made of a memory and deleted to go with it, by this call or by one that broke off."""
+def _deleted_with(scope: UserScope, memory_id: str) -> set[str]:
+    """Give the ids of what was made of a memory and deleted to go with it, by this call or by one that broke off."""
     left = all_rows(scope.ports.table, scope.keys.partition, prefix=DELETED_MEMORY)
     return {deleted_memory_id(key_of(item)) for item in left if rows.was_deleted_with(item, memory_id)}
 
 
-def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError, *, cascade: bool) -> Deleted:
-    """The memory is gone by now, its packs may not be, nor those of what went with it. Raises ``refusal`` when they
-    are, and where nothing is left of such a memory: there was none."""
+def _purge_later(scope: UserScope, memory_id: str, refusal: NeveError, *, cascade: bool) -> Deleted:
+    """Purge the packs of a memory that is gone by now, and of what went with it. Raises ``refusal`` when none is left,
+    and where nothing is left of such a memory: there was none."""
     if scope.ports.table.get(scope.keys.deleted_memory(memory_id)) is None:
         raise refusal
-    gone = sorted(_gone_with(scope, memory_id)) if cascade else []
-    packs = _packs(scope, memory_id, gone, purge=True)
+    gone = sorted(_deleted_with(scope, memory_id)) if cascade else []
+    packs = _find_or_purge_packs(scope, memory_id, gone, purge=True)
     if packs.complete and not packs.named:
         raise refusal
     return Deleted(memory_id, [], [], purged_packs=packs.named, deleted_derived=gone, packs_complete=packs.complete)
@@ -130,8 +129,8 @@ class _Packs(NamedTuple):
     complete: bool
 
 
-def _packs(scope: UserScope, memory_id: str, gone: Collection[str], purge: bool) -> _Packs:
-    """The versions that hold it, or something of ``gone``, or held, as far as there is time."""
+def _find_or_purge_packs(scope: UserScope, memory_id: str, gone: Collection[str], purge: bool) -> _Packs:
+    """Find, or purge, the versions that hold or held it, or something of ``gone``, as far as there is time."""
     ids = frozenset((memory_id, *gone))
 
     def is_one(entry: PackEntry) -> bool:
@@ -139,12 +138,12 @@ def _packs(scope: UserScope, memory_id: str, gone: Collection[str], purge: bool)
 
     ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
     if not purge:
-        return _holding(scope, is_one, ends_ms)
+        return _find_packs(scope, is_one, ends_ms)
     of = sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16]
-    return _purged(scope, is_one, ends_ms, scope.keys.deleted_memory(memory_id), of)
+    return _purge_packs(scope, is_one, ends_ms, scope.keys.deleted_memory(memory_id), of)
 
 
-def _holding(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
+def _find_packs(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
     named: list[PackVersion] = []
     for version in packs_with(scope, holds):
         if scope.ports.clock.monotonic_ms() >= ends_ms or (version and len(named) == MAX_PACKS):
@@ -153,9 +152,10 @@ def _holding(scope: UserScope, holds: Holds, ends_ms: float) -> _Packs:
     return _Packs(named, complete=True)
 
 
-def _purged(scope: UserScope, holds: Holds, ends_ms: float, row: Key, of: str) -> _Packs:
-    """``row``: what is left of the memory. It notes behind which page a call had no more time, for who repeats it:
-    there may be more packs than one call can look through. ``of``: names what they may hold."""
+def _purge_packs(scope: UserScope, holds: Holds, ends_ms: float, row: Key, of: str) -> _Packs:
+    """Purge page by page. ``row``: what is left of the memory. It notes behind which page a call had no more time, for
+    the call that repeats it: there may be more packs than one call can look through. ``of``: names what they may
+    hold."""
     left = scope.ports.table.get(row) or {}
     noted = left.get("purge", {})
     place = PurgePlace(*noted["place"]) if noted.get("of") == of else BEGINNING
@@ -163,14 +163,15 @@ def _purged(scope: UserScope, holds: Holds, ends_ms: float, row: Key, of: str) -
     for page in purge_pages(scope, holds, place):
         purged += page.versions
         if scope.ports.clock.monotonic_ms() >= ends_ms:
-            note = partial(_note, scope, row, left.get("write_id"), {"of": of, "place": list(page.place)})
+            note = partial(_note_purge_place, scope, row, left.get("write_id"), {"of": of, "place": list(page.place)})
             transact(scope.ports, note)
             return _Packs(purged[:MAX_PACKS], complete=False)
     return _Packs(purged[:MAX_PACKS], complete=len(purged) <= MAX_PACKS)
 
 
-def _note(scope: UserScope, row: Key, write_id: str | None, purge: Mapping[str, Any]) -> None:
-    """Not where the memory came back meanwhile and was deleted once more: other packs hold it then. Raises Conflict."""
+def _note_purge_place(scope: UserScope, row: Key, write_id: str | None, purge: Mapping[str, Any]) -> None:
+    """Note the place, but not where the memory came back meanwhile and was deleted once more: other packs hold it then.
+    Raises Conflict."""
     left = scope.ports.table.get(row)
     if left is not None and left.get("write_id") == write_id:
         scope.ports.table.write([Put(left | {"purge": purge}, Version(left["version"]))])
@@ -178,9 +179,9 @@ def _note(scope: UserScope, row: Key, write_id: str | None, purge: Mapping[str, 
 
 @dataclass
 class _Delete:
-    """``write_id`` names this call on what is left of the row (ADR 4). ``tried``: what its last attempt deleted.
+    """One call. ``write_id`` names it on what is left of the row (ADR 4). ``tried``: what its last attempt deleted.
     ``gone``: ids of what was made of it, deleted by any attempt. ``root``: the memory with which it goes, where it was
-    made of one that takes it along: whoever repeats that finds it by this."""
+    made of one that takes it along: a repeated call finds it by this."""
 
     scope: UserScope
     memory_id: str
@@ -192,8 +193,8 @@ class _Delete:
     gone: set[str] = field(default_factory=set)
 
     def attempt(self) -> Memory:
-        """The memory as it was. Raises Conflict, also while it is being replaced: what is made of it names it, and is
-        found, when that is over."""
+        """Delete the memory and give it as it was. Raises Conflict, also while it is being replaced: what is made of it
+        names it, and is found, when that is over."""
         scope, keys = self.scope, self.scope.keys
         if self.tried and self._is_done():
             return self.tried
@@ -234,6 +235,6 @@ class _Delete:
 
 
 def _end_replacement(scope: UserScope, head: UserHead) -> None:
-    """Where its worker is dead; nothing where it may live. Raises Conflict."""
+    """End a replacement whose worker is dead; do nothing where it may live. Raises Conflict."""
     with suppress(ReplacementBusy):
         resolve_replacement(scope, head)

@@ -1,4 +1,4 @@
-"""What is kept beside a memory by what it says, and goes when it says something else."""
+"""Removes what is kept beside a memory by its words, when it gets others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from neve.store.vectors import erase_vectors
 
 
 def leave_text(scope: UserScope, memory: Memory, before: Memory) -> None:
-    """Takes the vectors of what ``before`` said and ``memory`` does not say, before that is written: they are kept by
+    """Erase the vectors of what ``before`` said and ``memory`` does not say, before that is written: they are kept by
     content, and what is still needed of them is made again. Raises StoreUnavailable."""
     erase_vectors(scope.ports.table, scope.keys, texts_of_memory(before) - texts_of_memory(memory))

@@ -29,7 +29,8 @@ from neve.usecases.privacy.admit import admitted
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """``text``: what holds now; ``reason``: why, for the trace. None = as it was."""
+    """The statement that takes the place. ``text``: what holds now; ``reason``: why, for the trace. None = as it
+    was."""
 
     text: str
     reason: str
@@ -46,9 +47,10 @@ def evolve_memory(
     if_match: Collection[int] | None = None,
     beside: Beside[Memory] = nothing_beside,
 ) -> Memory:
-    """What holds now: a new row, or the fact that says so already. One transaction. Raises memory_not_found, 422 (the
-    same text, a fact with two statements, a category of what is no fact, a session without room), conflict (the memory
-    is not active, be it since a moment ago), precondition_failed, pii_blocked, erasing, user_closed."""
+    """Replace the memory and give what holds now: a new row, or the fact that says so already. One transaction. Raises
+    memory_not_found, 422 (the same text, a fact with two statements, a category of what is no fact, a session without
+    room), conflict (the memory is not active, be it since a moment ago), precondition_failed, pii_blocked, erasing,
+    user_closed."""
     ids, evolution = scope.ports.ids, admitted(scope, evolution, ("text", "reason", "tags"))
     evolve = _Evolve(scope, memory_id, evolution, if_match, ids.token(), _new_id(scope), beside)
     return transact(scope.ports, evolve.attempt)
@@ -60,7 +62,7 @@ def _new_id(scope: UserScope) -> str:
 
 @dataclass
 class _Evolve:
-    """``write_id`` names this call on the rows (ADR 4). ``tried``: what its last attempt was to leave."""
+    """One call. ``write_id`` names it on the rows (ADR 4). ``tried``: what its last attempt was to leave."""
 
     scope: UserScope
     memory_id: str
@@ -72,7 +74,7 @@ class _Evolve:
     tried: list[Memory] = field(default_factory=list)
 
     def attempt(self) -> Memory:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
         if self.tried and self._is_done():
             return self.tried[0]
@@ -93,13 +95,14 @@ class _Evolve:
         ]
         if new.kind is Kind.FACT and new.version == 0:
             ops.append(rows.put_fingerprint(keys, new, place))
-        ops += self._swapped(old, new)
+        ops += self._swap_in_live_list(old, new)
         self.tried = [replace(new, version=new.version + 1)]
         scope.ports.table.write([*ops, *self.beside(self.tried[0])])
         return self.tried[0]
 
     def _successor(self, old: Memory, now: str, gen: int) -> Memory:
-        """Without the topics and the tone that were drawn from the log beside the old text. Raises 422."""
+        """Make the new row, without the topics and the tone that were drawn from the log beside the old text. Raises
+        422."""
         wanted, text = self.evolution, normalised(self.evolution.text)
         if wanted.category is not None and old.kind is not Kind.FACT:
             raise invalid("category", "is a field of the kind fact")
@@ -140,8 +143,8 @@ class _Evolve:
         one_statement(new)
         return new
 
-    def _swapped(self, old: Memory, new: Memory) -> list[WriteOp]:
-        """The session's live list with the one in the place of the other. Raises 422 where it has no room."""
+    def _swap_in_live_list(self, old: Memory, new: Memory) -> list[WriteOp]:
+        """Put the new one in the place of the old one in the session's live list. Raises 422 where it has no room."""
         if old.session_id is None or old.scope is not Scope.SESSION:
             return []
         item = self.scope.ports.table.get(self.scope.keys.of_session(old.session_id).marker)
@@ -154,7 +157,7 @@ class _Evolve:
         return [rows.put_marker(self.scope.keys, moved)]
 
     def _is_done(self) -> bool:
-        """Whether the attempt that seemed to have lost took effect."""
+        """Say whether the attempt that seemed to have lost took effect."""
         keys, old = self.scope.keys, self.scope.keys.memory(self.memory_id)
         own: list[Key] = [keys.memory(self.new_id), keys.deleted_memory(self.new_id)]
         found = self.scope.ports.table.get_many([old, *own])
@@ -162,7 +165,7 @@ class _Evolve:
 
 
 def _said_by_a_person(holder: Memory, new: Memory, now: str) -> Memory:
-    """The fact that says ``new`` already. One that waits is let in by their word."""
+    """Add a person's word to the fact that says ``new`` already. It lets a fact in that waits in the inbox."""
     if holder.status is Status.ACTIVE:
         again = with_statement(holder, statement_of(new.provenance, now, new.text))
         return replace(again, last_used_at=now, person_at=now)

@@ -12,23 +12,23 @@ from neve.scope import UserScope
 from neve.store import rows
 
 HOLDING = (Status.ACTIVE, Status.INBOX)
-"""Of a fact that holds its place: what is said again is counted there."""
+"""Statuses of a fact that holds its place: what is said again is counted there."""
 
 
 def one_statement(memory: Memory) -> None:
-    """Raises 422 for a fact with two."""
+    """Refuse a fact with two statements. Raises 422."""
     if memory.kind is Kind.FACT and len(statements(memory.text)) > 1:
         raise invalid("text", "holds more than one statement; a fact is one")
 
 
 def holds(memory: Memory, fingerprint: str) -> bool:
-    """A row that left its place (superseded, resolved, archived, edited) says nothing any more, whatever the place's
-    row names."""
+    """Say whether a memory holds the place of a fingerprint. A row that left its place (superseded, resolved, archived,
+    edited) says nothing any more, whatever the place's row names."""
     return memory.status in HOLDING and memory.fingerprint == fingerprint and not being_replaced(memory)
 
 
 def holder_of(scope: UserScope, fingerprint: str) -> tuple[Item | None, Memory | None]:
-    """The row of the place, and the fact that holds it. Two reads."""
+    """Read the row of the place, and the fact that holds it. Two reads."""
     table, keys = scope.ports.table, scope.keys
     place = table.get(keys.fingerprint(fingerprint))
     item = table.get(keys.memory(str(place["memory_id"]))) if place else None
@@ -37,7 +37,7 @@ def holder_of(scope: UserScope, fingerprint: str) -> tuple[Item | None, Memory |
 
 
 def take_place(scope: UserScope, memory: Memory, before: Memory) -> list[WriteOp]:
-    """What is to be written with ``memory``, so that it holds its place and has left that of its words before.
+    """Give what is to be written with ``memory``, so that it holds its place and has left that of its words before.
     ``before``: the row as it was. Raises conflict when another fact says the same."""
     if memory.kind is not Kind.FACT:
         return []
@@ -52,8 +52,8 @@ def take_place(scope: UserScope, memory: Memory, before: Memory) -> list[WriteOp
 
 
 def leave_place(scope: UserScope, memory: Memory) -> list[WriteOp]:
-    """What is to be written with the deletion of ``memory``, or with its edit: a place is named by a hash of what was
-    said there."""
+    """Give what is to be written with the deletion of ``memory``, or with its edit: a place is named by a hash of what
+    was said there."""
     if memory.kind is not Kind.FACT:
         return []
     key = scope.keys.fingerprint(memory.fingerprint)

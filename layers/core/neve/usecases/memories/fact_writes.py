@@ -46,7 +46,7 @@ _TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import
 
 
 def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[Key]:
-    """What is to be read first: who says the same, and what the facts are about."""
+    """List the rows to read first: the places of the same words, and what the facts are about."""
     wanted: dict[Key, None] = {}
     for one in candidates:
         wanted[keys.fingerprint(fingerprint(one.text))] = None
@@ -55,14 +55,14 @@ def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[K
 
 
 def with_holders(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]:
-    """And the facts that say the same, in one more read where there are any."""
+    """Add the facts that say the same, in one more read where there are any."""
     holders = [scope.keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "fingerprint"]
     missing = [key for key in holders if key not in found]
     return {**found, **(scope.ports.table.get_many(missing) if missing else {})}
 
 
 def with_successors(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]:
-    """And what has taken the place of those that were replaced, in a read more for each step; none where none was."""
+    """Add what has taken the place of those that were replaced, in a read more for each step; none where none was."""
     known = dict(found)
     for _ in range(MAX_FOLLOWED):
         replaced = (item["superseded_by"] for item in known.values() if item.get("superseded_by"))
@@ -75,10 +75,10 @@ def with_successors(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, It
 
 @dataclass
 class FactWrites:
-    """``found``: the rows of ``with_holders``, and of ``with_successors`` where statements may come late. ``write_id``:
-    of the call (ADR 4). ``counts`` False: of words that were counted when they were read before. ``changed``: the rows
-    as they are to be written, by id; their versions are those that were read. ``repeated``: ids of the facts that a log
-    repeated and another one had stated."""
+    """The writes of one call. ``found``: the rows of ``with_holders``, and of ``with_successors`` where statements may
+    come late. ``write_id``: of the call (ADR 4). ``counts`` False: of words that were counted when they were read
+    before. ``changed``: the rows as they are to be written, by id; their versions are those that were read.
+    ``repeated``: ids of the facts that a log repeated and another one had stated."""
 
     scope: UserScope
     gen: int
@@ -91,7 +91,8 @@ class FactWrites:
     _holders: dict[str, str] = field(default_factory=dict)
 
     def take(self, candidate: FactCandidate, new_id: str) -> StoredFact:
-        """What becomes of it. ``new_id``: its id, should it be kept as a row of its own."""
+        """Decide what becomes of a candidate, and note the rows to write. ``new_id``: its id, should it be kept as a
+        row of its own."""
         now = iso(self.scope.ports.clock.now())
         candidate = replace(candidate, origin=_with_trust(candidate.origin))
         policy = self.scope.policy
@@ -121,7 +122,7 @@ class FactWrites:
         return ops
 
     def live(self, session: str, live: Sequence[LiveRow]) -> tuple[LiveRow, ...]:
-        """A session's live rows with the new ones, and without what they superseded."""
+        """Give a session's live rows with the new ones, and without what they superseded."""
         gone = {m.id for m in self.changed.values() if m.status is Status.SUPERSEDED}
         return (*(row for row in live if row.id not in gone), *self.new_live(session))
 
@@ -133,12 +134,12 @@ class FactWrites:
         ]
 
     def repeated_with(self, before: Sequence[str]) -> tuple[str, ...]:
-        """What a session's marker names, with those of now."""
+        """Give the repeated facts that a session's marker names, with those of now."""
         return tuple(dict.fromkeys((*before, *self.repeated)))[:MAX_REPEATED_FACTS]
 
     def left_elsewhere(self, own: Collection[str]) -> list[WriteOp]:
-        """Facts of other sessions than ``own`` that were superseded leave the live lists there. A read more where there
-        are any."""
+        """Take superseded facts of other sessions than ``own`` out of the live lists there. A read more where there are
+        any."""
         gone = (m for m in self.changed.values() if m.status is Status.SUPERSEDED and m.scope is Scope.SESSION)
         sessions = sorted({m.session_id for m in gone if m.session_id is not None}.difference(own))
         places = [self.scope.keys.of_session(session).marker for session in sessions]
@@ -154,8 +155,8 @@ class FactWrites:
     # --- what is known --------------------------------------------------------------------------
 
     def _same(self, held: str, at: str) -> Memory | None:
-        """Also one that something said later than ``at`` has taken the place of: the statement is one of those that
-        this was said after, and is counted with them."""
+        """Find the fact in the same words; also one that something said later than ``at`` has taken the place of: the
+        statement is one of those that this was said after, and is counted with them."""
         item = self.found.get(self.scope.keys.fingerprint(held))
         memory_id = self._holders.get(held) or (str(item["memory_id"]) if item else None)
         memory = self._memory(memory_id)
@@ -164,7 +165,8 @@ class FactWrites:
         return memory if memory.fingerprint == held and self._said_later(memory, at) else None
 
     def _target(self, candidate: FactCandidate, at: str) -> Memory | None:
-        """Of one that something has taken the place of: that, for what corrects it."""
+        """Find the fact that a candidate is about; for a candidate that corrects one that is replaced already, what has
+        taken its place."""
         memory = self._memory(candidate.target_id)
         if memory is None or memory.fingerprint == fingerprint(candidate.text):
             return None
@@ -174,19 +176,20 @@ class FactWrites:
         return memory if newer and candidate.relation == "reinforces" else newer
 
     def _taken(self, candidate: FactCandidate, known: Known, at: str) -> tuple[Memory, ...]:
-        """What it takes the place of: what it is about, and what else ends with that, where it weighs as much."""
+        """Give what a candidate takes the place of: what it is about, and what else ends with that, where it weighs as
+        much."""
         targets = (self._target(replace(candidate, target_id=one), at) for one in candidate.also)
         also = [one for one in targets if one and outweighs(candidate, one, at)]
         keep = known.same.id if known.same else None
         return tuple({one.id: one for one in (known.target, *also) if one and one.id != keep}.values())
 
     def _said_later(self, memory: Memory, at: str) -> Memory | None:
-        """What has taken the place of a fact, where it was said later than ``at``."""
+        """Give what has taken the place of a fact, where it was said later than ``at``."""
         newer = self._in_its_place(memory)
         return newer if newer and newer.id != memory.id and last_said(newer) > at else None
 
     def _in_its_place(self, memory: Memory) -> Memory | None:
-        """None where that is no fact that holds, or was not read."""
+        """Follow what took a fact's place to the last one; None where that is no fact that holds, or was not read."""
         seen = {memory.id}
         while memory.status is Status.SUPERSEDED:
             after = self._memory(memory.superseded_by)
@@ -196,7 +199,8 @@ class FactWrites:
         return memory if correctable(memory) else None
 
     def _memory(self, memory_id: str | None) -> Memory | None:
-        """As those before left it; none that a replacement has brought or is about to take away."""
+        """Give a memory as the candidates before left it; none that a replacement has brought or is about to take
+        away."""
         if memory_id is None:
             return None
         item = self.found.get(self.scope.keys.memory(memory_id))
@@ -218,7 +222,7 @@ class FactWrites:
         now: str,
         taken: Sequence[Memory],
     ) -> Memory | None:
-        """None for a fact that is rejected."""
+        """Make the row to write; None for a fact that is rejected."""
         again = known.same or (known.target if verdict.decision == "reinforced" else None)
         if verdict.decision == "rejected":
             return None
@@ -242,7 +246,7 @@ class FactWrites:
             self.repeated[fact.id] = None
 
     def _let_in(self, waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
-        """Out of the inbox, on the word of who said it last."""
+        """Take a fact out of the inbox, on the word of the candidate that said it last."""
         at = candidate.observed_at or now
         let_in = replace(
             let_in_by(waiting, candidate.origin, at, counts=self.counts),

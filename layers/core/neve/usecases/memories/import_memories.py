@@ -33,7 +33,7 @@ BATCH = 24
 """Rows per transaction: with the place in the list, the marker and the place of a fact that each may have, and the
 head, below the limit of 100 actions."""
 OF_A_LINE = (*SCREENED_FIELDS, "superseded_reason")
-"""What of it is somebody's words, beside its passages and the model that they are from."""
+"""Fields of a line that hold a person's words, beside its passages and the model that they are from."""
 TIME_LIMIT_MS = 15_000
 """For how long one call reads and writes, from its acceptance on: the gateway waits 29 s for it, and the batch that is
 under way then is written."""
@@ -41,7 +41,8 @@ under way then is written."""
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow(WrittenMemory):
-    """One line. ``observed_date``, ``time_of_day``: None = those in UTC. ``at``: where it stands in the request."""
+    """One line of an import. ``observed_date``, ``time_of_day``: None = those in UTC. ``at``: where it stands in the
+    request."""
 
     id: str | None = None
     status: Status = Status.ACTIVE
@@ -64,10 +65,10 @@ class ImportedRow(WrittenMemory):
 
 @dataclass(slots=True)
 class ImportReport:
-    """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
-    text; the stored row stays. ``repeated``: facts that another memory here states word for word, which is
-    let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy blocks, by their
-    ``at``. ``no_room``: the lines of a session whose live list is full."""
+    """The outcome of an import. ``unchanged``: ids that were here already with the same text. ``conflicting``: ids that
+    were here with another text; the stored row stays. ``repeated``: facts that another memory here states word for
+    word, which is let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy
+    blocks, by their ``at``. ``no_room``: the lines of a session whose live list is full."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
@@ -78,14 +79,14 @@ class ImportReport:
 
     @property
     def not_taken(self) -> list[tuple[str, NeveError]]:
-        """Why each line of ``refused`` and ``no_room`` was not taken, by its ``at``."""
+        """Give the reason why each line of ``refused`` and ``no_room`` was not taken, by its ``at``."""
         return [*self.refused, *((line.at, no_live_room(f"{line.at}.session_id")) for line in self.no_room)]
 
 
 def import_memories(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: float | None = None) -> ImportReport:
-    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A line is
-    taken from ``lines`` and passes the gate when it is reached, and none is taken after ``ends_ms``, on the clock of
-    every time budget, but for the first. A row that was deleted comes back with the rev after its deletion's.
+    """Write the lines in batches, in order. Repeating a call imports nothing twice, because ids are the caller's. A
+    line is taken from ``lines`` and passes the gate when it is reached, and none is taken after ``ends_ms``, on the
+    clock of every time budget, but for the first. A row that was deleted comes back with the rev after its deletion's.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises erasing, user_closed,
     and whatever ``lines`` does."""
@@ -109,7 +110,7 @@ def _until(scope: UserScope, lines: Iterable[ImportedRow], ends_ms: float | None
 
 
 def _admitted(scope: UserScope, lines: Iterable[ImportedRow], report: ImportReport) -> Iterator[ImportedRow]:
-    """Each with an id; those that the gate refuses are noted."""
+    """Pass the lines through the gate and give each an id; those that the gate refuses are noted."""
     ids, clock = scope.ports.ids, scope.ports.clock
     for line in lines:
         try:
@@ -121,7 +122,7 @@ def _admitted(scope: UserScope, lines: Iterable[ImportedRow], report: ImportRepo
 
 
 def _admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
-    """Without what the gate takes out, its passages and its origin too. Raises pii_blocked."""
+    """Take out of a line what the gate takes out, of its passages and its origin too. Raises pii_blocked."""
     line = admitted(scope, line, OF_A_LINE, line.at)
     texts = admit(scope, {f"{line.at}.passages[{n}].text": one.text for n, one in enumerate(line.passages)})
     passages = tuple(replace(one, text=text) for one, text in zip(line.passages, texts.values(), strict=True))
@@ -156,13 +157,13 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
 
 
 def _stored(keys: UserKeys, records: Sequence[Memory], found: Mapping[Key, Item]) -> list[tuple[str, Key]]:
-    """Ids that are here already, and where."""
+    """Give the ids that are here already, and where."""
     places = [(memory.id, keys.memory(memory.id)) for memory in records]
     return [(i, key) for i, key in places if key in found]
 
 
 def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tuple[dict[str, Memory], ImportReport]:
-    """The rows to write by id, and what becomes of each line. An id that comes twice counts once."""
+    """Give the rows to write by id, and what becomes of each line. An id that comes twice counts once."""
     fresh: dict[str, Memory] = {}
     report = ImportReport()
     for memory in records:
@@ -184,7 +185,7 @@ def _without_room(
     fresh: dict[str, Memory],
     report: ImportReport,
 ) -> list[ImportedRow]:
-    """The lines of sessions whose live list has no room for them; their rows leave ``fresh`` and the report."""
+    """Give the lines of sessions whose live list has no room for them; their rows leave ``fresh`` and the report."""
     refused: set[str] = set()
     for item in (found[key] for key in markers if rows.is_there(found, key)):
         session, joining = rows.read_marker(item).session_id, list[LiveRow]()
@@ -204,7 +205,7 @@ def _without_room(
 def _places(
     keys: UserKeys, found: Mapping[Key, Item], fresh: dict[str, Memory], report: ImportReport
 ) -> tuple[dict[Key, Memory], list[Memory]]:
-    """The places that new facts take, and the stored facts that are let in; a fact whose place is taken leaves
+    """Give the places that new facts take, and the stored facts that are let in; a fact whose place is taken leaves
     ``fresh``."""
     taken: dict[Key, Memory] = {}
     let_in: dict[Key, Memory] = {}
@@ -227,7 +228,7 @@ def _places(
 
 
 def _holder(keys: UserKeys, found: Mapping[Key, Item], memory: Memory) -> Memory | None:
-    """The stored fact that says the same."""
+    """Give the stored fact that says the same."""
     item = found.get(keys.fingerprint(memory.fingerprint))
     holder = found.get(keys.memory(str(item["memory_id"]))) if item else None
     same = rows.read_memory(holder) if holder else None
@@ -235,13 +236,13 @@ def _holder(keys: UserKeys, found: Mapping[Key, Item], memory: Memory) -> Memory
 
 
 def _let_in(waiting: Memory, active: Memory) -> Memory:
-    """What waits, by the word of an active fact that says the same (docs/rules/facts.md#decision)."""
+    """Let a fact that waits stand by the word of an active fact that says the same (docs/rules/facts.md#decision)."""
     held = let_in_by(waiting, active.provenance, active.observed_at, counts=True)
     return replace(held, status=Status.ACTIVE, confidence=max(waiting.confidence, active.confidence))
 
 
 def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:
-    """The markers of sessions whose live list grows."""
+    """Give the markers of sessions whose live list grows."""
     for key in markers:
         if not rows.is_there(found, key):
             continue
@@ -273,13 +274,13 @@ def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
 
 
 def _imported(trust: Trust | None) -> Trust:
-    """An import vouches for nobody, and a tool's word stays one."""
+    """Bound a trust to an import's: an import vouches for no speaker, and a tool's word stays one."""
     return lowest(["import", trust or "import"])
 
 
 def _after_deletions(scope: UserScope, fresh: Mapping[str, Memory]) -> list[Memory]:
-    """The rows, those of deleted ids with a rev above that of their deletion, which is one above their last one: the
-    search index refuses what is below. Read after the rows were seen missing, so that no deletion is overlooked."""
+    """Give the rows, those of deleted ids with a rev above that of their deletion, which is one above their last one:
+    the search index refuses what is below. Read after the rows were seen missing, so that no deletion is overlooked."""
     deleted = scope.keys.deleted_memory
     found = scope.ports.table.get_many([deleted(i) for i in fresh])
     left = {i: found.get(deleted(i)) for i in fresh}

@@ -22,7 +22,8 @@ from neve.store.keys import is_memory_key, memory_place, own_memory_at
 from neve.store.partitions import all_rows
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
-"""Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
+"""Statuses listed without a filter. Superseded and archived rows are listed when asked for, and always readable by
+id."""
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
 READ_BATCH_SIZE = 100
@@ -62,9 +63,9 @@ class MemoryFilter:
 def list_memories(
     scope: UserScope, where: MemoryFilter, limit: int, cursor: str | None
 ) -> tuple[list[Memory], str | None]:
-    """Oldest first. The cursor pins the generation of the first page, so that a replacement that happens between two
-    pages neither repeats nor loses rows. Raises InvalidCursor for a cursor of another list:
-    of somebody else, or with other filters."""
+    """List memories, the oldest first, with the cursor of the next page. The cursor pins the generation of the first
+    page, so that a replacement that happens between two pages neither repeats nor loses rows. Raises InvalidCursor for
+    a cursor of another list: of another user, or with other filters."""
     pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
     for _ in range(READINGS):
         head = _head(scope)
@@ -78,7 +79,7 @@ def list_memories(
 
 
 def get_memory(scope: UserScope, memory_id: str) -> Memory:
-    """Of any status. Raises memory_not_found."""
+    """Read one memory, of any status. Raises memory_not_found."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
     item, head = found.get(keys.memory(memory_id)), rows.read_head(found.get(keys.head))
@@ -88,7 +89,7 @@ def get_memory(scope: UserScope, memory_id: str) -> Memory:
 
 
 def as_seen(item: Item, gen: int) -> Memory:
-    """The row with the status that generation ``gen`` sees."""
+    """Give the row with the status that generation ``gen`` sees."""
     memory = rows.read_memory(item)
     seen = status_at(memory, gen)
     if seen is memory.status:
@@ -103,7 +104,7 @@ def _head(scope: UserScope) -> UserHead:
 def _page(
     scope: UserScope, where: MemoryFilter, limit: int, after: str | None, head: UserHead
 ) -> tuple[list[Memory], str | None]:
-    """``after``: behind which place."""
+    """Read one page and its cursor. ``after``: behind which place."""
     listed_rows: list[Memory] = []
     last, gen = None, head.gen
     for scanned, (place, item) in enumerate(_items(scope, after, head.foreign_ids), start=1):
@@ -116,12 +117,13 @@ def _page(
 
 
 def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
-    """A replaced row is out of the list unless superseded rows were asked for."""
+    """Say whether a row is in the list: a replaced one is not, unless superseded rows were asked for."""
     return visible(memory.born_gen, memory.died_gen, gen) or where.status == Status.SUPERSEDED
 
 
 def _items(scope: UserScope, after: str | None, foreign: bool) -> Iterator[tuple[str, Item]]:
-    """The rows behind a place, in the order of time, each with its place. Whoever has no foreign ids pays for none."""
+    """Give the rows behind a place, in the order of time, each with its place. A user without foreign ids costs no
+    query for them."""
     table, keys = scope.ports.table, scope.keys
     own = (
         (memory_place(key_of(item)), item) for item in all_rows(table, keys.partition, between=keys.own_behind(after))
@@ -140,12 +142,12 @@ def _foreign(scope: UserScope, after: str | None) -> Iterator[tuple[str, Item]]:
 
 
 def _listed(scope: UserScope, where: MemoryFilter) -> bytes:
-    """What a cursor is bound to."""
+    """Give what a cursor is bound to."""
     return json.dumps([scope.keys.partition, *astuple(where)]).encode()
 
 
 def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
-    """The pinned generation and the place of the page's end. Raises InvalidCursor."""
+    """Read the pinned generation and the place of the page's end. Raises InvalidCursor."""
     gen, after = read_cursor(listed, cursor, 2)
     if not is_memory_key(after):
         raise InvalidCursor("not a cursor of this list")

@@ -14,14 +14,14 @@ from neve.store.transact import transact
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """``unknown``: ids that name no active memory of this user; they are ignored."""
+    """The outcome of a call. ``unknown``: ids that name no active memory of this user; they are ignored."""
 
     used: list[str]
     unknown: list[str]
 
 
 def mark_used(scope: UserScope, ids: Sequence[str]) -> Marked:
-    """At most 50 ids; duplicates count once. Raises erasing, user_closed, conflict."""
+    """Mark at most 50 memories as used; duplicates count once. Raises erasing, user_closed, conflict."""
     wanted = list(dict.fromkeys(ids))
     return transact(scope.ports, lambda: _mark_once(scope, wanted))
 

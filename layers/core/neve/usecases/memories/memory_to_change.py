@@ -13,8 +13,8 @@ from neve.store import rows
 
 
 def memory_to_change(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> tuple[UserHead, Memory]:
-    """One batch read. Raises memory_not_found, precondition_failed (a rev that ``if_match`` does not name), erasing,
-    user_closed."""
+    """Read the user's row and the memory, in one batch read. Raises memory_not_found, precondition_failed (a rev that
+    ``if_match`` does not name), erasing, user_closed."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
     head, item = rows.read_head(found.get(keys.head)), found.get(keys.memory(memory_id))

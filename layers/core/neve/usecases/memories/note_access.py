@@ -1,4 +1,4 @@
-"""When a memory was last answered with, to ten minutes. Told by the ledger rows, behind the answer; moves neither
+"""Notes when a memory was last answered with, to ten minutes. Told by the ledger rows, behind the answer; moves neither
 ``rev`` nor the rank."""
 
 from __future__ import annotations
@@ -17,27 +17,29 @@ EXACT_TO = timedelta(minutes=10)
 """*Chosen*. One message after the other of a conversation finds much the same memories, and each note is a write: on
 one machine they took as much processor time as the recalls."""
 NOTED: CacheSpec[Key, str] = CacheSpec("noted accesses", size=10_000)
-"""What the rows are known to say, so that they need not be read: some 3 MB."""
+"""The times that rows are known to hold, so that they need not be read: some 3 MB."""
 
 
 def note_access(ports: Ports, accessed: Mapping[Key, str]) -> None:
-    """``accessed``: when, by the memory's row. What is no later than ``EXACT_TO`` after the time that is noted changes
-    nothing; a row that is gone is left out; a lost race is run again. Raises StoreUnavailable."""
+    """Note when memories were last answered with. ``accessed``: when, by the memory's row. What is no later than
+    ``EXACT_TO`` after the time that is noted changes nothing; a row that is gone is left out; a lost race is run again.
+    Raises StoreUnavailable."""
     noted = ports.caches.of(NOTED)
     waiting = [key for key, at in accessed.items() if _is_news(at, noted.get(key))]
 
     def attempt() -> None:
         nonlocal waiting
-        waiting = _lost_races(ports, {key: accessed[key] for key in waiting})
+        waiting = _write_times(ports, {key: accessed[key] for key in waiting})
         if waiting:
             raise Conflict
 
     transact(ports, attempt)
 
 
-def _lost_races(ports: Ports, accessed: Mapping[Key, str]) -> list[Key]:
-    """The rows that somebody else changed between being read and written. A row stays as it is but for this: it is not
-    parsed, and each is written by itself. A power cut may take it: it was nobody's write."""
+def _write_times(ports: Ports, accessed: Mapping[Key, str]) -> list[Key]:
+    """Write the times, and give the rows that another writer changed between being read and written. A row stays as it
+    is but for this: it is not parsed, and each is written by itself. A power cut may take it: no caller was promised
+    it."""
     found = ports.table.get_many(list(accessed)) if accessed else {}
     news = [key for key, item in found.items() if _is_news(accessed[key], item.get("last_accessed_at"))]
     lost: list[Key] = []

@@ -24,8 +24,8 @@ FACT_BATCH_SIZE = 20
 
 
 def store_fact(scope: UserScope, candidate: FactCandidate, *, via: Via) -> StoredFact:
-    """One statement. Two batch reads at most, one transaction. Raises 422 (two statements; a session
-    without room; pii_blocked, of a caller), session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
+    """Store one statement. Two batch reads at most, one transaction. Raises 422 (two statements; a session without
+    room; pii_blocked, of a caller), session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
     return store_facts(scope, [candidate], via=via)[0]
 
 
@@ -36,7 +36,8 @@ def store_facts(
     via: Via,
     beside: Beside[list[StoredFact]] = nothing_beside,
 ) -> list[StoredFact]:
-    """Up to ``FACT_BATCH_SIZE`` of one session, in order and all or none. Raises what ``store_fact`` does."""
+    """Store up to ``FACT_BATCH_SIZE`` facts of one session, in order and all or none. Raises what ``store_fact``
+    does."""
     for one in candidates:
         if len(statements(one.text)) > 1:
             raise invalid("text", "holds more than one statement; a fact is one (split=true keeps each by itself)")
@@ -51,7 +52,7 @@ def store_facts(
 
 @dataclass
 class _Store:
-    """``write_id`` names this call on the rows (ADR 4). ``tried``: what its last attempt wrote, by key."""
+    """One call. ``write_id`` names it on the rows (ADR 4). ``tried``: what its last attempt wrote, by key."""
 
     scope: UserScope
     named: Sequence[tuple[FactCandidate, str]]
@@ -61,7 +62,7 @@ class _Store:
     tried: list[StoredFact] = field(default_factory=list)
 
     def attempt(self) -> list[StoredFact]:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
         if self._is_done():
             return self.tried
@@ -87,7 +88,7 @@ class _Store:
         return list(dict.fromkeys(session for session in sessions if session is not None))
 
     def _joined(self, found: Mapping[Key, Item], writes: FactWrites) -> list[WriteOp]:
-        """The live list of each session that the facts are of, or that one was of which they supersede. Raises
+        """Write the live list of each session that the facts are of, or that one was of which they supersede. Raises
         session_not_found, 422 where it has no room."""
         own = self._sessions()
         ops = writes.left_elsewhere(own)
@@ -104,8 +105,8 @@ class _Store:
         return ops
 
     def _is_done(self) -> bool:
-        """Whether the attempt that seemed to have lost took effect: a row has its id, or the name of this call, or was
-        deleted since."""
+        """Say whether the attempt that seemed to have lost took effect: a row has its id, or the name of this call, or
+        was deleted since."""
         keys = self.scope.keys
         ids = [one.memory.id for one in self.tried if one.memory]
         if not ids:

@@ -1,4 +1,4 @@
-"""What became of a fact."""
+"""Holds what became of a fact."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from neve.domain.records.memories import Criteria, Memory
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """``memory``: the row as it is now, new or reinforced or waiting in the inbox; None when the fact was rejected."""
+    """The outcome for one fact. ``memory``: the row as it is now, new or reinforced or waiting in the inbox; None when
+    the fact was rejected."""
 
     memory: Memory | None
     verdict: Verdict

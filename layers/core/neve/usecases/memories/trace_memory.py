@@ -31,8 +31,8 @@ class Surfaced:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """``history``: every statement that is linked to this one by supersession, itself included, oldest first.
-    ``recalls_examined``: how many there were to look at. ``summary`` says it in words."""
+    """The trace of a memory. ``history``: every statement that is linked to this one by supersession, itself included,
+    oldest first. ``recalls_examined``: how many there were to look at. ``summary`` says it in words."""
 
     memory_id: str
     history: list[Memory]
@@ -42,7 +42,7 @@ class Trace:
 
 
 def trace_memory(scope: UserScope, memory_id: str) -> Trace:
-    """Among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
+    """Trace a memory among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
     memory = get_memory(scope, memory_id)
     recalls = last_recalls(scope, MAX_RECALLS)
     surfaced = [
@@ -55,7 +55,7 @@ def trace_memory(scope: UserScope, memory_id: str) -> Trace:
 
 
 def _history(scope: UserScope, memory: Memory) -> list[Memory]:
-    """Both ways, one batch read a step; a row that was deleted ends its way."""
+    """Follow the links both ways, one batch read a step; a row that was deleted ends its way."""
     gen = rows.read_head(scope.ports.table.get(scope.keys.head)).gen
     known = {memory.id: memory}
     ahead = _linked(memory)

@@ -43,23 +43,23 @@ ONLY_OF = {
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """Field name -> new value; a field that is not there stays."""
+    """The fields to change. Field name -> new value; a field that is not there stays."""
 
     fields: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """``also_in``: where else what it said before may stand; None where it says what it said."""
+    """The changed memory. ``also_in``: where else what it said before may stand; None where it says what it said."""
 
     memory: Memory
     also_in: AlsoIn | None
 
 
 def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
-    """Raises memory_not_found, precondition_failed (another rev), 422 (a field of another kind, a fact with two
-    statements), conflict (a superseded row, a fact that another one says, or a change that may have taken effect before
-    others'), pii_blocked, erasing, user_closed."""
+    """Change the memory and give it. Raises memory_not_found, precondition_failed (another rev), 422 (a field of
+    another kind, a fact with two statements), conflict (a superseded row, a fact that another one says, or a change
+    that may have taken effect before others'), pii_blocked, erasing, user_closed."""
     return _update(scope, memory_id, change, if_match)[0]
 
 
@@ -70,7 +70,8 @@ def reword_memory(
     if_match: Collection[int] | None,
     beside: Beside[Reworded] = nothing_beside,
 ) -> Reworded:
-    """The same, and what it leaves as it was, which ``beside`` is not told yet. Raises what ``update_memory`` does."""
+    """Change the memory as ``update_memory`` does, and find where else its old words may stand, which ``beside`` is not
+    told yet. Raises what ``update_memory`` does."""
     memory, before = _update(scope, memory_id, change, if_match, lambda changed: beside(Reworded(changed, None)))
     if before is None or before.text == memory.text:
         return Reworded(memory, None)
@@ -89,14 +90,14 @@ def _update(
 
 
 def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
-    """Without what the gate takes out."""
+    """Take out of a change what the gate takes out."""
     given = {name: change.fields[name] for name in SCREENED_FIELDS if change.fields.get(name)}
     return MemoryChange(change.fields | admitted_values(scope, given))
 
 
 @dataclass
 class _Update:
-    """``write_id`` names this call on the row (ADR 4). ``tried``: what its last attempt wrote, and ``before``: over
+    """One call. ``write_id`` names it on the row (ADR 4). ``tried``: what its last attempt wrote, and ``before``: over
     what."""
 
     scope: UserScope
@@ -109,20 +110,20 @@ class _Update:
     before: Memory | None = None
 
     def attempt(self) -> Memory:
-        """One read, another after a conflict, and at most one transaction. Raises Conflict."""
+        """Make one read, another after a conflict, and at most one transaction. Raises Conflict."""
         scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
-        own = self._own(self.tried) if self.tried else None
+        own = self._made_before(self.tried) if self.tried else None
         if own is not None:
             return own
         head, memory = memory_to_change(scope, self.memory_id, self.if_match)
         if memory.status is Status.SUPERSEDED or being_replaced(memory):
             raise NeveError("conflict", "A superseded memory cannot be changed.")
-        _has_fields(memory, self.change.fields)
+        _refuse_other_kinds_fields(memory, self.change.fields)
         changed = _changed(scope, memory, self.change.fields, iso(now))
         if changed == memory:
             return memory
         if memory.status is Status.ARCHIVED and changed.status is not Status.ARCHIVED:
-            self._still_said(memory)
+            self._refuse_taken_back(memory)
         changed = replace(changed, write_id=self.write_id)
         ops: list[WriteOp] = [rows.guard_user(keys, head, now, [changed]), rows.put_memory(keys, changed)]
         ops += take_place(scope, changed, memory)
@@ -132,15 +133,15 @@ class _Update:
         if changed.session_id and changed.tokens != memory.tokens:
             marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
             if marker_item:
-                ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
+                ops.append(rows.put_marker(keys, _with_new_count(rows.read_marker(marker_item), changed)))
         self.tried, self.before = changed, memory
         left = replace(changed, version=memory.version + 1)
         scope.ports.table.write([*ops, *self.beside(left)])
         return left
 
-    def _still_said(self, memory: Memory) -> None:
-        """A retraction leaves what was put away where it is. Raises 409 for what was made of events that were taken
-        back since, unless it is a fact that was said elsewhere too."""
+    def _refuse_taken_back(self, memory: Memory) -> None:
+        """Refuse what a retraction has left where it was put away. Raises 409 for what was made of events that were
+        taken back since, unless it is a fact that was said elsewhere too."""
         if memory.session_id is None or memory.restatements:
             return
         log = self.scope.of_session(memory.session_id)
@@ -151,9 +152,9 @@ class _Update:
         if is_touched(memory, memory.session_id, session.retracted) and not Outliving(log, session).of([memory]):
             raise NeveError("conflict", "What this memory was made of has been taken back.")
 
-    def _own(self, tried: Memory) -> Memory | None:
-        """What the attempt made that seemed to have lost; None when it has. With ``If-Match``, a row that others have
-        taken further than that does not say whether it had: 409, and a caller that tries again is told 412."""
+    def _made_before(self, tried: Memory) -> Memory | None:
+        """Find what the attempt made that seemed to have lost; None when it has. With ``If-Match``, a row that others
+        have taken further than that does not say whether it had: 409, and a caller that tries again is told 412."""
         keys = self.scope.keys
         row, deleted = keys.memory(self.memory_id), keys.deleted_memory(self.memory_id)
         found = self.scope.ports.table.get_many([row, deleted])
@@ -166,8 +167,8 @@ class _Update:
         return None
 
 
-def _has_fields(memory: Memory, fields: dict[str, Any]) -> None:
-    """Raises 422."""
+def _refuse_other_kinds_fields(memory: Memory, fields: dict[str, Any]) -> None:
+    """Refuse a field that the memory's kind does not have. Raises 422."""
     for name in fields:
         if name in ONLY_OF and memory.kind is not ONLY_OF[name]:
             raise invalid(name, f"is a field of the kind {ONLY_OF[name]}")
@@ -191,7 +192,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
     return changed
 
 
-def _recounted(marker: SessionMarker, memory: Memory) -> SessionMarker:
-    """The live list with the row's new token count, which the reflection trigger adds up."""
+def _with_new_count(marker: SessionMarker, memory: Memory) -> SessionMarker:
+    """Put the row's new token count into the live list: the reflection trigger adds it up."""
     row = live_row(memory)
     return replace(marker, live=tuple(row if old.id == memory.id else old for old in marker.live))

@@ -1,5 +1,5 @@
-"""Which memories stay although something of their range is taken back: nothing of it that the user uttered is, and a
-person has said something of them (docs/rules/retract.md#corrected)."""
+"""Finds the memories that stay although something of their range is taken back: nothing of it that the user uttered is,
+and a person has said something of them (docs/rules/retract.md#corrected)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from neve.store.partitions import all_rows
 
 @dataclass
 class Outliving:
-    """Of one session, as its row says what is taken back. What has been found is known from then on: ``uttered`` says
-    of parts of what is taken back whether the user uttered any of it, ``said`` the words of the events of a range."""
+    """The memories of one session that stay, as its row says what is taken back. What has been found is known from then
+    on: ``uttered`` says of parts of what is taken back whether the user uttered any of it, ``said`` the words of the
+    events of a range."""
 
     scope: SessionScope
     session: SessionHead
@@ -29,12 +30,12 @@ class Outliving:
     said: dict[Span, Mapping[int, frozenset[str]]] = field(default_factory=dict)
 
     def of(self, memories: Iterable[Memory]) -> frozenset[str]:
-        """Ids of those that stay. Raises StoreUnavailable."""
+        """Give the ids of those that stay. Raises StoreUnavailable."""
         return frozenset(memory.id for memory in memories if self.stays(memory, self._ranges(memory)))
 
     def stays(self, memory: Memory, ranges: Spans) -> bool:
-        """``ranges``: what of the log it was made from. What was deleted is nobody's word any more. Raises
-        StoreUnavailable."""
+        """Say whether a memory stays. ``ranges``: what of the log it was made from. What was deleted cannot outlive its
+        deletion. Raises StoreUnavailable."""
         taken_back = common(ranges, self.session.retracted)
         if not taken_back or any(meets(self.session.erased, part) for part in ranges):
             return False
@@ -51,7 +52,8 @@ class Outliving:
         return ranges_of(memory, self.scope.session)
 
     def _user_uttered(self, part: Span) -> bool:
-        """Also where that is not known any more, because the event's time was over."""
+        """Say whether the user uttered any of it; yes also where that is not known any more, because the event's time
+        was over."""
         if part not in self.uttered:
             self.uttered[part] = self._any_of_the_user(part)
         return self.uttered[part]
@@ -65,7 +67,7 @@ class Outliving:
         return expected <= part[1]
 
     def _still_said(self, fact: Memory, ranges: Spans) -> bool:
-        """What of its words the events say that are taken back, the others must say, too."""
+        """Say whether the events that stay have all of the fact's words that the events taken back have."""
         gone, stays = set[str](), set[str]()
         for part in ranges:
             for seq, words in self._words(part).items():

@@ -27,11 +27,11 @@ _SETTLED = (Status.RESOLVED, Status.ARCHIVED)
 def without_settled(
     scope: SessionScope, marker: SessionMarker, facts: Sequence[StatedFact], since: str
 ) -> list[StatedFact]:
-    """Without what is done, put away, or replaced by a person's word or by what they deleted; without what rests on
-    messages of which a person has deleted a fact, unless one is known that these had stated; and without what is not
-    known and rests on messages of which a person has corrected a fact: what those facts said before is not known any
-    more. ``since``: begin of the ids of what may have been made of the session. A query, and six reads at
-    most. Raises StoreUnavailable."""
+    """Leave out of facts that were read again those that a person has settled: what is done, put away, or replaced by a
+    person's word or by what they deleted; what rests on messages of which a person has deleted a fact, unless one is
+    known that these had stated; and what is not known and rests on messages of which a person has corrected a fact:
+    what those facts said before is not known any more. ``since``: begin of the ids of what may have been made of the
+    session. A query, and six reads at most. Raises StoreUnavailable."""
     if not facts:
         return []
     table, keys = scope.ports.table, scope.keys
@@ -61,15 +61,15 @@ def _is_known(fact: StatedFact, same: Mapping[str, Memory]) -> bool:
 
 
 def _had_stated(session: str, fact: StatedFact, same: Mapping[str, Memory]) -> bool:
-    """Whether the row that last held its place stood by the same messages, too: then it is no deleted one."""
+    """Say whether the row that last held its place stood by the same messages, too: then it is no deleted one."""
     known = same.get(fingerprint(fact.text))
     return known is not None and _meets(fact, [span for one, span in stated_ranges(known) if one == session])
 
 
 @dataclass(frozen=True)
 class _Settled:
-    """``same``: the rows that last held the places, by fingerprint; ``newer``: what took the place of those that were
-    replaced, by its id; ``deleted``: ids of what a person has deleted of that."""
+    """The rows that settle facts. ``same``: those that last held the places, by fingerprint; ``newer``: what took the
+    place of those that were replaced, by its id; ``deleted``: ids of what a person has deleted of that."""
 
     same: Mapping[str, Memory]
     newer: Mapping[str, Memory]
@@ -95,6 +95,6 @@ def _meets(fact: StatedFact, parts: Sequence[Span]) -> bool:
 
 
 def _replacing(scope: SessionScope, facts: Iterable[Memory]) -> dict[str, Memory]:
-    """What took the place of those that were replaced, by its id."""
+    """Read what took the place of those that were replaced, by its id."""
     ids = {fact.superseded_by: None for fact in facts if fact.superseded_by is not None}
     return {memory.id: memory for memory in memories_of(scope.ports.table, scope.keys, ids)}

@@ -1,1 +1,1 @@
-"""Where else stands what a memory says."""
+"""Finds where else stands what a memory says."""

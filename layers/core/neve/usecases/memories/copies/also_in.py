@@ -1,5 +1,5 @@
-"""Where else may stand what a deleted memory said (docs/rules/memories.md#also-in): at most ``MAX_NAMED`` places, in
-at most ten reads of the table, however much the user has."""
+"""Finds where else may stand what a deleted memory said (docs/rules/memories.md#also-in): at most ``MAX_NAMED`` places,
+in at most ten reads of the table, however much the user has."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ PASS = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class AlsoIn:
-    """``complete``: everything was looked at, and everything that was found is named."""
+    """The places that may say it, too. ``complete``: everything was looked at, and everything that was found is
+    named."""
 
     copies: list[Copy] = field(default_factory=list)
     complete: bool = True
 
 
 def also_in(scope: UserScope, memory: Memory, known: Collection[str]) -> AlsoIn:
-    """``known``: ids that the answer names already. Raises StoreUnavailable."""
+    """Find where else may stand what ``memory`` says. ``known``: ids that the answer names already. Raises
+    StoreUnavailable."""
     return _Looking(scope, memory, {memory.id, *known}).found()
 
 
 @dataclass
 class _Looking:
-    """``events``: what the memory was made from, by session. ``rows``: what was read, by id;
+    """The state of one search. ``events``: what the memory was made from, by session. ``rows``: what was read, by id;
     ``condensed``: those of them that were made of what says it. ``gen``: the user's."""
 
     scope: UserScope
@@ -67,13 +69,18 @@ class _Looking:
     def found(self) -> AlsoIn:
         self.events = spoken_of(self.memory)
         rows_found = self._sessions()
-        copies = [*self._of_logs(rows_found), *self._documents()]
-        wanted = [*self.memory.supersedes, *self._same_words(rows_found), *self._filed(), *self._live(rows_found)]
+        copies = [*self._log_copies(rows_found), *self._documents()]
+        wanted = [
+            *self.memory.supersedes,
+            *self._ids_of_same_words(rows_found),
+            *self._summary_ids(),
+            *self._nearest_live_ids(rows_found),
+        ]
         wanted = [i for i in dict.fromkeys(wanted) if i not in self.known]
         self.complete &= len(wanted) <= MAX_ROWS
         self._add(memories_of(self.scope.ports.table, self.scope.keys, wanted[:MAX_ROWS]))
-        self._add(self._of_the_pass())
-        self._follow()
+        self._add(self._written_in_its_pass())
+        self._follow_replacements()
         ordered = in_order([*copies, *self._memories()])
         return AlsoIn(ordered[:MAX_NAMED], self.complete and len(ordered) <= MAX_NAMED)
 
@@ -91,7 +98,7 @@ class _Looking:
 
     # --- the log, documents -----------------------------------------------------------------------
 
-    def _of_logs(self, found: Mapping[Key, Item]) -> Iterator[Copy]:
+    def _log_copies(self, found: Mapping[Key, Item]) -> Iterator[Copy]:
         for session, spans in self.events.items():
             at = self.scope.keys.of_session(session)
             if at.session_head in found:
@@ -99,7 +106,7 @@ class _Looking:
                 yield from log_copies(rows.read_session(found[at.session_head]), epoch, spans)
 
     def _documents(self) -> Iterator[Copy]:
-        """None where no librarian has read the events."""
+        """Find documents that say it; none is read where no librarian has read the events."""
         if not any(self.filings[session].read_to >= spans[0][0] for session, spans in self.events.items()):
             return
         filed = [filing.document_id for filing in self.filings.values() if filing.document_id is not None]
@@ -112,19 +119,19 @@ class _Looking:
 
     # --- memories ---------------------------------------------------------------------------------
 
-    def _same_words(self, found: Mapping[Key, Item]) -> list[str]:
-        """The fact that says it, and what of the best ranked memories does."""
+    def _ids_of_same_words(self, found: Mapping[Key, Item]) -> list[str]:
+        """Give the id of the fact that says it, and of those of the best ranked memories that do."""
         holder = found.get(self.scope.keys.fingerprint(self.memory.fingerprint))
         page = self.scope.ports.table.query(self.scope.keys.partition, index=Index.RANK, limit=MAX_RANKED)
         self.complete &= page.cursor is None
         same = [str(item["id"]) for item in page.items if item["fingerprint"] == self.memory.fingerprint]
         return ([str(holder["memory_id"])] if holder else []) + same
 
-    def _filed(self) -> list[str]:
-        """Summaries of the sessions."""
+    def _summary_ids(self) -> list[str]:
+        """Give the ids of the summaries of the sessions."""
         return [filing.memory_id for filing in self.filings.values() if filing.memory_id is not None]
 
-    def _live(self, found: Mapping[Key, Item]) -> list[str]:
+    def _nearest_live_ids(self, found: Mapping[Key, Item]) -> list[str]:
         near: list[str] = []
         for session in self.events:
             marker = found.get(self.scope.keys.of_session(session).marker)
@@ -134,15 +141,15 @@ class _Looking:
                 self.complete &= len(live) <= MAX_ROWS
         return near
 
-    def _of_the_pass(self) -> list[Memory]:
-        """What was written with it: an observation may have been condensed since, and is in no list any more."""
+    def _written_in_its_pass(self) -> list[Memory]:
+        """Read what was written with it: an observation may have been condensed since, and is in no list any more."""
         if not self.events or not is_own_memory_id(self.memory.id):
             return []
         at = parse(self.memory.created_at)
         return self._written(self.scope.keys.memories_between(ulid_time(at - PASS), ulid_time(at + PASS)))
 
-    def _follow(self) -> None:
-        """What condensed the observations that have been replaced, and what condensed that."""
+    def _follow_replacements(self) -> None:
+        """Add what condensed the observations that have been replaced, and what condensed that."""
         ahead = [row for row in self.rows.values() if self._says_it(row)]
         for _ in range(MAX_FOLLOWED):
             ahead = [row for row in ahead if row.superseded_by is not None and row.superseded_by not in self.known]
@@ -163,7 +170,7 @@ class _Looking:
         return [row for row in made if row.id not in self.condensed]
 
     def _written(self, between: tuple[str, str]) -> list[Memory]:
-        """One page: so many rows may have been written then, and so long ones."""
+        """Read one page of what was written in a time: so many rows may have been, and so long ones."""
         page = self.scope.ports.table.query(self.scope.keys.partition, between=between, limit=MAX_ROWS)
         self.complete &= page.cursor is None
         return [rows.read_memory(item) for item in page.items]
@@ -182,6 +189,7 @@ class _Looking:
                 yield Copy("memory", "same_words" if same else "same_events", id=row.id, status=status)
 
     def _is_condensed(self, row: Memory) -> bool:
-        """From what says it; or what the memory was condensed from itself, which stays readable by its id."""
+        """Say whether it was made from what says it; or the memory was condensed from it, which stays readable by its
+        id."""
         source = self.memory.kind is Kind.REFLECTION and row.id in self.memory.supersedes
         return source or row.id in self.condensed

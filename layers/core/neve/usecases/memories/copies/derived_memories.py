@@ -1,5 +1,5 @@
-"""What was made of a memory and still says what it said: the reflections that condensed it, those that condensed them,
-and its copies (docs/rules/memories.md#delete)."""
+"""Finds what was made of a memory and still says what it said: the reflections that condensed it, those that condensed
+them, and its copies (docs/rules/memories.md#delete)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from neve.store.partitions import all_rows
 
 
 def derived_memories(scope: UserScope, memory: Memory) -> list[Memory]:
-    """In the order in which they were made. One replacement writes its rows between the first of them, which the source
-    names, and the time at which the source was superseded; only those are read. Raises StoreUnavailable."""
+    """Find what was made of a memory, in the order in which it was made. One replacement writes its rows between the
+    first of them, which the source names, and the time at which the source was superseded; only those are read. Raises
+    StoreUnavailable."""
     found: dict[str, Memory] = {}
     ahead = [memory]
     while ahead:
@@ -37,11 +38,11 @@ def _replaced_by(scope: UserScope, source: Memory) -> list[Memory]:
 
 
 def written_between(scope: UserScope, successor: str, at: str) -> tuple[str, str]:
-    """Bounds of the sort keys of what one replacement wrote. ``successor``: the first of them, an id of our own.
-    ``at``: when what it replaced was superseded."""
+    """Give the bounds of the sort keys of what one replacement wrote. ``successor``: the first of them, an id of our
+    own. ``at``: when what it replaced was superseded."""
     return scope.keys.memories_from(successor, ulid_time(parse(at)))
 
 
 def _says_it(row: Memory, source: Memory) -> bool:
-    """A newer statement that took its place does not."""
+    """Say whether a row says what its source said. A newer statement that took its place does not."""
     return row.kind is Kind.REFLECTION or row.fingerprint == source.fingerprint
