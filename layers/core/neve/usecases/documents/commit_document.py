@@ -19,8 +19,8 @@ Plan = Callable[[Mapping[Key, Item]], DocumentWrites]
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """``reads``: the rows that ``plan`` decides on. ``conditional``: whether the call has a precondition. ``write_id``:
-    names the call at the document's place."""
+    """A call's change. ``reads``: the rows that ``plan`` decides on. ``conditional``: whether the call has a
+    precondition. ``write_id``: names the call at the document's place."""
 
     reads: Sequence[Key]
     plan: Plan
@@ -31,8 +31,8 @@ class Commit:
 
 
 def commit_document(scope: UserScope, commit: Commit) -> WrittenDocument:
-    """Raises what the plan raises, conflict (a write that may have taken effect before others'), erasing, user_closed,
-    idempotency_mismatch, StoreUnavailable."""
+    """Plan and write the change. Raises what the plan raises, conflict (a write that may have taken effect before
+    others'), erasing, user_closed, idempotency_mismatch, StoreUnavailable."""
     attempts = _Attempts(scope, commit)
     try:
         written = transact(scope.ports, attempts.attempt)
@@ -46,17 +46,17 @@ def commit_document(scope: UserScope, commit: Commit) -> WrittenDocument:
 
 @dataclass
 class _Attempts:
-    """``tried``: what the last attempt wrote."""
+    """The attempts of one call. ``tried``: what the last one wrote."""
 
     scope: UserScope
     commit: Commit
     tried: DocumentWrites | None = None
 
     def attempt(self) -> WrittenDocument:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         scope, keys, now, idem = self.scope, self.scope.keys, self.scope.ports.clock.now(), self.commit.idem
         found = scope.ports.table.get_many(self._rows_to_read())
-        own = self._own(found)
+        own = self._made_before(found)
         if own is not None:
             return own
         if idem:
@@ -81,15 +81,16 @@ class _Attempts:
         return list(dict.fromkeys([keys.head, *self.commit.reads, *self._tried_rows(), *own]))
 
     def _tried_rows(self) -> list[Key]:
-        """Where the document is that the last attempt wrote, or what is left of it."""
+        """List the rows that tell where the document is that the last attempt wrote, or what is left of it."""
         if self.tried is None:
             return []
         tried = str(self.tried.written.document.id)
         return [self.scope.keys.document_place(tried), self.scope.keys.deleted_document(tried)]
 
-    def _own(self, found: Mapping[Key, Item]) -> WrittenDocument | None:
-        """What the attempt made that seemed to have lost; None when it has. With a precondition, a document that others
-        have taken further, or away, does not say whether it had: 409, and a caller that tries again is told 412."""
+    def _made_before(self, found: Mapping[Key, Item]) -> WrittenDocument | None:
+        """Find what the attempt made that seemed to have lost; None when it has. With a precondition, a document that
+        others have taken further, or away, does not say whether it had: 409, and a caller that tries again is told
+        412."""
         if self.tried is None:
             return None
         place, left = map(found.get, self._tried_rows())
@@ -103,13 +104,13 @@ class _Attempts:
 
 
 def _reply_of(written: WrittenDocument) -> StoredReply:
-    """What is kept of the answer: the revision has the rest."""
+    """Give what is kept of the answer: the revision has the rest."""
     document = written.document
     body = {"id": document.id, "rev": document.rev, "created": written.created, "changed": written.changed}
     return StoredReply(status=201 if written.created else 200, body=body)
 
 
 def _replayed(scope: UserScope, earlier: StoredReply) -> WrittenDocument:
-    """The revision that the first call answered with. Raises document_not_found when it was deleted meanwhile."""
+    """Read the revision that the first call answered with. Raises document_not_found when it was deleted meanwhile."""
     body = earlier.body
     return WrittenDocument(get_revision(scope, body["id"], body["rev"]), body["created"], body["changed"])

@@ -20,19 +20,20 @@ from neve.usecases.documents.document_writes import check_rev
 from neve.usecases.documents.list_documents import heads_below
 
 OPS_BESIDE = 8
-"""Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
-the pin."""
+"""Operations of the transaction that takes the head beside its revisions: the user's head, the head, the place, what is
+left of it, the outside source, the pin."""
 IN_ONE_TRANSACTION = MAX_WRITE_OPS - OPS_BESIDE
 """Revisions; of more, the oldest go before."""
 MAX_DELETED = 100
-"""Of one call by prefix, and for how long one goes on: the gateway waits 29 s."""
+"""Documents of one call by prefix; the time limit says for how long one goes on: the gateway waits 29 s."""
 TIME_LIMIT_MS = 15_000
 _KEPT = ("pk", "sk", "provenance", "text_object")
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedDocuments:
-    """``paths``: what was deleted. ``more``: whether documents are left below the prefix: call again."""
+    """The outcome of a call. ``paths``: what was deleted. ``more``: whether documents are left below the prefix: call
+    again."""
 
     paths: list[str]
     more: bool = False
@@ -41,8 +42,8 @@ class DeletedDocuments:
 def delete_document(
     scope: UserScope, path: str, if_match: Collection[int] | None, document_id: str | None = None
 ) -> Document:
-    """What it was, without its text. ``document_id``: which one it has to be, as far as the caller knows: a path that
-    was freed is soon another's, and revs start over.
+    """Delete a document and give what it was, without its text. ``document_id``: which one it has to be, as far as the
+    caller knows: a path that was freed is soon another's, and revs start over.
 
     The rows go in one transaction, above some 90 revisions the oldest before; the change stream takes it out of the
     search index, and until then hydration hides it. Raises document_not_found, precondition_failed, erasing,
@@ -55,8 +56,8 @@ def delete_document(
 
 
 def delete_below(scope: UserScope, prefix: str) -> DeletedDocuments:
-    """Each by itself, in the order of their paths, at most ``MAX_DELETED``: what was deleted stays deleted when a
-    later one fails. One that somebody writes meanwhile goes too. Raises what ``delete_document`` raises."""
+    """Delete each document by itself, in the order of their paths, at most ``MAX_DELETED``: what was deleted stays
+    deleted when a later one fails. One that is written meanwhile goes too. Raises what ``delete_document`` raises."""
     ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
     heads = list(islice(heads_below(scope.ports.table, scope.keys, prefix), MAX_DELETED + 1))
     deleted: list[str] = []
@@ -80,8 +81,8 @@ def _was_there(scope: UserScope, path: str) -> bool:
 
 @dataclass
 class _Delete:
-    """``write_id`` names this call on what is left of the document (ADR 4). ``tried``: what its last attempt deleted.
-    ``objects``: the long texts of what was deleted."""
+    """One call. ``write_id`` names it on what is left of the document (ADR 4). ``tried``: what its last attempt
+    deleted. ``objects``: the long texts of what was deleted."""
 
     scope: UserScope
     path: str
@@ -92,7 +93,7 @@ class _Delete:
     objects: tuple[str, ...] = ()
 
     def attempt(self) -> Document:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         scope, keys = self.scope, self.scope.keys
         if self.tried and self._is_done(self.tried):
             return self.tried
@@ -119,8 +120,8 @@ class _Delete:
         return document
 
     def _revisions(self, document: Document) -> list[Item]:
-        """Their keys, whose words they are, and what their texts are called: hundreds of texts of 300 KB have no room
-        in a function."""
+        """Read the revisions' keys, whose words they are, and what their texts are called: hundreds of texts of 300 KB
+        have no room in a function."""
         if document.id is None:
             return []
         keys = self.scope.keys
@@ -128,7 +129,7 @@ class _Delete:
         return [{name: item[name] for name in _KEPT if name in item} for item in found]
 
     def _delete_before(self, guard: Sequence[WriteOp], document: Document, oldest: Sequence[Item]) -> None:
-        """What one transaction has no room for, while the document is what it was. Raises Conflict."""
+        """Delete what one transaction has no room for, while the document is what it was. Raises Conflict."""
         still = Check(self.scope.keys.document(self.path), Version(document.version))
         for start in range(0, len(oldest), IN_ONE_TRANSACTION):
             some = [Delete(key_of(item), Expect.ANY) for item in oldest[start : start + IN_ONE_TRANSACTION]]
@@ -143,8 +144,8 @@ class _Delete:
 
 
 def _sources(document: Document, revisions: Sequence[Item]) -> Sources | None:
-    """What librarians made them from; a person's words are nobody else's. None where an attempt before may have taken
-    the oldest."""
+    """Join what librarians made the revisions from; a person's words come from no log. None where an attempt before may
+    have taken the oldest."""
     if len(revisions) < document.rev and document.rev > IN_ONE_TRANSACTION:
         return None
     origins = [Provenance(**item["provenance"]) for item in revisions]

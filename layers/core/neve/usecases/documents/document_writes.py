@@ -1,4 +1,4 @@
-"""A document's write as operations, for whoever has a transaction of its own to put them into
+"""Gives a document's write as operations, for a caller with a transaction of its own to put them into
 (docs/rules/documents.md#writing)."""
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from neve.usecases.documents.free_path import refuse_crossing
 from neve.usecases.privacy.admit import admit_path, admitted, redacted
 
 SCREENED_FIELDS = ("text", "name", "summary", "group", "tags", "prompt_label", "prompt_hint")
-"""What of a change is somebody's words, and passes the gate."""
+"""Fields of a change that hold a person's words, and so pass the gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocument:
-    """``document`` with its text. ``changed`` False: it was so already, and nothing was written."""
+    """A document after a write. ``document`` with its text. ``changed`` False: it was so already, and nothing was
+    written."""
 
     document: Document
     created: bool
@@ -45,8 +46,8 @@ class WrittenDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentWrites:
-    """At most eight operations, none when nothing changes; the transaction they are put into checks the user's head.
-    They raise Conflict when the document moved since it was read."""
+    """The operations of a write: at most eight, none when nothing changes; the transaction they are put into checks the
+    user's head. They raise Conflict when the document moved since it was read."""
 
     written: WrittenDocument
     ops: tuple[WriteOp, ...] = ()
@@ -59,8 +60,9 @@ class LongText:
     names: dict[str, str] = field(default_factory=dict)
 
     def put(self, scope: UserScope, document: Document, *, new: bool) -> str | None:
-        """Its name; None for a text that a row holds. That of a ``new`` document is announced first: a process that
-        dies before the transaction leaves it where no document is. Raises StoreUnavailable."""
+        """Store the text as an object and give its name; None for a text that a row holds. That of a ``new`` document
+        is announced first: a process that dies before the transaction leaves it where no document is. Raises
+        StoreUnavailable."""
         body, document_id = document.text.encode(), str(document.id)
         if len(body) <= MAX_ROW_TEXT_BYTES:
             return None
@@ -73,8 +75,9 @@ class LongText:
         return self.names[document_id]
 
     def drop(self, scope: UserScope, used: str | None = None) -> None:
-        """Those that nothing names. Not of a write whose outcome nobody knows: a revision may name it. What stays lies
-        under the document's id, and goes with the document, or where there is none with the sweep."""
+        """Delete the objects that no row names; not those of a write whose outcome is not known: a revision may name
+        them. What stays lies under the document's id, and goes with the document, or where there is none with the
+        sweep."""
         for name in self.names.values():
             if name != used:
                 with suppress(StoreUnavailable):
@@ -83,8 +86,8 @@ class LongText:
 
 @dataclass(frozen=True, slots=True)
 class WantedWrite:
-    """``revs``: what the document may be at; None: at any, or not there. ``create``: it must not be there.
-    ``write_id``: names the call on the row (ADR 4). ``new_id``: of the document that it may make."""
+    """The write that a call wants. ``revs``: what the document may be at; None: at any, or not there. ``create``: it
+    must not be there. ``write_id``: names the call on the row (ADR 4). ``new_id``: of the document that it may make."""
 
     path: str
     change: DocumentChange
@@ -98,15 +101,15 @@ class WantedWrite:
 def document_writes(
     scope: UserScope, path: str, change: DocumentChange, *, expected_rev: int | None, create: bool = False
 ) -> DocumentWrites:
-    """Two reads, a third for a document whose outside source was seen under another path. A long text becomes an object
-    here already, which stays, unread, when the transaction is not made. Raises validation_failed,
+    """Plan a write. Two reads, a third for a document whose outside source was seen under another path. A long text
+    becomes an object here already, which stays, unread, when the transaction is not made. Raises validation_failed,
     precondition_failed, conflict (superseded, not editable, another document at the path), StoreUnavailable."""
     wanted = wanted_write(scope, path, change, revs_of(expected_rev), create=create)
     return planned_writes(scope, wanted, scope.ports.table.get_many(rows_to_read(scope, wanted)))
 
 
 def writable_path(path: str, field: str = "path") -> str:
-    """In its normal form. Raises 422 that names the ``field``."""
+    """Give the path in its normal form. Raises 422 that names the ``field``."""
     try:
         normal = normal_path(path)
     except ValueError:
@@ -127,9 +130,9 @@ def wanted_write(
     create: bool = False,
     field: str = "path",
 ) -> WantedWrite:
-    """The change without what the gate takes out. ``field``: of the request, which holds the path. Raises 422 that
-    names it, and ``pii_blocked`` for a caller's words; those of others, such as a model's, are kept without
-    (docs/rules/privacy.md#records)."""
+    """Make the wanted write of a change, without what the gate takes out. ``field``: of the request, which holds the
+    path. Raises 422 that names it, and ``pii_blocked`` for a caller's words; those of others, such as a model's, are
+    kept without (docs/rules/privacy.md#records)."""
     ids = scope.ports.ids
     new_id = f"doc_{ids.ulid(scope.ports.clock.now())}"
     admit_path(scope, field, path)
@@ -143,7 +146,7 @@ def revs_of(expected_rev: int | None) -> Collection[int] | None:
 
 
 def rows_to_read(scope: UserScope, wanted: WantedWrite) -> list[Key]:
-    """What ``planned_writes`` decides on."""
+    """List the rows that ``planned_writes`` decides on."""
     change, keys = wanted.change, scope.keys
     places = [keys.document(wanted.path)]
     if change.source_type is not None and change.source_id is not None:
@@ -152,7 +155,7 @@ def rows_to_read(scope: UserScope, wanted: WantedWrite) -> list[Key]:
 
 
 def planned_writes(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item]) -> DocumentWrites:
-    """``found``: the ``rows_to_read``. Raises what ``document_writes`` raises."""
+    """Plan a write on rows that were read. ``found``: the ``rows_to_read``. Raises what ``document_writes`` raises."""
     change, now = wanted.change, iso(scope.ports.clock.now())
     source = _source_row(scope, wanted, found)
     before = _before(scope, wanted, found, source)
@@ -172,7 +175,7 @@ def planned_writes(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, It
 def writes_of(
     scope: UserScope, wanted: WantedWrite, before: Document | None, after: Document, source: Item | None = None
 ) -> DocumentWrites:
-    """``after`` in place of ``before``, both with their texts. Raises conflict where its path is new and crosses
+    """Put ``after`` in place of ``before``, both with their texts. Raises conflict where its path is new and crosses
     another one, Conflict, also when it had to be noted first that the user has documents that stand in packs."""
     if before is None or before.path != after.path:
         refuse_crossing(scope.ports.table, scope.keys, after.path, leaving=[before.path] if before else ())
@@ -187,7 +190,7 @@ def writes_of(
 
 
 def with_text(scope: UserScope, head: Document) -> Document:
-    """The document of a head. Raises Conflict when it was deleted meanwhile, StoreUnavailable."""
+    """Read the text of a head's document. Raises Conflict when it was deleted meanwhile, StoreUnavailable."""
     item = scope.ports.table.get(scope.keys.document_rev(str(head.id), head.rev))
     if item is None:
         raise Conflict
@@ -203,7 +206,7 @@ def _source_row(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item]
 
 
 def _before(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item], source: Item | None) -> Document | None:
-    """The document at the path or, from an outside source that was seen before, the one that it wrote then. Raises
+    """Find the document at the path or, from an outside source that was seen before, the one that it wrote then. Raises
     Conflict where that one is on its way."""
     item = found.get(scope.keys.document(wanted.path))
     here = read_document(item) if item else None
@@ -236,13 +239,13 @@ def _check(wanted: WantedWrite, before: Document | None) -> None:
 
 
 def not_superseded(document: Document) -> None:
-    """Raises conflict."""
+    """Refuse a superseded document. Raises conflict."""
     if document.status is Status.SUPERSEDED:
         raise NeveError("conflict", f"The document is superseded by '{document.superseded_by}' and cannot be changed.")
 
 
 def check_rev(revs: Collection[int] | None, before: Document | None, path: str) -> None:
-    """Raises precondition_failed."""
+    """Refuse a document at another rev. Raises precondition_failed."""
     if revs is None or (before is not None and before.rev in revs):
         return
     at = f"The document is at rev {before.rev}." if before else f"There is no document at '{path}'."

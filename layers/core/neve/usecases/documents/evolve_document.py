@@ -19,7 +19,7 @@ from neve.usecases.privacy.admit import admit
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """What takes the place of the document at ``path``, where, and why."""
+    """The document that takes the place of the one at ``path``, where, and why."""
 
     path: str
     to: str
@@ -34,8 +34,8 @@ def evolve_document(
     expected_rev: Collection[int] | None = None,
     idempotency_key: IdempotencyKey | None = None,
 ) -> Document:
-    """The new document, with what the old one was but for what the change names; its text is required. The old one is
-    ``superseded`` from the same transaction on, and keeps its outside source. Raises document_not_found,
+    """Write the new document, with what the old one was but for what the change names; its text is required. The old
+    one is ``superseded`` from the same transaction on, and keeps its outside source. Raises document_not_found,
     validation_failed, precondition_failed (another rev), conflict (it is superseded already, or something is at
     ``to``), and what ``write_document`` raises."""
     to, change, reason = evolution.to, evolution.change, evolution.reason
@@ -59,6 +59,6 @@ def evolve_document(
         return DocumentWrites(WrittenDocument(made.written.document, created=True), (*made.ops, *left.ops))
 
     same = "must be another path; to write a new revision, use PUT"
-    conditional = True  # whoever evolves finds the old one active
+    conditional = True  # an evolution demands that the old one is active
     departure = Departure(evolution.path, wanted, same, conditional, idempotency_key)
     return to_another_path(scope, departure, plan)

@@ -12,9 +12,9 @@ from neve.store.partitions import all_rows
 
 
 def refuse_crossing(table: Table, keys: UserKeys, path: str, leaving: Collection[str] = ()) -> None:
-    """Of a path that is about to be a document's. ``leaving``: paths that are free by then. A query and, of a path in a
-    folder, a read. What another call writes at the very same time is not seen. Raises conflict, which names the other
-    path; StoreUnavailable."""
+    """Refuse a path that is about to be a document's, but is a folder, or below a document. ``leaving``: paths that are
+    free by then. A query and, of a path in a folder, a read. What another call writes at the very same time is not
+    seen. Raises conflict, which names the other path; StoreUnavailable."""
     refuse_below(table, keys, path, leaving)
     below = keys.documents_below(f"{path}/", None)
     for item in all_rows(table, keys.partition, between=below, page=len(leaving) + 1):
@@ -23,7 +23,7 @@ def refuse_crossing(table: Table, keys: UserKeys, path: str, leaving: Collection
 
 
 def refuse_below(table: Table, keys: UserKeys, path: str, leaving: Collection[str] = ()) -> None:
-    """The same of what is above it, alone."""
+    """Refuse a path below a document. Raises what ``refuse_crossing`` does."""
     above = [folder for folder in folders_of(path) if folder not in leaving]
     found = table.get_many([keys.document(folder) for folder in above]) if above else {}
     if found:

@@ -11,12 +11,13 @@ from neve.store import rows
 from neve.store.documents import read_document, text_of
 
 READINGS = 8
-"""*Chosen*: of a document that is deleted and made again between the reads of its two rows; then there is none."""
+"""*Chosen*: readings of a document that is deleted and made again between the reads of its two rows; then there is
+none."""
 
 
 def get_document(scope: UserScope, path: str, rev: int | None = None) -> Document:
-    """``path`` in its normal form, of where the document is now. Two reads, a third for a text that is an object.
-    Raises document_not_found, also for a rev that was never written; StoreUnavailable."""
+    """Read a document. ``path`` in its normal form, of where the document is now. Two reads, a third for a text that is
+    an object. Raises document_not_found, also for a rev that was never written; StoreUnavailable."""
     found = find_document(scope, path, rev)
     if found is None:
         raise not_found("document", path if rev is None else f"{path}' at rev '{rev}")
@@ -24,8 +25,8 @@ def get_document(scope: UserScope, path: str, rev: int | None = None) -> Documen
 
 
 def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed: bool = False) -> Document | None:
-    """None where there is none, and while the user is being erased. ``closed``: one who was erased for good is told so
-    (user_closed)."""
+    """Read a document; None where there is none, and while the user is being erased. ``closed``: one who was erased for
+    good is told so (user_closed)."""
     keys, table = scope.keys, scope.ports.table
     for _ in range(READINGS):
         found = table.get_many([keys.head, keys.document(path)])
@@ -49,7 +50,7 @@ def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed
 
 
 def get_revision(scope: UserScope, document_id: str, rev: int) -> Document:
-    """By what never changes. Raises document_not_found, StoreUnavailable."""
+    """Read a revision by its id and rev, which never change. Raises document_not_found, StoreUnavailable."""
     item = scope.ports.table.get(scope.keys.document_rev(document_id, rev))
     if item is None:
         raise not_found("document", document_id)

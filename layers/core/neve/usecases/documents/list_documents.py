@@ -23,10 +23,10 @@ READ_BATCH_SIZE = 25
 
 
 def list_documents(scope: UserScope, prefix: str, after: str | None = None) -> Iterator[Document]:
-    """Of every status, with their texts; of one over 300 KB, which is an object, the text is empty. ``prefix``: whole
-    segments, ``/projects/alpha`` or ``/projects/alpha/``; ``/`` for all. ``after``: a path that they are behind.
-    Artifacts are no part of it unless they are asked for. A query, and a read for each ``READ_BATCH_SIZE`` of them.
-    Raises StoreUnavailable."""
+    """Read the documents of every status below a prefix, with their texts; the text of one over 300 KB, which is an
+    object, is empty. ``prefix``: whole segments, ``/projects/alpha`` or ``/projects/alpha/``; ``/`` for all. ``after``:
+    a path that they are behind. Artifacts are no part of it unless they are asked for. A query, and a read for each
+    ``READ_BATCH_SIZE`` of them. Raises StoreUnavailable."""
     heads = heads_below(scope.ports.table, scope.keys, prefix, after)
     while some := list(islice(heads, READ_BATCH_SIZE)):
         places = [scope.keys.document_rev(head.id, head.rev) for head in some if head.id is not None]
@@ -41,7 +41,7 @@ def list_documents(scope: UserScope, prefix: str, after: str | None = None) -> I
 
 
 def heads_below(table: Table, keys: UserKeys, prefix: str, after: str | None = None) -> Iterator[Document]:
-    """Without their texts, behind the path ``after``. Raises StoreUnavailable."""
+    """Read documents without their texts, behind the path ``after``. Raises StoreUnavailable."""
     below = prefix.rstrip("/")
     if below and after is None:
         item = table.get(keys.document(below))
@@ -53,7 +53,8 @@ def heads_below(table: Table, keys: UserKeys, prefix: str, after: str | None = N
 
 
 def _spans(keys: UserKeys, prefix: str, after: str | None) -> list[tuple[str, str]]:
-    """The rows of artifacts hold their texts, so that a list of everything does not read them."""
+    """Give the ranges of keys to read. The rows of artifacts hold their texts, so a list of everything leaves them
+    out."""
     first, last = keys.documents_below(prefix, after)
     to, behind = keys.documents_below(ARTIFACTS, None)
     if not first <= to or not behind <= last or prefix == ARTIFACTS:
@@ -64,7 +65,7 @@ def _spans(keys: UserKeys, prefix: str, after: str | None) -> list[tuple[str, st
 # --- page by page ---------------------------------------------------------------------------------
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
-"""Without a status filter, as of memories."""
+"""Statuses listed without a filter, as of memories."""
 MAX_SCANNED = 2_000
 """Heads read by one call at most: a page may be short, its cursor goes on."""
 
@@ -72,7 +73,7 @@ MAX_SCANNED = 2_000
 def page_of_documents(
     scope: UserScope, prefix: str, status: Status | None, limit: int, cursor: str | None
 ) -> tuple[list[Document], str | None]:
-    """Without their texts. Raises InvalidCursor, StoreUnavailable."""
+    """List one page of documents, without their texts. Raises InvalidCursor, StoreUnavailable."""
     listed = json.dumps([scope.keys.partition, prefix, status]).encode()
     after = _after(listed, cursor, prefix) if cursor else None
     user = rows.read_head(scope.ports.table.get(scope.keys.head))
@@ -90,7 +91,7 @@ def page_of_documents(
 
 
 def _after(listed: bytes, cursor: str, prefix: str) -> str:
-    """Raises InvalidCursor."""
+    """Read the path that the page before ended with. Raises InvalidCursor."""
     (path,) = read_cursor(listed, cursor, 1)
     if not path.startswith(prefix):
         raise InvalidCursor("not a place in this list")

@@ -14,8 +14,8 @@ from neve.store.partitions import all_rows_backwards
 
 
 def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -> tuple[list[Document], str | None]:
-    """Each as it was at its rev; an artifact is its only one. ``path``: where the document is now. Raises
-    document_not_found, InvalidCursor, StoreUnavailable."""
+    """List the revisions, each as it was at its rev; an artifact is its only one. ``path``: where the document is now.
+    Raises document_not_found, InvalidCursor, StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     found = table.get_many([keys.head, keys.document(path)])
     item = found.get(keys.document(path))
@@ -34,7 +34,7 @@ def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -
 
 
 def _before(listed: bytes, cursor: str) -> int:
-    """The rev that the page before ended with. Raises InvalidCursor."""
+    """Read the rev that the page before ended with. Raises InvalidCursor."""
     (rev,) = read_cursor(listed, cursor, 1)
     if (number := number_in(rev)) < 1:
         raise InvalidCursor("not a cursor of this list")

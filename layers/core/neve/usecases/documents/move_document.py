@@ -1,4 +1,4 @@
-"""A document to another path, with its history and everything that is said of it."""
+"""Moves a document to another path, with its history and everything that is said of it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def move_document(
     expected_rev: Collection[int] | None = None,
     idempotency_key: IdempotencyKey | None = None,
 ) -> Document:
-    """Two reads and one transaction, whatever the history. Raises document_not_found, validation_failed,
-    precondition_failed (another rev), conflict (something is at ``to``, or the document is superseded), and what
-    ``write_document`` raises."""
+    """Move a document, in two reads and one transaction, whatever the history. Raises document_not_found,
+    validation_failed, precondition_failed (another rev), conflict (something is at ``to``, or the document is
+    superseded), and what ``write_document`` raises."""
     wanted = wanted_write(scope, to, NOTHING_ELSE, expected_rev, field="to")
 
     def plan(before: Document) -> DocumentWrites:

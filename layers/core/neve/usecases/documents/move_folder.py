@@ -1,4 +1,4 @@
-"""All documents below a path to another one (docs/rules/documents.md#moving)."""
+"""Moves all documents below a path to another one (docs/rules/documents.md#moving)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ NOTHING_ELSE = DocumentChange()
 
 @dataclass(frozen=True, slots=True)
 class MovedDocuments:
-    """``moved``: each as it is now, with the path where it was. ``more``: whether some are left: call again."""
+    """The outcome of a call. ``moved``: each as it is now, with the path where it was. ``more``: whether some are left:
+    call again."""
 
     moved: list[tuple[str, Document]] = field(default_factory=list)
     more: bool = False
 
 
 def move_folder(scope: UserScope, path: str, to: str) -> MovedDocuments:
-    """The document at ``path`` or those below it, in the order of their paths, 12 in a transaction, as far as there is
-    time. Nothing moves where one of them cannot; a document that is superseded moves, too. A call that broke off is
-    repeated. Raises document_not_found, validation_failed, pii_blocked, conflict (something is where one of them would
-    be, or above or below that; it is named), erasing, user_closed, StoreUnavailable."""
+    """Move the document at ``path`` or those below it, in the order of their paths, 12 in a transaction, as far as
+    there is time. Nothing moves where one of them cannot; a document that is superseded moves, too. A call that broke
+    off is repeated. Raises document_not_found, validation_failed, pii_blocked, conflict (something is where one of them
+    would be, or above or below that; it is named), erasing, user_closed, StoreUnavailable."""
     ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
     admit_path(scope, "to", to)
     path, to = writable_path(path), writable_path(to, "to")
@@ -71,7 +72,8 @@ def _paths_below(scope: UserScope, path: str, name: str) -> list[str]:
 
 
 def _refuse_occupied(targets: Collection[str], there: Collection[str]) -> None:
-    """``there``: documents where they are to be. Raises conflict."""
+    """Refuse targets at, above or below which something is. ``there``: documents where they are to be. Raises
+    conflict."""
     for target in sorted(targets):
         for occupied in (target, *folders_of(target)):
             if occupied in there:
@@ -84,15 +86,16 @@ def _refuse_occupied(targets: Collection[str], there: Collection[str]) -> None:
 
 @dataclass
 class _Moving:
-    """``places``: where each goes, by where it is. ``write_id`` names this call on the rows (ADR 4)."""
+    """One transaction of a call. ``places``: where each goes, by where it is. ``write_id`` names this call on the rows
+    (ADR 4)."""
 
     scope: UserScope
     places: Mapping[str, str]
     write_id: str
 
     def attempt(self) -> list[tuple[str, Document]]:
-        """Those that are there: what was moved or deleted meanwhile is left out, but for what this call moved. Raises
-        Conflict."""
+        """Move those that are there: what was moved or deleted meanwhile is left out, but for what this call moved.
+        Raises Conflict."""
         scope, keys, table = self.scope, self.scope.keys, self.scope.ports.table
         paths = [*self.places, *self.places.values()]
         found = table.get_many([keys.head, *map(keys.document, dict.fromkeys(paths))])

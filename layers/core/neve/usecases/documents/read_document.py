@@ -11,7 +11,7 @@ from neve.scope import UserScope
 from neve.usecases.documents.get_document import find_document
 
 PAGE_TOKENS = 4_000
-"""Of one page (docs/rules/documents.md#pages), by the estimate, whatever counter the policy names."""
+"""Tokens of one page (docs/rules/documents.md#pages), by the estimate, whatever counter the policy names."""
 MAX_PAGE = 16 * PAGE_TOKENS
 """Characters that are looked at for one: more than the estimate lets through."""
 STORE_ERROR = "hydrate:error"
@@ -19,8 +19,8 @@ STORE_ERROR = "hydrate:error"
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """``text`` starts at the character ``offset``; ``next_offset`` None: it is the last page. ``document`` None: there
-    is none, or with ``degraded``, nobody could look."""
+    """One page. ``text`` starts at the character ``offset``; ``next_offset`` None: it is the last page. ``document``
+    None: there is none, or with ``degraded``, the store could not be asked."""
 
     path: str
     document: Document | None = None
@@ -31,8 +31,8 @@ class DocumentPage:
 
 
 def read_document(scope: UserScope, path: str, offset: int = 0) -> DocumentPage:
-    """Two reads, one of an artifact, a third for a text that is an object. ``path`` in its normal form. A store that
-    does not answer degrades the page. Raises user_closed."""
+    """Read one page, in two reads, one of an artifact, a third for a text that is an object. ``path`` in its normal
+    form. A store that does not answer degrades the page. Raises user_closed."""
     try:
         document = find_document(scope, path, closed=True)
     except StoreUnavailable:
@@ -45,5 +45,6 @@ def read_document(scope: UserScope, path: str, offset: int = 0) -> DocumentPage:
 
 
 def _page(text: str, offset: int) -> str:
-    """At most ``PAGE_TOKENS`` from a character on, ending between two graphemes. Not empty before the text's end."""
+    """Cut at most ``PAGE_TOKENS`` from a character on, ending between two graphemes. Not empty before the text's
+    end."""
     return trim_to(text[offset : offset + MAX_PAGE], PAGE_TOKENS, marker="", count=estimate)

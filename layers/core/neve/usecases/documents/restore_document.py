@@ -1,4 +1,4 @@
-"""A document as it was at an earlier rev, as its next one (docs/rules/documents.md#restoring)."""
+"""Writes a document as it was at an earlier rev, as its next one (docs/rules/documents.md#restoring)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def restore_document(
     expected_rev: Collection[int] | None = None,
     idempotency_key: IdempotencyKey | None = None,
 ) -> Document:
-    """``expected_rev``: what the document may be at now. Three reads, five where texts are objects, and one
-    transaction; none where it is so already. Raises document_not_found, also for a rev that is not kept,
-    validation_failed, pii_blocked, precondition_failed, conflict (the document is superseded), and what
+    """Write a document as it was at ``rev``. ``expected_rev``: what the document may be at now. Three reads, five where
+    texts are objects, and one transaction; none where it is so already. Raises document_not_found, also for a rev that
+    is not kept, validation_failed, pii_blocked, precondition_failed, conflict (the document is superseded), and what
     ``commit_document`` raises."""
     path = writable_path(path, "query.path")
     place, write_id = scope.keys.document(path), scope.ports.ids.token()
@@ -69,8 +69,8 @@ def _at_rev(scope: UserScope, head: Document, rev: int) -> Document:
 
 
 def _words_of(scope: UserScope, then: Document) -> DocumentChange:
-    """What is searched of it, and whose word it is, as the policy admits it now: a deletion of the messages that it was
-    made from finds it again."""
+    """Give what is searched of it, and whose word it is, as the policy admits it now: a deletion of the messages that
+    it was made from finds it again."""
     change = DocumentChange(
         text=then.text,
         name="" if "name" in then.derived else then.name,

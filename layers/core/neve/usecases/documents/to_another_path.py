@@ -1,4 +1,4 @@
-"""What a document leaves for a path where nothing is: it moves there, or another one takes its place there
+"""Lets a document leave for a path where nothing is: it moves there, or another one takes its place there
 (docs/rules/documents.md#moving)."""
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from neve.usecases.documents.document_writes import (
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """``path``: where the document is; ``wanted``: of what is to stand at the other path. ``same``: what a caller is
-    told who names one path twice. ``conditional``: whether the call has a precondition."""
+    """A document that leaves its path. ``path``: where the document is; ``wanted``: of what is to stand at the other
+    path. ``same``: what a caller is told who names one path twice. ``conditional``: whether the call has a
+    precondition."""
 
     path: str
     wanted: WantedWrite
@@ -36,9 +37,9 @@ class Departure:
 
 
 def to_another_path(scope: UserScope, departure: Departure, plan: Callable[[Document], DocumentWrites]) -> Document:
-    """What stands at the other path. ``plan`` is given the document with its text. Raises document_not_found,
-    validation_failed, precondition_failed (another rev), conflict (the document is superseded, or something is at the
-    other path), and what ``commit_document`` raises."""
+    """Write what stands at the other path, and give it. ``plan`` is given the document with its text. Raises
+    document_not_found, validation_failed, precondition_failed (another rev), conflict (the document is superseded, or
+    something is at the other path), and what ``commit_document`` raises."""
     path, wanted = departure.path, departure.wanted
     source, target = scope.keys.document(writable_path(path)), scope.keys.document(wanted.path)
     if source == target:

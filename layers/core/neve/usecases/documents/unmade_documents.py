@@ -1,4 +1,4 @@
-"""Long texts of documents that were never made: whoever wrote one died before the transaction that names it, or was
+"""Clears long texts of documents that were never made: their writer died before the transaction that names it, or was
 refused (docs/rules/documents.md#rows)."""
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from neve.store.partitions import due_rows
 from neve.usecases.jobs.messages.indexing import memory_message
 
 MADE_WITHIN = timedelta(hours=1)
-"""By then nobody who announced a text is still about to write its document: a worker ends after 15 minutes (*limit*,
-Lambda)."""
+"""By then no worker that announced a text is still about to write its document: a worker ends after 15 minutes
+(*limit*, Lambda)."""
 
 
 def clear_unmade(ports: Ports, share: TimeShare) -> int:
-    """For the sweep: the index worker, which takes away what a deleted document leaves, is told of those that are not
-    there. How many texts were announced long enough ago, of those that there was time for. Raises StoreUnavailable."""
+    """Tell the index worker, which takes away what a deleted document leaves, of those that are not there; called by
+    the sweep. Give how many texts were announced long enough ago, of those that there was time for. Raises
+    StoreUnavailable."""
     cleared = 0
     for item in share.of(due_rows(ports.table, "text", until=ports.clock.now() - MADE_WITHIN)):
         _clear(ports, item)
@@ -30,7 +31,7 @@ def clear_unmade(ports: Ports, share: TimeShare) -> int:
 
 
 def _clear(ports: Ports, item: Item) -> None:
-    """The row goes last: whoever dies before is followed by the next sweep."""
+    """Clear one. The row goes last: a worker that dies before is followed by the next sweep."""
     keys = UserKeys(item["tenant_id"], item["user_id"])
     found = ports.table.get_many([keys.head, keys.document_place(item["id"])])
     if keys.document_place(item["id"]) not in found:

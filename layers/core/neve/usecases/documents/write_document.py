@@ -27,11 +27,11 @@ def write_document(
     create: bool = False,
     idempotency_key: IdempotencyKey | None = None,
 ) -> WrittenDocument:
-    """Compare-and-set on ``expected_rev``, or on several that it may be at; ``create``: only where there is none. A
-    read, another one of the text where the write names none, and one transaction. Raises validation_failed and
-    pii_blocked, of the path as the parameter ``query.path``, precondition_failed, conflict (a superseded document,
-    another one at the path, or a write that may have taken effect before others'), erasing, user_closed,
-    idempotency_mismatch, StoreUnavailable."""
+    """Write a document by compare-and-set on ``expected_rev``, or on several that it may be at; ``create``: only where
+    there is none. A read, another one of the text where the write names none, and one transaction. Raises
+    validation_failed and pii_blocked, of the path as the parameter ``query.path``, precondition_failed, conflict (a
+    superseded document, another one at the path, or a write that may have taken effect before others'), erasing,
+    user_closed, idempotency_mismatch, StoreUnavailable."""
     revs = revs_of(expected_rev) if isinstance(expected_rev, int) else expected_rev
     wanted = wanted_write(scope, path, change, revs, create=create, field="query.path")
     commit = Commit(
