@@ -247,7 +247,7 @@ def shown_by(user: User, request: Mapping[str, Any]) -> Prompt:
     """``request``: Anthropic's."""
     pack = next((found[0] for block in request.get("system", ()) if (found := _PACK.search(block["text"]))), "")
     last = request["messages"][-1]["content"]
-    retrieved = _RETRIEVED.match(last if isinstance(last, str) else last[0]["text"])
+    retrieved = _RETRIEVED.search(last if isinstance(last, str) else last[0]["text"])
     block = retrieved[0] if retrieved else ""
     stated, word_for_word = user.told_by(pack)
     return Prompt(

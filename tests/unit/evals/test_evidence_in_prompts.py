@@ -42,7 +42,7 @@ def test_a_pack_shows_the_messages_that_its_statements_name() -> None:
 
 def test_a_hit_shows_its_message_or_what_its_statement_names() -> None:
     block = (
-        "<neve-retrieved>\nCandidates.\n"
+        "<neve-updates>\n- [evt:s:1] is new\n</neve-updates>\n<neve-retrieved>\nCandidates.\n"
         "- [evt:s:5] 2026-03-01, user said: The red hat\n  in reply to b: Which hat?\n"
         "- [evt:s:2] 2026-03-01, b said: Nice\n  - [evt:s:1] that was pasted\n"
         "- [mem_a] 2026-03-01, observation: User lost a hat.\n"
