@@ -120,7 +120,7 @@ def test_a_wish_that_is_no_question_is_among_the_words(world: RecallWorld) -> No
     memory = world.remember("User learns Portuguese in Porto.")
     world.pump()
     assert memory in world.found(f"{PAGE}\nTranslate this to Portuguese.", legs=("lexical",))
-    assert memory in world.found(f"Translate to Portuguese:\n{PAGE}", legs=("lexical",))
+    assert memory in world.found(f"Translate to Portuguese:\n{PAGE}", legs=("lexical",), mode="tool")
 
 
 def test_a_question_beside_the_query_is_read_in_the_same_way(world: RecallWorld) -> None:

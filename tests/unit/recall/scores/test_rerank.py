@@ -56,9 +56,16 @@ def test_a_time_word_helps_only_a_question_for_a_time() -> None:
     assert order("When did we talk?", PLAIN, OTHER._replace(text="we talked for 4200 euros")) == "ab"
 
 
-@pytest.mark.parametrize("text", ["did we talk?", "我们谈过吗？", "هل تحدثنا؟ "])
+@pytest.mark.parametrize("text", ["did they talk?", "我们谈过吗？", "هل تحدثنا؟ ", "is it in the US?"])
 def test_a_short_question_is_no_answer(text: str) -> None:
     assert order("q", PLAIN._replace(text=text), OTHER) == "ba"
+
+
+@pytest.mark.parametrize(
+    "text", ["I've moved my flight to the 9th, can you check?", "is that our ferry?", "im in Oslo, any tips?"]
+)
+def test_a_question_that_says_something_of_its_speaker_may_be_an_answer(text: str) -> None:
+    assert order("q", PLAIN._replace(text=text), OTHER._replace(text="what about the ferry?")) == "ab"
 
 
 def test_what_answers_a_good_match_is_lifted() -> None:

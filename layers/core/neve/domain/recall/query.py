@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from neve.domain.recall.small_talk import EMOTICON, has_content
+from neve.domain.recall.small_talk import EMOTICON, told_words
 from neve.domain.words import (
     NAMES_IN_CAPITALS,
     QUERY_STOP_WORDS,
@@ -51,12 +51,17 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
-    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``has_content``:
-    whether any of the query's words means something (docs/rules/recall.md#small-talk)."""
+    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``told``: how many
+    words say what it is about (docs/rules/recall.md#small-talk)."""
 
     text_query: TextQuery
     terms: tuple[str, ...]
-    has_content: bool
+    told: int
+
+    @property
+    def has_content(self) -> bool:
+        """Whether any word says what it is about."""
+        return self.told > 0
 
 
 class _Operand(NamedTuple):
@@ -99,7 +104,7 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
             quoted=tuple(dict.fromkeys(filter(None, quoted)))[:MAX_OPERATORS],
         ),
         terms=tuple(word for word in dict.fromkeys(chain.from_iterable(found)) if word in searched),
-        has_content=has_content(_as_written(chunk, at_start=first) for chunk, first in _in_order(clauses)),
+        told=len(set(told_words(_as_written(chunk, at_start=first) for chunk, first in _in_order(clauses)))),
     )
 
 

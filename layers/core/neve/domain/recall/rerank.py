@@ -65,6 +65,9 @@ MIN_DEVIATION = 0.02
 and the memory of one must not decide by it. Half of the questions there have more than 0.027."""
 BEST_OF_SESSION = 3
 
+WITH_FIRST_PERSON = 0.5
+"""*Measured* on chats 1-5: between people who tell each other of their days no malus at all costs half a point."""
+
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _TIME_WORD = re.compile(
@@ -190,10 +193,12 @@ class _Candidates:
         return float(one.speaker in self._named)
 
 
-def _only_asks(text: str) -> bool:
-    """Whether it ends as a question and says nothing of its speaker: "I've moved my flight to the 9th, can you check?"
-    states what it asks about."""
-    return text.rstrip().endswith(_QUESTION_MARKS) and not _FIRST_PERSON.search(text)
+def _only_asks(text: str) -> float:
+    """1 for what ends as a question, a half where it speaks of its speaker: "I've moved my flight to the 9th, can you
+    check?" states what it asks about, "I love that! Where was it?" does not."""
+    if not text.rstrip().endswith(_QUESTION_MARKS):
+        return 0.0
+    return WITH_FIRST_PERSON if _FIRST_PERSON.search(text) else 1.0
 
 
 def _asks(text: str) -> bool:

@@ -4,7 +4,7 @@ decide whether a message is worth a search; beside a word that means something t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
@@ -15,7 +15,7 @@ ok okay okey okie k kk alright right fine sure yes yep yeah yup ya yea y nope na
 indeed totally true agreed correct noted understood gotcha continue
 thanks thank thx ty tysm cheers welcome np please pls plz sorry oops whoops congrats congratulations
 hi hello hey heya hiya howdy yo greetings bye goodbye cya ciao goodnight gn gm
-lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez
+lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez hmm mmm ahh ohh aww eh erm ha
 cool nice great good awesome amazing perfect wonderful excellent brilliant fantastic lovely sweet super neat
 idk idc ikr tbh imo imho btw brb afk ttyl gg wp nvm
 danke hallo bitte ja nein genau perfekt tschüss gracias hola adios adiós vale sí claro perfecto merci bonjour bonsoir
@@ -49,12 +49,34 @@ SEQUENCES: Final = (
 )  # fmt: skip
 """Words that are small talk side by side and may mean something alone. What they leave over decides."""
 
+_COMMON = """
+go goes going gone come comes coming get let make take give put keep start started begin stop continue move moving wait
+waiting hold hang try trying say said saying tell told talk talking speak repeat explain explaining rephrase mean meant
+think thinking believe guess suppose hope know understand understood see look looks looking hear heard feel feeling seem
+seems sound sounds want need love loved hate appreciate appreciated enjoy enjoyed care bet agree agreed disagree worry
+worries done doing finish finished ready ask asking asked answer answers question questions reply response message point
+idea job chat conversation topic luck joke typo fun way part bit time times moment minute minutes second seconds sec
+secs day night evening today tonight tomorrow now later soon again back here there before next last first new old other
+another one two best better bad worse worst wrong right clear busy tired glad happy sad interesting funny hilarious
+helpful useful weird crazy strange odd incredible unbelievable impressive different easy hard long short quick fast
+already actually basically honestly seriously literally anyway anyways apparently obviously clearly hopefully perhaps
+probably possibly always never little lots thing stuff something anything everything nothing somebody anybody everybody
+guy guys man dude buddy mate friend dear bro boss
+"""
+COMMON: Final = frozenset(_COMMON.split())
+"""Words that mean something only beside others: what a message is about that has no other, it does not say."""
+
 EMOTICON: Final = re.compile(r"[:;]['-]?[()\[\]DPpOo/\\|*]+|=[()DP]+|[xX]D+|<3+|\^_*\^")
 """A whole word of a message that is a face or a heart, though it may hold letters."""
 
 _LAUGHTER: Final = re.compile(r"(?:a?h[aeio]){2,}h?|(?:j[aeio]){2,}j?|lo(?:lo)+l?")
 _DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
 _EMPTY: Final = WORDS | QUERY_STOP_WORDS
+_SELF: Final = frozenset("i i'm i've i'd i'll me my mine myself we we're we've we'd we'll us our ours".split())
+_ASKS: Final = frozenset(
+    "what what're when where who whom whose which why how how're do does did have has was were am is are".split()
+)
+_OFFERS: Final = frozenset("can could may might shall should would will let let's".split())
 _FOLDED: Final = sorted((" ".join(map(whole, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
 _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 
@@ -70,7 +92,21 @@ def has_content(words: Iterable[str]) -> bool:
             if word not in _IN_SEQUENCES:
                 return True
             unsure = True
-    return unsure and not all(map(_is_empty, _any_sequence().sub(" ", " ".join(words_left)).split()))
+    return unsure and bool(_meaning_something(words_left))
+
+
+def told_words(words: Iterable[str]) -> list[str]:
+    """Those of a message (as for ``has_content``) that say what it is about: with content, and not among ``COMMON``,
+    unless it asks about its sender ("When do I move back?"), who is remembered."""
+    given = list(words)
+    found = _meaning_something(given)
+    if given and given[0] not in _OFFERS and not (_SELF.isdisjoint(given) or _ASKS.isdisjoint(given)):
+        return found
+    return [word for word in found if word not in COMMON]
+
+
+def _meaning_something(words: Sequence[str]) -> list[str]:
+    return [word for word in _any_sequence().sub(" ", " ".join(words)).split() if not _is_empty(word)]
 
 
 @cache

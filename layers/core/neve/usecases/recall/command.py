@@ -10,6 +10,7 @@ from neve.domain.errors import invalid
 from neve.domain.foreign import is_foreign_message
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
+from neve.domain.recall.carried_text import hands_over_its_text
 from neve.domain.recall.long_message import searched_text
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
@@ -128,8 +129,9 @@ class ResolvedRequest:
 
     @property
     def small_talk(self) -> bool:
-        """A message that asks for nothing: memory keeps quiet. A tool's query is searched whatever it says."""
-        return self.command.mode == "prompt" and not self.shaped.has_content
+        """A message that asks memory for nothing, which keeps quiet. A tool's query is searched whatever it says."""
+        asked = self.command
+        return asked.mode == "prompt" and not (self.shaped.has_content and not hands_over_its_text(asked.query))
 
     @property
     def lexical(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,10 +26,13 @@ from neve.usecases.recall.stages.legs import Reading
 from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
 from neve.usecases.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
-AMONG_MANY = ((1_000, 9 / 7), (100, 8 / 7))
-"""*Measured*: among so many passages something is always a little alike, and says little by that. What a message needs
-to be answered is then so many times what it needs else: for a similarity of 0.7 and half of its terms 0.8 and 4 of 7,
-or 0.9 and 9 of 14 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
+FEW, MANY = 20, 1_000
+"""*Measured*: among few passages the threshold says that one has to do with a message, among many something is always a
+little alike. What a message needs to be answered grows with the logarithm of how many there are, from the threshold to
+a similarity of 1 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
+SHARED_WORDS = 4
+"""Words of a message that say what it is about, from which on a share of its terms says so too: of one or two words
+half are in anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +95,29 @@ def fuse(
 
 def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
     """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
-    what has no vector yet: not among what the index found near, though fewer were found than were asked for. What is
-    near a message in a language that the model does not know need not have to do with it."""
-    if reading.vector is None:
+    what has no vector yet: not among what the index found near, though fewer were found than were asked for. Of a
+    message in a language that the model does not know only its words can tell."""
+    if reading.vector is None or not request.least_share or not ranked:
         return False
     near = {candidate.item_id for candidate in reading.vector}  # also beyond the depth of the leg
-    unknown = len(reading.vector) < reading.depth and any(one.row.id not in near for one in ranked)
-    among = max(reading.among, len(near))  # the leg that counts them may have failed
-    factor = next((times for many, times in AMONG_MANY if among >= many and request.understood), 1)
-    share, similarity = (min(1.0, factor * least) for least in (request.least_share, request.threshold))
-    if unknown or any(one.share >= share for one in ranked):
+    if len(reading.vector) < reading.depth and any(one.row.id not in near for one in ranked):
         return False
-    similar = any(gated.similarities[candidate.item_id] >= similarity for candidate in gated.vector or ())
-    return bool(ranked) and not (similar and request.understood)
+    alike = gated.similarities if request.understood else {}
+    among = max(reading.among, len(near))  # the leg that counts them may have failed
+    if max(alike.values(), default=0.0) >= similarity_among(among, request.threshold):
+        return False
+    of_words = request.shaped.told >= SHARED_WORDS or not request.understood
+    return not of_words or not any(
+        one.share >= request.least_share
+        and (alike.get(one.row.id, 0.0) >= request.threshold or not request.understood)
+        for one in ranked
+    )
+
+
+def similarity_among(passages: int, threshold: float) -> float:
+    """The calibrated similarity that one of so many passages needs to have to do with a message."""
+    grown = math.log(max(passages, FEW) / FEW) / math.log(MANY / FEW)
+    return min(1.0, threshold + (1 - threshold) * grown)
 
 
 Leg = tuple[dict[str, Match] | None, list[Dropped]]
