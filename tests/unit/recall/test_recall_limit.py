@@ -14,7 +14,7 @@ from neve.domain.indexing.passage import Source
 from neve.usecases.recall.command import MAX_K
 from tests.unit.recall_world import RecallWorld
 
-WORDS = "kayak sauna river ferry alder harbour lantern copper violin orchard thunder pepper saddle quartz".split()
+WORDS = ("kayak", "sauna", "river", "ferry", "alder", "harbour", "lantern", "copper", "violin", "orchard")
 BESIDE = ("spring summer autumn winter", "gravel marble timber brick", "clock mirror carpet curtain")
 LIMITS = (10, 20, 30, 40, MAX_K)
 SOURCES = ((Source.MEMORY,), (Source.EVENT,), (Source.MEMORY, Source.EVENT))

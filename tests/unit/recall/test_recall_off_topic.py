@@ -148,9 +148,7 @@ def test_among_many_what_is_a_little_alike_is_no_reason(
         ("kayak river tours", False),  # two of three, and nearer
     ],
 )
-def test_among_many_half_of_four_words_make_up_for_some_similarity(
-    world: RecallWorld, words: str, found: bool
-) -> None:
+def test_among_many_half_of_four_words_make_up_for_some_similarity(world: RecallWorld, words: str, found: bool) -> None:
     world.remember("kayak sauna river ferry alder")
     dusty_pages(world, 300)
     assert bool(world.found(words)) == found

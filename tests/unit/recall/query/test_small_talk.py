@@ -23,7 +23,7 @@ Good morning!|good night, see you tomorrow|How's it going?|what's up|no problem|
 I see.|I don't know|Never mind|thanks for your help!|you too|yes please|no|what?|really?|and then?|Will you?|danke!
 谢谢|你好！|ありがとう|감사합니다|شكرا|धन्यवाद|спасибо 🙂|…|🇵🇹|-car|"thank you"|ok OR yes
 Noted.|continue|go on|Shorten that!|make it shorter please
-Sorry|Interesting…|One sec|Let's move on.|Great answer|That was helpful|Wait a moment|I'm done for today|Ask away
+Sorry|Interesting…|One sec|Let's move on.|Great answer|That was helpful|Wait a moment|I'm done for today
 Can you say that again?|What do you think?|How are you doing today?|Could we start again?
 Vielen Dank!|Guten Morgen!|ja, genau, danke|Muchas gracias, perfecto|Buenos días|merci beaucoup, c'est parfait
 D'accord !|grazie mille|Muito obrigada!|ありがとうございます|了解です|おはようございます！|明白了|большое спасибо

@@ -1,5 +1,5 @@
-"""Tells a message that hands over the text that it is about ("Proofread: '…'", "Translate this: …"): whatever it asks for
-is in it, and nothing that was said before is (docs/rules/recall.md#small-talk)."""
+"""Tells a message that hands over the text that it is about ("Proofread: '…'", "Translate this: …"): whatever it asks
+for is in it, and nothing that was said before is (docs/rules/recall.md#small-talk)."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
-    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``told``: how many
-    words say what it is about (docs/rules/recall.md#small-talk)."""
+    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``told``: how
+    many words say what it is about (docs/rules/recall.md#small-talk)."""
 
     text_query: TextQuery
     terms: tuple[str, ...]

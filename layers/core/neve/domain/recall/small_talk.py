@@ -15,7 +15,8 @@ ok okay okey okie k kk alright right fine sure yes yep yeah yup ya yea y nope na
 indeed totally true agreed correct noted understood gotcha continue
 thanks thank thx ty tysm cheers welcome np please pls plz sorry oops whoops congrats congratulations
 hi hello hey heya hiya howdy yo greetings bye goodbye cya ciao goodnight gn gm
-lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez hmm mmm ahh ohh aww eh erm ha
+lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez
+hmm mmm ahh ohh aww eh erm ha
 cool nice great good awesome amazing perfect wonderful excellent brilliant fantastic lovely sweet super neat
 idk idc ikr tbh imo imho btw brb afk ttyl gg wp nvm
 danke hallo bitte ja nein genau perfekt tschüss gracias hola adios adiós vale sí claro perfecto merci bonjour bonsoir
@@ -72,11 +73,18 @@ EMOTICON: Final = re.compile(r"[:;]['-]?[()\[\]DPpOo/\\|*]+|=[()DP]+|[xX]D+|<3+|
 _LAUGHTER: Final = re.compile(r"(?:a?h[aeio]){2,}h?|(?:j[aeio]){2,}j?|lo(?:lo)+l?")
 _DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
 _EMPTY: Final = WORDS | QUERY_STOP_WORDS
-_SELF: Final = frozenset("i i'm i've i'd i'll me my mine myself we we're we've we'd we'll us our ours".split())
-_ASKS: Final = frozenset(
-    "what what're when where who whom whose which why how how're do does did have has was were am is are".split()
-)
-_OFFERS: Final = frozenset("can could may might shall should would will let let's".split())
+_OF_SELF = """
+i i'm i've i'd i'll me my mine myself we we're we've we'd we'll us our ours
+"""
+_QUESTIONS = """
+what what're when where who whom whose which why how how're do does did have has was were am is are
+"""
+_REQUESTS = """
+can could may might shall should would will let let's
+"""
+_SELF: Final = frozenset(_OF_SELF.split())
+_ASKS: Final = frozenset(_QUESTIONS.split())
+_OFFERS: Final = frozenset(_REQUESTS.split())
 _FOLDED: Final = sorted((" ".join(map(whole, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
 _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 

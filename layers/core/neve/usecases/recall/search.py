@@ -315,9 +315,7 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
     return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 
-def _starved(
-    request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int
-) -> bool:
+def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int) -> bool:
     """Whether others may be behind a leg that found as many as its depth and, if it is the vector leg, was not below
     the threshold there: because fewer than k are ``ranked``, or because of what it lost, ``dropped`` when the rows were
     read, or so much left out before that fewer than its depth went on."""

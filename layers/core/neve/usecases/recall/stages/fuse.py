@@ -108,8 +108,7 @@ def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked:
         return False
     of_words = request.shaped.told >= SHARED_WORDS or not request.understood
     return not of_words or not any(
-        one.share >= request.least_share
-        and (alike.get(one.row.id, 0.0) >= request.threshold or not request.understood)
+        one.share >= request.least_share and (alike.get(one.row.id, 0.0) >= request.threshold or not request.understood)
         for one in ranked
     )
 

@@ -1,7 +1,9 @@
 """Where the rerank stage meets the candidates: utterances, and memories beside them, in the order of its scores.
 
-It runs where it has something to go by: both legs answered, and utterances are among the candidates. Memories alone
-keep the order of RRF and priors. With the stage or without it, memories lend to what they were made from."""
+It runs where it has something to go by: both legs answered, utterances are among the candidates, and one of the
+candidates shares more than a few words with the query. Where words meet by chance alone, their score would bury what
+only the vector leg finds. Memories alone keep the order of RRF and priors. With the stage or without it, memories lend
+to what they were made from."""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from neve.domain.recall.rerank import Considered, rerank_scores
 from neve.domain.records.memories import Kind
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
+FEW_WORDS = 1 / 3
+"""*Measured* (docs/retrieval.md#how-recall-ranks): of the query's terms in the best candidate. Nobody shares more with
+most messages that mean what they do not say."""
+
 
 def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float]) -> list[Ranked]:
     """Best first, without the memories that lent; ties keep the order of RRF. ``final`` of a re-ordered candidate is
     its rerank score. ``cosines``: of the whole vector leg, those below the threshold included."""
-    if not any(one.row.utterance for one in ranked):
-        return list(ranked)
+    if not any(one.row.utterance for one in ranked) or max(map(_share_by_words, ranked)) <= FEW_WORDS:
+        return with_what_memories_lend(ranked)
     candidates = [considered(one, cosines.get(one.row.id)) for one in ranked]
     scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
     again = [one.placed(scores[one.row.id], {"rerank": scores[one.row.id]}) for one in ranked if one.row.id in scores]
@@ -79,10 +85,15 @@ def considered(one: Ranked, cosine: float | None) -> Considered:
         length=one.length,
         bm25=one.components.get("bm25"),
         cosine=cosine,
-        share=one.share if "rank_lex" in one.components else 0.0,
+        share=_share_by_words(one),
         prior=one.components["prior"],
         made_from=_made_from(one) if utterance is None else None,
     )
+
+
+def _share_by_words(one: Ranked) -> float:
+    """Of the query's terms in what the keyword leg found."""
+    return one.share if "rank_lex" in one.components else 0.0
 
 
 def _place(one: Ranked) -> Place | None:
