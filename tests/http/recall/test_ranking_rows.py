@@ -41,7 +41,7 @@ def test_b18_the_vector_leg_has_a_threshold(pair: tuple[Person, str, str], contr
 @pytest.mark.controls
 def test_b18_a_keyword_needs_no_similarity(pair: tuple[Person, str, str], controls: Controls) -> None:
     user, below, above = pair
-    answer = user.recall("sister vehicle")
+    answer = user.recall("sister vehicle", mode="tool")
     assert set(components(answer)) == {below, above}
     assert "rank_vec" not in components(answer)[below]
     assert components(answer)[below]["rank_lex"] in (1, 2)
