@@ -17,8 +17,11 @@ _DENIAL = re.compile(
     r" (?:(?:(?:actually|currently|now) )?(?:is|are|has|does|do)(?: actually)?(?:n't| not)|(?:(?:is|are) )?no longer)"
     r"(?P<what> .+)$"
 )
-_ENDED_CLAUSE = re.compile(r"\b(any ?more|any longer)\b,? .*$", re.IGNORECASE)
+_ENDED_CLAUSE = re.compile(r"(\bany ?more\b|\bany longer\b|\bno longer [^,;]*(?=[,;])),? .*$", re.IGNORECASE)
 """``not vegetarian anymore, they eat fish again``: what comes behind is another statement."""
+_LIKES = re.compile(r"\b(?:loves|enjoys|adores)\b")
+_DISLIKES = re.compile(r"\b(?:hates|dislikes|detests|can't stand|cannot stand)\b")
+"""What denies that somebody likes it, in one word."""
 _ENDED = re.compile(r"(?:,? (?:any ?more|any longer|after all|at all))+$", re.IGNORECASE)
 _EXCUSE = re.compile(
     r"[,;:]? (?:but |and |- )?(?:(?:that|it|this)(?: was|'s| is) (?:an? |my )?"
@@ -50,6 +53,8 @@ class Stance:
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def stance_of(text: str) -> Stance:
     """Of a statement in the third person, without its mark."""
+    plain = _DISLIKES.sub("doesn't like", _LIKES.sub("likes", text))
+    text = plain if plain.count("n't") < 2 else text
     match = _DENIAL.search(_ENDED_CLAUSE.sub(r"\1", without_excuse(text)))
     if match is None:
         return Stance(_stems(text, _CHANGES_NOTHING | _STRENGTH), denied=False)

@@ -136,27 +136,32 @@ def _starts_in_the_past(sentence: str) -> bool:
     return len(spoken) > 1 and is_past_form(spoken[0]) and not spoken[0].endswith("n't")
 
 
+_SUBJECT = rf"(?:{FIRST_PERSON}|(?:he|she|they|it|that|this|there)(?:'\w+)?)\s"
 _NEXT_CLAUSE = re.compile(
-    r"(?:\s*[,;]|\s[-–—])\s+(?:(?:and|but|so|then)\s+)*(?=(?:(?:now|also|then|still|sadly)\s+)?"
-    rf"(?:{FIRST_PERSON}|(?:he|she|they)(?:'\w+)?)\s)"
-    rf"|\s+(?:and|but|so)\s+(?:then\s+)?(?=(?:(?:now|also)\s+)?(?:{FIRST_PERSON}|(?:he|she|they)(?:'\w+)?)\s)",
+    rf"(?:\s*[,;]|\s[-–—])\s+(?:(?:and|but|so|then)\s+)*(?=(?:(?:now|also|then|still|sadly)\s+)?{_SUBJECT})"
+    rf"|\s+(?:and|but|so)\s+(?:then\s+)?(?=(?:(?:now|also)\s+)?{_SUBJECT})"
+    r"|,\s+(?=(?-i:[A-Z][a-z]+) (?:is|was|has|left|moved|went|came|died|took|got|works?|lives?|loves?|likes?)\b)",
     re.IGNORECASE,
 )
 _SUBORDINATE = re.compile(
     r"\b(?:if|when|whenever|unless|until|while|because|since|although|though|as|that|whether)\b[^,;]*$", re.IGNORECASE
 )
-_OF_THE_OTHER = re.compile(r"\b(?:it|them|that|those|these|one|so|neither)\b|\b(?:not|too)$", re.IGNORECASE)
-_PEOPLE = re.compile(r"^(?:my|our) (?:[\w-]+ ){0,2}[\w-]+$", re.IGNORECASE)
+_OF_THE_OTHER = re.compile(r"\b(?:it|it's|them|that|those|these|one|so|neither)\b|\b(?:not|too)$", re.IGNORECASE)
+_DENIES = re.compile(r"(?:n't|\bnot|\bnever)\b(?!.*\bany ?(?:more|longer)\b)", re.IGNORECASE)
+_PEOPLE = re.compile(r"^(?:(?:my|our) (?:[\w-]+ ){0,2}[\w-]+|(?-i:[A-Z])[\w'-]+)$", re.IGNORECASE)
 
 
 def whole_clauses(sentence: str) -> list[str]:
-    """The clauses of a statement that have a subject of their own: ``I'm a vet and my wife teaches`` are two, "I live
-    in Rome and work at the port" is one. What hangs on another clause stays with it."""
+    """The clauses of a statement that have a subject of their own and mean something without the others: ``I'm a vet
+    and my wife teaches`` are two, "I live in Rome and work at the port" is one, and so is "I like Rome, it's big". What
+    hangs on another clause stays with it; so does what takes a denial back: "I don't like it, I love it"."""
     found: list[str] = []
     start = 0
     for joint in _NEXT_CLAUSE.finditer(sentence):
-        head, rest = sentence[start : joint.start()], _NEXT_CLAUSE.split(sentence[joint.end() :])[0]
-        if not (_PEOPLE.match(head) or _SUBORDINATE.search(head) or _OF_THE_OTHER.search(rest)):
+        head = sentence[start : joint.start()]
+        if not (_PEOPLE.match(head) or _SUBORDINATE.search(head)):
             found.append(head)
             start = joint.end()
-    return [*found, sentence[start:]]
+    found.append(sentence[start:])
+    alone = [clause for n, clause in enumerate(found) if not n or not _OF_THE_OTHER.search(clause)]
+    return [sentence] if len(alone) < len(found) and _DENIES.search(alone[0]) else alone
