@@ -24,6 +24,7 @@ from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, as_said, called, to_remember
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
+from neve.observers.extractive.english.wishes import is_how_to_answer
 from neve.observers.extractive.judgement import judge
 from neve.observers.extractive.quotes import behind, quoted
 from neve.observers.extractive.speech import own_words, quotes_another
@@ -192,13 +193,15 @@ def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = Fals
     if sentence.question:
         return None
     dated = as_statement(sentence, moment.today)
+    if moment.asks and is_how_to_answer(dated.text):
+        return None
     verdict = judge(
         dated.text,
         dated=dated.found,
         corrects=sentence.corrects,
         among_people=moment.among_people,
         casual=moment.casual,
-        beside_question=moment.asks,
+        behind_another=behind_another,
     )
     if verdict is None:
         return None

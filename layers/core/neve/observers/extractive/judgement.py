@@ -24,14 +24,14 @@ from neve.observers.extractive.english.health import is_about_health, tells_of_h
 from neve.observers.extractive.english.orders import is_for_now
 from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
-from neve.observers.extractive.english.wishes import is_habit, is_how_to_answer, is_standing_wish
+from neve.observers.extractive.english.wishes import is_habit, is_standing_wish
 from neve.observers.extractive.life.endings import is_plain_ending
 from neve.observers.extractive.life.forms import SPEAKER, said_in, tells_of_a_change
 from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
-Wording = Literal["", "remember", "remind", "rule", "request"]
-"""What a sentence asks for, and so how it is worded as a line."""
+Wording = Literal["", "remember", "rule"]
+"""What a sentence asks for: to keep something, or to do it from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,6 @@ _VERDICTS = {
     Kind.MAYBE: Verdict(Kind.MAYBE, "🟢", 3),
 }
 _REMEMBER = Verdict(Kind.WISH, "🔴", 10, "remember")
-_REMIND = Verdict(Kind.NOTE, "🟡", 7, "remind")
-_REQUEST = Verdict(Kind.NOTE, "🟡", 5, "request")
 
 _ASKED_TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
@@ -73,21 +71,6 @@ _TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)\b",
     re.IGNORECASE,
 )
-_ASKED_TO_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?remind me\b", re.IGNORECASE)
-_BOOKING = re.compile(
-    r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
-    + any_of("book schedule reschedule order cancel move send buy reserve set add plan arrange", "set up")
-    + r"\s+\w+",
-    re.IGNORECASE,
-)
-"""Only with a date: "book a table for Friday" is an appointment in the making."""
-_TRAIT = re.compile(
-    r"\b(?:i'm|i am|my (?:\w+ ){1,2}(?:is|are))\s+(?:not\s+)?(?:an?\s+)?(?:\w+\s+)?"
-    + any_of(*TRAITS)
-    + r"\b|^i was born (?:in|on|at|near)\b",
-    re.IGNORECASE,
-)
-"""What must not be missed, however it is worded."""
 _TASTE = re.compile(
     rf"^(?:and |but )?i(?:\s+{ADVERB})*\s+"
     + any_of("love like enjoy prefer hate dislike adore detest")
@@ -99,6 +82,13 @@ _TASTE = re.compile(
     re.IGNORECASE,
 )
 """A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
+_TRAIT = re.compile(
+    r"\b(?:i'm|i am|my (?:\w+ ){1,2}(?:is|are))\s+(?:not\s+)?(?:an?\s+)?(?:\w+\s+)?"
+    + any_of(*TRAITS)
+    + r"\b|^i was born (?:in|on|at|near)\b",
+    re.IGNORECASE,
+)
+"""What must not be missed, however it is worded, nor its end."""
 _IDENTITY = re.compile(
     r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|firm)\b)"
     r"|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
@@ -116,13 +106,6 @@ _BLOCKED = re.compile(
     re.IGNORECASE,
 )
 """What is open, and stands in somebody's way."""
-_JUST_NOW = re.compile(
-    r"\b(?:i|we) (?:had|ate|drank|tried) (?!(?:to|no)\b)(?:[\w'-]+ ){1,4}?"
-    r"(?:for (?:breakfast|lunch|dinner)|burger|soup|pizza)\b"
-    r"|\b(?:haven't|have not|didn't) (?:eaten|eat|slept|sleep)\b.*\b(?:yet|today|last night)\b"
-    r"|\bcan't (?:eat|talk|drink) (?:right )?now\b",
-    re.IGNORECASE,
-)
 _HEARSAY = re.compile(
     r"^(?:my|the|our|an?|some|people|everyone|everybody|he|she|they)\b(?: \w+){0,3}?"
     r" (?:says?|said|thinks?|thought|claims?|claimed|jokes?|joked)(?: that)? (?:i|i'm|my)\b",
@@ -147,34 +130,31 @@ _STATES = re.compile(
     r"^(?:it|that|the|this|he|she|they)\b.*\b(?:is|are|was|were|isn't|aren't|has|have)\b|^(?:it|that|he|she)'s\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]+")
-_REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\b", re.IGNORECASE)
 
 
 def judge(
-    sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool, beside_question: bool = False
+    sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool, behind_another: bool = False
 ) -> Verdict | None:
     """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
-    where an assistant is given orders. ``casual``: too short a message to be pasted.
-    ``beside_question``: the message asks something, too."""
-    if beside_question and is_how_to_answer(sentence):
-        return None
+    where an assistant is given orders. ``casual``: too short a message to be pasted. ``behind_another``: another
+    sentence stands before it in its message, and says what it speaks of."""
     if is_hypothetical(sentence) or _HEARSAY.search(sentence) or (not dated and _USER_STORY.match(sentence)):
         return None
-    verdict = _asked(sentence, dated=dated) or _correction(sentence, corrects=corrects)
+    verdict = _REMEMBER if _ASKED_TO_REMEMBER.search(sentence) else _correction(sentence, corrects=corrects)
     if verdict is None:
         verdict = _classified(sentence)
         if verdict and _is_errand(sentence, verdict, dated=dated):
             return None
         if verdict and not verdict.wording:
             states = speaks_of_self(sentence) or dated or (casual and not among_people)
-            verdict = verdict if states and _stands_alone(sentence, verdict, dated=dated) else None
+            alone = behind_another or is_ill(sentence) or not is_dangling(sentence)
+            verdict = verdict if states and (alone or (dated and speaks_of_self(sentence))) else None
     if verdict is None or (among_people and verdict.wording and not _wished(sentence, verdict.wording)):
         return None
     if verdict.mark == "🔴" and verdict.kind in (Kind.SELF, Kind.CORRECTION) and not _lasts(sentence):
         verdict = replace(verdict, mark="🟡")
-    return replace(verdict, weight=max(0, verdict.weight + _bonus(sentence, dated)))
+    return verdict
 
 
 def _lasts(sentence: str) -> bool:
@@ -186,15 +166,6 @@ def _lasts(sentence: str) -> bool:
         return True
     said = [said_in(about(SPEAKER, clause)) for clause in whole_clauses(sentence)]
     return any(one is not None and one.form.lasts for one in said)
-
-
-def _asked(sentence: str, *, dated: bool) -> Verdict | None:
-    """What is asked of an assistant in so many words."""
-    if _ASKED_TO_REMEMBER.search(sentence):
-        return _REMEMBER
-    if _ASKED_TO_REMIND.search(sentence):
-        return _REMIND
-    return _REQUEST if dated and _BOOKING.search(sentence) else None
 
 
 def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
@@ -246,39 +217,20 @@ def _changes(text: str) -> bool:
 
 
 def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
-    """A note that is about a habit, a taste, an illness or what does not work is more than that, and what is only of
-    today says nothing of who somebody is."""
+    """A note that is about a habit, a taste, an illness or what does not work is more than that."""
     if kind is Kind.NOTE and _BLOCKED.search(sentence):
         return Kind.BLOCKER
     if kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence)):
         return Kind.SELF
-    return Kind.NOTE if kind is Kind.SELF and _JUST_NOW.search(sentence) else kind
-
-
-def _stands_alone(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
-    """Whether it can be understood without the sentence before it."""
-    if verdict.kind is Kind.CORRECTION or is_ill(sentence) or not is_dangling(sentence):
-        return True
-    return dated and speaks_of_self(sentence)
+    return kind
 
 
 def _wished(sentence: str, wording: Wording) -> bool:
     """Whether an order between people is about its speaker or the way to talk to them, not advice such as "never give
     up"."""
-    if wording == "request" or (wording == "remember" and _TO_THE_LISTENER.search(sentence)):
+    if wording == "remember" and _TO_THE_LISTENER.search(sentence):
         return False
     return _OF_SPEAKER.search(sentence) is not None
-
-
-def _bonus(sentence: str, dated: bool) -> int:
-    """What makes a statement worth more than another of its kind: a date, a figure, a name, a reason."""
-    length = len(sentence.split())
-    bonus = 2 if dated else 0
-    bonus += 1 if re.search(r"\d", sentence) else 0
-    bonus += 1 if _NAME.search(sentence) else 0
-    bonus += 1 if _REASON.search(sentence) else 0
-    bonus -= 0 if dated or speaks_of_self(sentence) else 2
-    return bonus - (1 if length > 45 or length < 4 else 0)
 
 
 # --- what an assistant did ----------------------------------------------------------------------

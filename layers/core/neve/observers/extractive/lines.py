@@ -162,8 +162,6 @@ def _with_what_it_needs(line: Line, sentence: Sentence, before: Sentence | None,
     """The line as one with that of the clause or the sentence before it in its message, where it is of the same
     sentence, or speaks of what that one names."""
     last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
-    if last and last.said == line.said:
-        return _both(notes.pop(-1), line, last.said, last.text)
     if before is None or what_it_follows(line.text) or not needs_another(sentence.text):
         return line
     said = f"{before.said} {line.said}"

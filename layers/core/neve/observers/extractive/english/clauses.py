@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from neve.observers.extractive.english.sentences import order_at
 from neve.observers.extractive.english.verbs import is_past_form
 from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_PERSON, TRAITS, any_of
 
@@ -154,7 +155,9 @@ _PEOPLE = re.compile(r"^(?:(?:my|our) (?:[\w-]+ ){0,2}[\w-]+|(?-i:[A-Z])[\w'-]+)
 def whole_clauses(sentence: str) -> list[str]:
     """The clauses of a statement that have a subject of their own and mean something without the others: ``I'm a vet
     and my wife teaches`` are two, "I live in Rome and work at the port" is one, and so is "I like Rome, it's big". What
-    hangs on another clause stays with it; so does what takes a denial back: "I don't like it, I love it"."""
+    hangs on another clause stays with it, and what takes a denial back with that; an order goes."""
+    if order := order_at(sentence):
+        sentence = sentence[: order.start()]
     found: list[str] = []
     start = 0
     for joint in _NEXT_CLAUSE.finditer(sentence):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from neve.observers.extractive.english.sentences import order_at
 from neve.observers.extractive.english.verbs import is_common_present, is_past_form, third_person_form
 from neve.observers.extractive.english.vocabulary import ADVERBS, words
 
@@ -38,7 +37,7 @@ def about(subject: str, sentence: str) -> str:
     "you" is kept as it was said: ``User said: We chose the blue one``."""
     if _UNSAFE.search(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
-    if _ASKS_WITHOUT_VERB.match(sentence) or order_at(sentence) or _not_rewritable(sentence):
+    if _ASKS_WITHOUT_VERB.match(sentence) or _not_rewritable(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
     if (together := _AND_I.match(sentence)) and _is_noun_phrase(together[1]):
         return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"

@@ -146,14 +146,13 @@ _ORDER = re.compile(
 )
 """``never use emojis``, not "I use spaces, never tabs"."""
 _ORDER_BY_VERB = re.compile(r"(?:,|\s[-–—])\s*(?=(?P<verb>[a-z]+) (?!and\b|or\b))", re.IGNORECASE)
-_OF_THE_SAME = re.compile(r"\b(?:it|them|that|those|this|these|one|some|him|her)\b", re.IGNORECASE)
 _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|class)\s+\S*[.(]|^\s*File \"")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """``text``: as it is read, without its final mark; ``said``: the whole of it, as it was said, but for a greeting or
-    an interjection in front. Two clauses that are read apart have the same ``said``. ``corrects``: it began with a word
+    an interjection in front. ``corrects``: it began with a word
     that takes something back, and goes on with a statement; ``takes_back``: with such a word, whatever follows.
     ``doubtful``: it may be somebody else's. ``played``: it is said to somebody who plays a part."""
 
@@ -173,7 +172,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     spoken = (part for line in lines for part in _split(_BULLET.sub("", line)))
     wanted = wanted_sentences([part for whole in spoken for part in _in_parts(whole)])
     parts = [part for part in _in_earnest(wanted) if not _is_unreadable(part)]
-    cleaned = ((_clean(clause, names), part) for part in parts for clause in clauses_of(part))
+    cleaned = ((_clean(part, names), part) for part in parts)
     return [replace(sentence, said=_as_said(part, names)) for sentence, part in cleaned if sentence]
 
 
@@ -198,16 +197,6 @@ def _in_earnest(spoken: list[str]) -> list[str]:
     """Without what was taken back as a joke: ``I'm the Pope. Just kidding.``"""
     jests = {n for n, part in enumerate(spoken) if _JEST.search(part)}
     return [part for n, part in enumerate(spoken) if n not in jests and n + 1 not in jests]
-
-
-def clauses_of(part: str) -> list[str]:
-    """A statement about oneself, and the order behind it: ``I love jazz, play me some`` are two sentences. An order
-    about "it" or "them" keeps the statement that it needs."""
-    at = order_at(part)
-    if at is None or part.endswith("?"):
-        return [part]
-    order = part[at.end() :]
-    return [part[: at.start()], part if _OF_THE_SAME.search(order) else order]
 
 
 def order_at(part: str) -> re.Match[str] | None:
