@@ -115,7 +115,9 @@ def exported(user: Person, word: str) -> None:
 
 
 def evolved(user: Person, word: str) -> None:
-    for memory in user.memories(status="active"):
+    """Of what was made of it: a pass that came between two appends has noted the cats in a row of their own, and what a
+    person says of that one stays."""
+    for memory in (one for one in user.memories(status="active") if word in one["text"]):
         wanted = {"text": f"It is not {word} any more.", "reason": f"It was {word}."}
         key = {"Idempotency-Key": memory["id"]}
         user.expect(201, "POST", f"/memories/{memory['id']}/evolve", wanted, headers=key)
