@@ -64,6 +64,22 @@ def test_d43_each_request_of_a_loop_begins_with_the_whole_one_before(user: Perso
         before = now
 
 
+@pytest.mark.live
+def test_d43_a_hit_that_holds_in_part_stays_as_it_was_shown(user: Person) -> None:
+    for session, text in (("s2", "I live in Lyon. My cat Tom lives in Lyon too."), ("s3", "I moved to Nice.")):
+        user.open(session)
+        user.append(session, user_message(text), answered())
+        user.observe(session)
+    user.settle()
+    user.open("s1")
+    user.append("s1", user_message("Where do I live in Lyon?"))
+    first = messages(user.context("s1", tools=MINE["anthropic"]))
+    assert "[no longer holds since " in json.dumps(first)
+    for n in range(2):
+        user.append("s1", *round_of(f"t{n}"))
+        assert messages(user.context("s1", tools=MINE["anthropic"]))[: len(first)] == first
+
+
 @pytest.mark.controls
 def test_b33_the_clock_of_a_turn_is_that_of_its_first_prompt(user: Person, controls: Controls) -> None:
     controls.freeze("2026-11-20T14:05:00Z")

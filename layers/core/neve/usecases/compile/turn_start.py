@@ -3,11 +3,13 @@ round of tool calls every prompt shows the same (docs/rules/compile.md#rounds)."
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from neve.domain.compile.updates import Update, forms_of
 from neve.domain.ids import event_place, is_document_id, is_event_id, is_memory_id
+from neve.domain.memories.unheld import with_successors
 from neve.domain.pack.render import JUST_SAID
 from neve.domain.records.prompts import ShownHit, TurnStart, line_sha
 from neve.domain.records.sessions import EventType, SessionHead
@@ -18,11 +20,13 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.sessions.prompts import read_prompt
 from neve.usecases.compile.updates import forms_of_memory
+from neve.usecases.pack.what_holds import UnheldFacts
 from neve.usecases.recall.answer import Hit, hit_line, shown_again
 from neve.usecases.recall.command import RecallCommand, resolve
 from neve.usecases.recall.recall_rows import RecallRow
 from neve.usecases.recall.search import ANY_REV
 from neve.usecases.recall.stages.hydrate import Hydrated, Hydration
+from neve.usecases.recall.stages.what_holds import WhatHolds
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +65,36 @@ def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_m
     told = {i: ANY_REV for i, _ in start.updates if is_memory_id(i) and not is_document_id(i)}
     before = {hit.reply_to: ANY_REV for hit in start.hits if hit.reply_to}
     found, _ = hydration.read(told | before | {hit.id: hit.rev for hit in start.hits})
-    made = ((shown, _made_again(shown, found)) for shown in start.hits)
-    hits = [hit for shown, hit in made if hit and line_sha(hit_line(hit, session.timezone)) == shown.sha]
+    what_holds = cache(lambda: _what_holds(scope, head, session.timezone))
+    hits = [made for hit in start.hits if (made := _as_shown(hit, found, session.timezone, what_holds))]
     memories = [row.memory for i in told if isinstance(row := found[i], RecallRow) and row.memory]
     return BegunTurn(start, hits, [*said.result(ends_ms), *(line for one in memories for line in forms_of_memory(one))])
 
 
-def _made_again(shown: ShownHit, found: Hydrated) -> Hit | None:
-    """None where the row is gone; another one where what it replies to is."""
+_AGAIN = RecallCommand("", include_superseded=True)
+
+
+def _as_shown(shown: ShownHit, found: Hydrated, timezone: str, what_holds: Callable[[], WhatHolds]) -> Hit | None:
+    """Make a shown hit again. None where its line is another one now, also with what no longer holds marked in it."""
     row, before = found[shown.id], found[shown.reply_to] if shown.reply_to else None
     if not isinstance(row, RecallRow) or shown.n >= len(row.passages):
         return None
-    return shown_again(row, shown.n, shown.said_again, before if isinstance(before, RecallRow) else None)
+    replied = before if isinstance(before, RecallRow) else None
+    made = shown_again(row, shown.n, shown.said_again, replied)
+    if line_sha(hit_line(made, timezone)) != shown.sha:
+        made = shown_again(row, shown.n, shown.said_again, replied, told=what_holds().told(row, shown.n))
+    return made if line_sha(hit_line(made, timezone)) == shown.sha else None
 
 
-_AGAIN = RecallCommand("", include_superseded=True)
+def _what_holds(scope: SessionScope, head: UserHead, timezone: str) -> WhatHolds:
+    """Two reads; none of a user all of whose facts hold. Raises StoreUnavailable."""
+    unheld = UnheldFacts.start(scope, head)
+    successors = unheld.successors()
+    found = scope.ports.table.get_many(successors) if successors else {}
+    read = {memory.id: memory for memory in map(rows.read_memory, found.values())}
+    return WhatHolds(
+        resolve(scope.policy, RecallCommand("")), with_successors(unheld.facts(), read, head.gen), timezone
+    )
 
 
 def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> list[str]:

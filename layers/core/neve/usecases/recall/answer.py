@@ -298,10 +298,13 @@ def _chunk_with_name(document: Document, passage: Passage) -> str:
     return chunk if document.name in chunk else f"{chunk}\n(from: {document.name})"
 
 
-def shown_again(row: RecallRow, n: int, said_again: tuple[str, ...], before: RecallRow | None = None) -> Hit:
-    """A hit that a prompt has shown, as it was then: what has replaced it since is told to the next turn. ``before``:
-    what it replies to."""
-    hit = replace(_hit(Ranked(row, n, 0.0, {}, 0.0, 0, 0.0), 1, said_again), status=Status.ACTIVE)
+def shown_again(
+    row: RecallRow, n: int, said_again: tuple[str, ...], before: RecallRow | None = None, told: str | None = None
+) -> Hit:
+    """Make a hit that a prompt has shown, as it was then: what has replaced it since is told to the next turn.
+    ``before``: what it replies to; ``told``: its text where that is not the passage's."""
+    ranked = Ranked(row, n, 0.0, {}, 0.0, 0, 0.0)._replace(text=told)
+    hit = replace(_hit(ranked, 1, said_again), status=Status.ACTIVE)
     return reply_to(hit, before) if before else hit
 
 

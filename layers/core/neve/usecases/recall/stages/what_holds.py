@@ -122,6 +122,11 @@ class WhatHolds:
         """Whether the ``n``-th passage says nothing that does not hold."""
         return not self._told(row, n).said
 
+    def told(self, row: RecallRow, n: int) -> str | None:
+        """The ``n``-th passage with what does not hold marked or left out; None where all of it holds."""
+        told = self._told(row, n)
+        return told.text if told.said else None
+
     def _told(self, row: RecallRow, n: int) -> Retold:
         passage, memory = row.passages[n], row.memory
         text = row.utterance.parts[n] if row.utterance else passage.text
