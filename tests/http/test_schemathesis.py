@@ -72,6 +72,8 @@ def check(stage: Stage, key: str, connection: requests.Session) -> Check:
     def judge(case: Case[Any], checks: list[Any]) -> Response:
         if isinstance(case.body, dict) and case.body.get("wait") is True:
             case.body["wait"] = False  # it would poll for seconds
+        for name in [name for name in case.headers or () if name.lower().startswith("x-test-")]:
+            del case.headers[name]  # taken from our modules' constants: a test control, which answers in its own way
         headers = {"Authorization": f"Bearer {key}"}
         return case.call_and_validate(stage.base_url, connection, headers, checks)
 
