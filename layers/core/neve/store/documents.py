@@ -38,8 +38,8 @@ def read_document(item: Item) -> Document:
 
 
 def put_head(keys: UserKeys, document: Document) -> Put:
-    """The index keys are those of a memory: ``recent`` and ``due`` (embed) while the search index lacks words or
-    vectors of the rev, ``due`` (failed) while it is there without its vectors."""
+    """Make the put of a document's head. The index keys are those of a memory: ``recent`` and ``due`` (embed) while the
+    search index lacks words or vectors of the rev, ``due`` (failed) while it is there without its vectors."""
     attributes = _attributes(document)
     attributes.pop("text")
     attributes.pop("version")
@@ -62,8 +62,8 @@ def first_version(document: Document) -> int:
 
 
 def put_revision(keys: UserKeys, document: Document) -> Put:
-    """Write a revision, without the text where that is an object. What does not move ``rev`` is changed in place, so
-    nothing is expected: the head of the same transaction decides."""
+    """Make the put of a revision, without the text where that is an object. What does not move ``rev`` is changed in
+    place, so nothing is expected: the head of the same transaction decides."""
     attributes = {name: value for name, value in _attributes(document).items() if name not in _OF_THE_INDEX}
     if document.text_object is not None:
         attributes["text"] = ""
@@ -72,7 +72,7 @@ def put_revision(keys: UserKeys, document: Document) -> Put:
 
 
 def put_place(keys: UserKeys, document: Document) -> Put:
-    """Write where a document stands, with the id of the call that wrote it last (ADR 4)."""
+    """Make the put that notes where a document stands, with the id of the call that wrote it last (ADR 4)."""
     key = keys.document_place(_id(document))
     item: Item = {"pk": key.pk, "sk": key.sk, "type": PLACE}
     item |= {"id": _id(document), "path": document.path, "rev": document.rev}
@@ -80,7 +80,8 @@ def put_place(keys: UserKeys, document: Document) -> Put:
 
 
 def put_announced_text(keys: UserKeys, document_id: str, now: datetime) -> Put:
-    """Announce a text that is about to be written as an object; the row is in the index ``due`` (text) from now on."""
+    """Make the put that announces a text that is about to be written as an object; the row is in the index ``due``
+    (text) from now on."""
     key = keys.announced_text(document_id)
     item: Item = {"pk": key.pk, "sk": key.sk, "type": ANNOUNCED, "id": document_id}
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
@@ -132,7 +133,8 @@ def source_of(keys: UserKeys, document: Document) -> Key | None:
 
 
 def text_of(objects: ObjectStore, revision: Document) -> str:
-    """Raises StoreUnavailable, also for an object that is not there: its text must not look empty."""
+    """Read a document's text. Raises StoreUnavailable, also for an object that is not there: its text must not look
+    empty."""
     if revision.text_object is None:
         return revision.text
     body = objects.get(revision.text_object)

@@ -41,14 +41,14 @@ def read_proposal(item: Item) -> Proposal:
 
 
 def proposals_about(table: Table, keys: UserKeys, document_id: str) -> list[str]:
-    """Ids of what was proposed for a document, or made it, decided or not. Reads all that the user has. Raises
+    """Find the ids of what was proposed for a document, or made it, decided or not. Reads all that the user has. Raises
     StoreUnavailable."""
     found = all_rows(table, keys.partition, prefix=PROPOSAL)
     return [item["id"] for item in found if document_id in (item["action"].get("base_id"), item.get("document_id"))]
 
 
 def put_proposal(keys: UserKeys, proposal: Proposal) -> Put:
-    """Write a proposal. Through the index ``rank`` it is in the user's inbox while it waits."""
+    """Make the put of a proposal. Through the index ``rank`` it is in the user's inbox while it waits."""
     attributes: dict[str, Any] = _proposal.dump_python(proposal, mode="json", exclude_none=True)
     attributes.pop("version")
     key = keys.proposal(proposal.id)
@@ -60,7 +60,7 @@ def put_proposal(keys: UserKeys, proposal: Proposal) -> Put:
 
 
 def put_open_session(keys: SessionKeys, at: datetime) -> Put:
-    """Write when the sweep has to look whether the session is idle: ``at``. The last write holds."""
+    """Make the put that notes when the sweep has to look whether the session is idle: ``at``. The last write holds."""
     key = keys.open_session
     names = {"id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "session_id": keys.session}
     item: Item = {"pk": key.pk, "sk": key.sk, "type": "open_session", **names}

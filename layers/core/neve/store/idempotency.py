@@ -57,7 +57,7 @@ def row_key(keys: Keys, idem: IdempotencyKey) -> Key:
 
 
 def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredReply | None:
-    """The first answer, or None when the work is to be done (no record, an expired one, or a claim that was
+    """Give the first answer, or None when the work is to be done (no record, an expired one, or a claim that was
     abandoned).
 
     Raises 422 ``idempotency_mismatch`` for another body and 409 ``idempotency_in_progress`` for a claim still held."""
@@ -84,14 +84,15 @@ def taken_over(item: Item | None) -> Expectation:
 
 
 def claim(keys: Keys, idem: IdempotencyKey, now: datetime, expect: Expectation) -> Put:
-    """Claim the work of a call. ``expect``: as ``taken_over`` says. A deletion takes claims away, too, and a repeated
-    call makes another: the holder of the one before does not end that."""
+    """Make the put that claims the work of a call. ``expect``: as ``taken_over`` says. A deletion takes claims away,
+    too, and a repeated call makes another: the holder of the one before does not end that."""
     until = iso(now + timedelta(seconds=CLAIM_S))
     return Put(_row(keys, idem, now) | {"claimed_until": until}, expect, first=version_of(idem.key, until))
 
 
 def done(keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation) -> Put:
-    """Write the record with its answer. An operation of the transaction that does the work, or the end of a claim."""
+    """Make the put of the record with its answer. An operation of the transaction that does the work, or the end of a
+    claim."""
     stored = {"status": reply.status, "reply": stored_json(reply.body)}
     return Put(_row(keys, idem, now) | stored, expect)
 

@@ -91,13 +91,13 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave, and behind,
-    whose sort keys are ``behind_key``."""
+    """Name a partition of the index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave,
+    and behind, whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 
 
 def due_partitions(kind: str, first: int = 0) -> list[str]:
-    """All of a kind of work, the shard ``first`` before the others."""
+    """Name all partitions of a kind of work, the shard ``first`` before the others."""
     return [due_partition(kind, (first + shard) % DUE_SHARDS) for shard in range(DUE_SHARDS)]
 
 
@@ -110,22 +110,22 @@ def due_shard(keys: UserKeys) -> int:
 
 
 def due_key(bucket: str, keys: UserKeys, identifier: str) -> str:
-    """``bucket``: the start of ten minutes, ``2026-03-10T09:30``."""
+    """Make a sort key of the index ``due``. ``bucket``: the start of ten minutes, ``2026-03-10T09:30``."""
     return f"{bucket}#{keys.tenant}/{keys.user}/{identifier}"
 
 
 def due_bucket(sort_key: str) -> str:
-    """The bucket of a ``due_key``."""
+    """Give the bucket of a ``due_key``."""
     return sort_key.partition("#")[0]
 
 
 def due_until(bucket: str | None) -> tuple[str, str]:
-    """Bounds of every ``due_key`` up to a bucket, that one included; None for all of them."""
+    """Give the bounds of every ``due_key`` up to a bucket, that one included; None for all of them."""
     return "0", _BEHIND_EVERY_SIGN if bucket is None else f"{bucket}#{_BEHIND_EVERY_SIGN}"
 
 
 def behind_key(keys: SessionKeys) -> str:
-    """Index ``due``: a session whose log is ahead of index, vectors or marker."""
+    """Make the key in the index ``due`` of a session whose log is ahead of index, vectors or marker."""
     return f"{behind_prefix(keys)}{keys.session}"
 
 
@@ -140,33 +140,35 @@ def behind_prefix_of_tenant(tenant: str) -> str:
 
 
 def reflect_due_key(since: str, keys: UserKeys) -> str:
-    """Index ``due``: a user whose rows are worth a run from the one that was created at ``since`` on."""
+    """Make the key in the index ``due`` of a user whose rows are worth a run from the one that was created at ``since``
+    on."""
     return f"{since}#{keys.user}"
 
 
 def reflect_due_until(created_at: str) -> tuple[str, str]:
-    """Bounds of every ``reflect_due_key`` up to a stored time, that one included."""
+    """Give the bounds of every ``reflect_due_key`` up to a stored time, that one included."""
     return "0", f"{created_at}#{_BEHIND_EVERY_SIGN}"
 
 
 def archive_key(since: str, keys: SessionKeys) -> str:
-    """Index ``due``: a session whose oldest archived event is of a stored time."""
+    """Make the key in the index ``due`` of a session whose oldest archived event is of a stored time."""
     return f"{since}#{keys.user}/{keys.session}"
 
 
 def archives_until(created_at: str) -> tuple[str, str]:
-    """Bounds of every ``archive_key`` before a stored time."""
+    """Give the bounds of every ``archive_key`` before a stored time."""
     return "0", created_at
 
 
 def recent_key(memory_id: str, *, rev_at: str, words_at: str | None) -> str:
-    """Index ``recent``: a memory that lacks its words in the search index, by the time of its rev, behind all those
-    that lack their vectors only, by the time of their words."""
+    """Make the key in the index ``recent`` of a memory that lacks its words in the search index, by the time of its
+    rev, behind all those that lack their vectors only, by the time of their words."""
     return f"{NO_WORDS}{rev_at}#{memory_id}" if words_at is None else f"{_NO_VECTORS}{words_at}#{memory_id}"
 
 
 def unheld_key(memory_id: str, since: str) -> str:
-    """Index ``recent``: a fact that does not hold, by the time since when, whatever the search index has of it."""
+    """Make the key in the index ``recent`` of a fact that does not hold, by the time since when, whatever the search
+    index has of it."""
     return f"{UNHELD}{since}#{memory_id}"
 
 
@@ -175,12 +177,13 @@ def is_unheld_key(recent_key: str) -> bool:
 
 
 def inbox_key(created_at: str, identifier: str) -> str:
-    """Index ``rank``, partition ``inbox``: what waits for a decision, oldest first."""
+    """Make the key in the index ``rank``, partition ``inbox``, of what waits for a decision, oldest first."""
     return f"{created_at}#{identifier}"
 
 
 def rank_key(rank: float, identifier: str) -> str:
-    """Index ``rank``: its ascending order is descending rank, then ascending id: 17 digits, ``#``, the id."""
+    """Make a key of the index ``rank``: its ascending order is descending rank, then ascending id: 17 digits, ``#``,
+    the id."""
     return f"{_RANK_TOP - round(rank * RANK_UNITS):0{_RANK_DIGITS}d}#{identifier}"
 
 
@@ -188,7 +191,7 @@ def rank_key(rank: float, identifier: str) -> str:
 
 
 def seq_of(event: Key) -> int:
-    """The seq of an event's row. Raises ValueError for another row."""
+    """Read the seq from an event's row. Raises ValueError for another row."""
     return int(_rest(event.sk, EVENT))
 
 
@@ -198,12 +201,12 @@ def client_id_of(row: Key) -> str:
 
 
 def session_of(row: Key) -> str | None:
-    """The id of a session's own row; None for every other row of a user."""
+    """Read the id from a session's own row; None for every other row of a user."""
     return row.sk.removeprefix(SESSION) if row.sk.startswith(SESSION) else None
 
 
 def path_of(head: Key) -> str:
-    """The path of a document's head. Raises ValueError for another row."""
+    """Read the path from a document's head. Raises ValueError for another row."""
     return _rest(head.sk, DOCUMENT)
 
 
@@ -232,7 +235,7 @@ def is_summary_key(sort_key: str) -> bool:
 
 
 def own_memory_at(place: str) -> str:
-    """The sort key that a ``memory_place`` is of, for a cursor: there need not be such a row."""
+    """Give the sort key that a ``memory_place`` is of, for a cursor: there need not be such a row."""
     return f"{MEMORY}{place}"
 
 
@@ -243,38 +246,38 @@ def memory_place(row: Key) -> str:
 
 
 def deleted_memory_id(row: Key) -> str:
-    """The id of a memory that was deleted. Raises ValueError for another row."""
+    """Read the id of a memory that was deleted. Raises ValueError for another row."""
     rest = _rest(row.sk, DELETED_MEMORY)
     return rest.removeprefix(_FOREIGN_ID) if rest.startswith(_FOREIGN_ID) else _OWN_ID + rest
 
 
 def deleted_document_id(row: Key) -> str:
-    """The id of a document that was deleted. Raises ValueError for another row."""
+    """Read the id of a document that was deleted. Raises ValueError for another row."""
     return f"{_DOCUMENT_ID}{_rest(row.sk, DELETED_DOCUMENT)}"
 
 
 def image_name(object_key: str) -> str:
-    """The last part of an ``image_object``."""
+    """Read the last part of an ``image_object``."""
     return object_key.rpartition("/")[2]
 
 
 def images_aside(image: str) -> str:
-    """Prefix of what is laid aside of the images of the user whose ``image_object`` it is."""
+    """Give the prefix of what is laid aside of the images of the user whose ``image_object`` it is."""
     return f"{image.rpartition('/')[0]}/{_ASIDE}"
 
 
 def pack_version_of(object_key: str) -> int:
-    """The version of a ``pack_object``. Raises ValueError for another object."""
+    """Read the version from a ``pack_object``. Raises ValueError for another object."""
     return int(object_key.rpartition("/")[2].removesuffix(_PACK_FILE))
 
 
 def pack_session_of(object_key: str) -> str:
-    """The session of a ``pack_object``."""
+    """Read the session from a ``pack_object``."""
     return object_key.rsplit("/", 2)[1].removeprefix(_PACKS_OF)
 
 
 def job_of_export(object_key: str) -> str:
-    """The job of an ``export_object``."""
+    """Read the job from an ``export_object``."""
     return object_key.rsplit("/", 2)[1]
 
 
@@ -307,8 +310,8 @@ class Keys:
 
     @staticmethod
     def jobs_behind(sort_key: str) -> tuple[str, str]:
-        """Bounds of the sort keys of the jobs behind one, in the order of their keys, which is not that of time; behind
-        an empty one all of them."""
+        """Give the bounds of the sort keys of the jobs behind one, in the order of their keys, which is not that of
+        time; behind an empty one all of them."""
         return f"{sort_key}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
@@ -322,46 +325,49 @@ class Keys:
 
     @property
     def users(self) -> str:
-        """Index ``recent``: the heads of the tenant's users, by their ids."""
+        """Name the partition of the index ``recent`` with the heads of the tenant's users, by their ids."""
         return f"T#{self.tenant}#USERS"
 
     @staticmethod
     def users_behind(user: str) -> tuple[str, str]:
-        """Bounds of the users behind one, in the order of their ids; behind an empty one all of them."""
+        """Give the bounds of the users behind one, in the order of their ids; behind an empty one all of them."""
         return f"{user}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
     def api_keys(self) -> str:
-        """Index ``recent``: the tenant's API keys, revoked ones included, by key id."""
+        """Name the partition of the index ``recent`` with the tenant's API keys, revoked ones included, by key id."""
         return f"T#{self.tenant}#KEYS"
 
     @staticmethod
     def api_keys_behind(key_id: str) -> tuple[str, str]:
-        """Bounds of the API keys behind one; behind an empty one all of them."""
+        """Give the bounds of the API keys behind one; behind an empty one all of them."""
         return f"{key_id}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     @property
     def usages(self) -> str:
-        """Index ``due``: the usage rows of the tenant's users."""
+        """Name the partition of the index ``due`` with the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
 
     @property
     def prompts(self) -> str:
-        """Index ``due``: what the prompts of each of the tenant's users have cost."""
+        """Name the partition of the index ``due`` with what the prompts of each of the tenant's users have cost."""
         return f"T#{self.tenant}#PROMPTS"
 
     def prompts_of(self, day: str) -> str:
-        """Index ``due``: what the prompts of each of the tenant's users have cost on one day, ``2026-03-10``."""
+        """Name the partition of the index ``due`` with what the prompts of each of the tenant's users have cost on one
+        day, ``2026-03-10``."""
         return f"{self.prompts}#{day}"
 
     @property
     def reflect_dues(self) -> str:
-        """Index ``due``: the tenant's users whose rows a night may condense, by ``reflect_due_key``."""
+        """Name the partition of the index ``due`` with the tenant's users whose rows a night may condense, by
+        ``reflect_due_key``."""
         return f"T#{self.tenant}#REFLECT"
 
     @property
     def archives(self) -> str:
-        """Index ``due``: the sessions of the tenant that hold archived events, by ``archive_key``."""
+        """Name the partition of the index ``due`` with the sessions of the tenant that hold archived events, by
+        ``archive_key``."""
         return f"T#{self.tenant}#ARCHIVE"
 
     @property
@@ -414,7 +420,7 @@ class UserKeys(Keys):
 
     @property
     def inbox(self) -> str:
-        """Index ``rank``: what waits for a person's decision, by ``inbox_key``."""
+        """Name the partition of the index ``rank`` with what waits for a person's decision, by ``inbox_key``."""
         return f"{self.partition}#INBOX"
 
     # rows
@@ -429,7 +435,7 @@ class UserKeys(Keys):
 
     @property
     def usage(self) -> Key:
-        """Counters of what the user's memory has cost."""
+        """Give the key of the counters of what the user's memory has cost."""
         return Key(self.partition, "USAGE")
 
     @property
@@ -443,7 +449,7 @@ class UserKeys(Keys):
 
     @staticmethod
     def prompts_between(first: str, last: str) -> tuple[str, str]:
-        """Bounds of the sort keys of these days, both included."""
+        """Give the bounds of the sort keys of these days, both included."""
         return f"{PROMPTS_DAY}{first}", f"{PROMPTS_DAY}{last}"
 
     @staticmethod
@@ -457,7 +463,8 @@ class UserKeys(Keys):
         return Key(self.partition, "REFLECT")
 
     def memory(self, memory_id: str) -> Key:
-        """Ids of our own in their order, which is that of time, behind all those that came with an import."""
+        """Give the key of a memory. Ids of our own are in their order, which is that of time, behind all those that
+        came with an import."""
         return Key(self.partition, MEMORY + _id_in_key(memory_id))
 
     def memory_at(self, created_at: datetime, memory_id: str) -> Key:
@@ -466,54 +473,57 @@ class UserKeys(Keys):
 
     @staticmethod
     def own_behind(place: str | None) -> tuple[str, str]:
-        """Bounds of the memories of our own ids behind a ``memory_place``; None for all of them."""
+        """Give the bounds of the memories of our own ids behind a ``memory_place``; None for all of them."""
         first = MEMORY + (_BEFORE_EVERY_ULID if place is None else place + _BEFORE_EVERY_SIGN)
         return first, f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def foreign_behind(place: str | None) -> tuple[str, str]:
-        """Bounds of the ``memory_at`` behind a ``memory_place``; None for all of them."""
+        """Give the bounds of the ``memory_at`` behind a ``memory_place``; None for all of them."""
         first = MEMORY_PLACE + ("" if place is None else place + _BEFORE_EVERY_SIGN)
         return first, f"{MEMORY_PLACE}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_behind(sort_key: str | None) -> tuple[str, str]:
-        """Bounds of the sort keys of the memories behind one, in the order of their keys; None for all of them."""
+        """Give the bounds of the sort keys of the memories behind one, in the order of their keys; None for all of
+        them."""
         first = MEMORY if sort_key is None else f"{sort_key}{_BEFORE_EVERY_SIGN}"
         return first, f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def proposals_behind(sort_key: str | None) -> tuple[str, str]:
-        """Bounds of the sort keys of the proposals behind one, oldest first; None for all of them."""
+        """Give the bounds of the sort keys of the proposals behind one, oldest first; None for all of them."""
         first = PROPOSAL if sort_key is None else f"{sort_key}{_BEFORE_EVERY_SIGN}"
         return first, f"{PROPOSAL}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def packs_behind(sort_key: str) -> tuple[str, str]:
-        """Bounds of the sort keys of the pack manifests behind one, of all sessions; behind an empty one of all."""
+        """Give the bounds of the sort keys of the pack manifests behind one, of all sessions; behind an empty one of
+        all."""
         return f"{sort_key}{_BEFORE_EVERY_SIGN}" if sort_key else PACK, f"{PACK}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def sessions_behind(session: str | None) -> tuple[str, str]:
-        """Bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of them."""
+        """Give the bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of
+        them."""
         first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_SIGN}"
         return first, f"{SESSION}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_since(ulid_time: str) -> tuple[str, str]:
-        """Bounds of the sort keys of the memories created from a time on, given as the first 10 characters of a ULID;
-        those whose ids are not ours are not among them."""
+        """Give the bounds of the sort keys of the memories created from a time on, given as the first 10 characters of
+        a ULID; those whose ids are not ours are not among them."""
         return f"{MEMORY}{ulid_time}", f"{MEMORY}{_BEHIND_EVERY_SIGN}"
 
     @staticmethod
     def memories_between(first: str, last: str) -> tuple[str, str]:
-        """Bounds of the sort keys of the memories of our own ids that were created then, both milliseconds included,
-        given as ``memories_since``."""
+        """Give the bounds of the sort keys of the memories of our own ids that were created then, both milliseconds
+        included, given as ``memories_since``."""
         return f"{MEMORY}{first}", f"{MEMORY}{last}{_BEHIND_EVERY_SIGN}"
 
     def memories_from(self, own_id: str, ulid_time: str) -> tuple[str, str]:
-        """Bounds of the sort keys of the memories from one of our own ids to the end of a millisecond, both included;
-        of that one alone when it is younger."""
+        """Give the bounds of the sort keys of the memories from one of our own ids to the end of a millisecond, both
+        included; of that one alone when it is younger."""
         first = self.memory(own_id).sk
         return first, max(first, f"{MEMORY}{ulid_time}{_BEHIND_EVERY_SIGN}")
 
@@ -524,7 +534,7 @@ class UserKeys(Keys):
         return f"{DELETED_MEMORY}{ulid_time}", f"{DELETED_MEMORY}{_BEHIND_EVERY_SIGN}"
 
     def deleted_memory(self, memory_id: str) -> Key:
-        """The last rev of a memory that was deleted."""
+        """Give the key of the last rev of a memory that was deleted."""
         return Key(self.partition, DELETED_MEMORY + _id_in_key(memory_id))
 
     def fingerprint(self, sha256: str) -> Key:
@@ -533,7 +543,7 @@ class UserKeys(Keys):
 
     @staticmethod
     def inbox_behind(inbox_key: str) -> tuple[str, str]:
-        """Bounds of what is in the inbox behind an ``inbox_key``; behind an empty one all of it."""
+        """Give the bounds of what is in the inbox behind an ``inbox_key``; behind an empty one all of it."""
         return f"{inbox_key}{_BEFORE_EVERY_SIGN}", _BEHIND_EVERY_SIGN
 
     def proposal(self, proposal_id: str) -> Key:
@@ -541,12 +551,13 @@ class UserKeys(Keys):
         return Key(self.partition, f"{PROPOSAL}{proposal_id.removeprefix('prp_')}")
 
     def document(self, path: str) -> Key:
-        """The head: what there is under a path now, without its text."""
+        """Give the key of the head: what there is under a path now, without its text."""
         return Key(self.partition, f"{DOCUMENT}{path}")
 
     @staticmethod
     def documents_below(prefix: str, after: str | None) -> tuple[str, str]:
-        """Bounds of the sort keys of the heads whose path begins with ``prefix``, behind the path ``after``."""
+        """Give the bounds of the sort keys of the heads whose path begins with ``prefix``, behind the path
+        ``after``."""
         first = prefix if after is None else f"{after}{_BEFORE_EVERY_SIGN}"
         return f"{DOCUMENT}{first}", f"{DOCUMENT}{prefix}{_BEHIND_EVERY_SIGN}"
 
@@ -566,7 +577,7 @@ class UserKeys(Keys):
         return Key(self.partition, f"{ANNOUNCED_TEXT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def deleted_document(self, document_id: str) -> Key:
-        """The last rev of a document that was deleted."""
+        """Give the key of the last rev of a document that was deleted."""
         return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def leaving(self, kind: str, identifier: str, rev: int) -> Key:
@@ -591,7 +602,7 @@ class UserKeys(Keys):
         return Key(self.partition, f"{PIN}{place}#{order:010d}#{path}")
 
     def job_list(self, job_id: str, name: str, part: str) -> Key:
-        """A part of a list of one of the user's jobs that is too long for the job's row."""
+        """Give the key of a part of a list of one of the user's jobs that is too long for the job's row."""
         return Key(self.partition, f"{JOB_LIST}{job_id.removeprefix('job_')}#{name}#{part}")
 
     def recall(self, recall_id: str) -> Key:
@@ -603,7 +614,7 @@ class UserKeys(Keys):
         return Key(self.ledger, f"{PROMPT}{prompt_id.removeprefix(PROMPT_ID)}")
 
     def vector(self, fingerprint: str, model: str) -> Key:
-        """The sort keys of a text's vectors start with its fingerprint, whatever the model."""
+        """Give the key of a text's vector. Keys start with the text's fingerprint, whatever the model."""
         return Key(self.vectors, f"{fingerprint}#{model}")
 
     def answers_below(self, method: str, path: str) -> str:
@@ -653,7 +664,7 @@ class UserKeys(Keys):
         return f"{self.images_prefix}{name}"
 
     def image_aside(self, image: str, token: str) -> str:
-        """A copy of an ``image_object``, while it is removed."""
+        """Name the copy of an ``image_object``, while it is removed."""
         return f"{images_aside(image)}{token}/{image_name(image)}"
 
     @property
@@ -730,7 +741,7 @@ class SessionKeys(UserKeys):
 
     @property
     def archived(self) -> Key:
-        """Since when the session holds archived events."""
+        """Give the key of the row that says since when the session holds archived events."""
         return Key(self.partition, f"{ARCHIVED}{self.session}")
 
     @property
@@ -742,7 +753,7 @@ class SessionKeys(UserKeys):
         return Key(self.log, f"{EVENT}{seq:010d}")
 
     def events(self, first: int, last: int = LAST_SEQ) -> tuple[str, str]:
-        """Bounds of the sort keys of the events ``first`` to ``last``, both included."""
+        """Give the bounds of the sort keys of the events ``first`` to ``last``, both included."""
         return self.event(first).sk, self.event(last).sk
 
     def thinking(self, seq: int) -> Key:
@@ -768,7 +779,7 @@ class SessionKeys(UserKeys):
         return Key(self.partition, f"{self.packs}{version:08d}")
 
     def summary(self, epoch: int) -> Key:
-        """The summary of what is covered since an epoch."""
+        """Give the key of the summary of what is covered since an epoch."""
         return Key(self.partition, f"{SUMMARY}{self.session}#{epoch:08d}")
 
     @property

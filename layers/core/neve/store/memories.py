@@ -28,7 +28,7 @@ def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) 
 
 
 def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:
-    """Facts that do not hold, by their status, the newest first. Raises StoreUnavailable."""
+    """Read the facts that do not hold, by their status, the newest first. Raises StoreUnavailable."""
     return table.query(keys.partition, index=Index.RECENT, prefix=UNHELD, reverse=True, limit=UNHELD_ROWS).items
 
 

@@ -63,7 +63,7 @@ def pages(
 
 
 def named_rows(table: Table, partition: str, index: Index, *, page: int = PAGE) -> Iterator[Item]:
-    """The rows themselves that an index names, which may be a moment behind them. Raises StoreUnavailable."""
+    """Read the rows themselves that an index names, which may be a moment behind them. Raises StoreUnavailable."""
     for named in pages(table, partition, index=index, page=page):
         yield from table.get_many([key_of(item) for item in named]).values()
 

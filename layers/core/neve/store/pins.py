@@ -26,7 +26,7 @@ def read_pin(item: Item) -> Pin:
 
 
 def pins_of(table: Table, keys: UserKeys) -> list[Pin]:
-    """The first ``MAX_PINS``, in the order of the pack. One strongly consistent query. Raises StoreUnavailable."""
+    """Read the first ``MAX_PINS``, in the order of the pack. One strongly consistent query. Raises StoreUnavailable."""
     page = table.query(keys.partition, prefix=keys.pins, limit=MAX_PINS)
     return [read_pin(item) for item in page.items]
 

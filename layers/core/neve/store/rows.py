@@ -89,7 +89,7 @@ What is shorter stays text, and costs no processor time."""
 
 
 def json_bytes(value: Any) -> bytes:
-    """Compact JSON in UTF-8, in a fifth of the time of the standard library."""
+    """Write compact JSON in UTF-8, in a fifth of the time of the standard library."""
     return to_json(value)
 
 
@@ -120,12 +120,12 @@ def _unless_nothing(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any
 
 
 def read_head(item: Item | None) -> UserHead:
-    """The head of a user; one never seen before is a new, empty user."""
+    """Read the head of a user; one never seen before is a new, empty user."""
     return _head.validate_python(item) if item else UserHead()
 
 
 def put_head(keys: UserKeys, head: UserHead) -> Put:
-    """Write a user's head. Through the index ``recent`` the heads are the directory of a tenant's users."""
+    """Make the put of a user's head. Through the index ``recent`` the heads are the directory of a tenant's users."""
     attributes = _head.dump_python(head, mode="json", exclude_none=True)
     attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0, erased=False)
     item = _item(keys.head, "user", attributes)
@@ -210,8 +210,9 @@ def read_session(item: Item) -> SessionHead:
 
 
 def put_session(keys: UserKeys, session: SessionHead) -> Put:
-    """A session that is behind is in the ``due`` index, by its user. Its keys stay the same from append to append, and
-    so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
+    """Make the put of a session's head. One that is behind is in the ``due`` index, by its user. Its keys stay the same
+    from append to append, and so does all that the index projects: DynamoDB charges the index for entering and leaving
+    only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
     item = _item(own.session_head, "session", _unless_nothing(attributes, **_NO_SESSION))
@@ -222,7 +223,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
 
 
 def put_newest_session(keys: UserKeys, session: str, current: Item | None) -> Put:
-    """Write which session was opened last. ``current``: the row as it was read."""
+    """Make the put that notes which session was opened last. ``current``: the row as it was read."""
     attributes = {"session_id": session}
     return Put(
         _item(keys.newest_session, "newest_session", attributes), expectation(current["version"] if current else 0)
@@ -244,8 +245,8 @@ _NO_MARKER: Mapping[str, Any] = {"retracted": [], "retold": [], "deleted": False
 
 
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
-    """A long list of live rows is kept compressed, some 19 bytes a row instead of 58: every lease and every pass writes
-    it, and facts stay in it for as long as the session goes on."""
+    """Make the put of a session's marker. A long list of live rows is kept compressed, some 19 bytes a row instead of
+    58: every lease and every pass writes it, and facts stay in it for as long as the session goes on."""
     attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), **_NO_MARKER)
     if len(marker.live) > LONG_LIST:
         attributes["live"] = zlib.compress(json_bytes([[row.id, row.kind, row.tokens] for row in marker.live]))
@@ -267,7 +268,8 @@ def has_live_room(marker: Item, added: Iterable[LiveRow], most: int = LIVE_BYTES
 
 
 def need_live_room(marker: Item, added: Sequence[LiveRow], most: int = LIVE_BYTES) -> None:
-    """Raises 422 ``validation_failed``. What adds nothing is never refused: a list may be older than its bound."""
+    """Refuse rows that the live list has no room for. Raises 422 ``validation_failed``. What adds nothing is never
+    refused: a list may be older than its bound."""
     if added and not has_live_room(marker, added, most):
         raise no_live_room("session_id")
 
@@ -287,7 +289,8 @@ def read_epoch(item: Item) -> SessionEpoch:
 
 
 def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
-    """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
+    """Make the put of a session's epoch. A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds
+    it."""
     attributes = _unless_nothing(
         _epoch.dump_python(epoch, mode="json", exclude_none=True),
         retracted=[],
@@ -304,8 +307,8 @@ def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
 
 
 def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
-    """Note that the session holds archived events, the oldest of them of a stored time. ``current``: the row as it was
-    read."""
+    """Make the put that notes that the session holds archived events, the oldest of them of a stored time. ``current``:
+    the row as it was read."""
     named = {"session_id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "since": since}
     item = _item(keys.archived, "archived", dict(named)) | {"due_pk": keys.archives, "due_sk": archive_key(since, keys)}
     return Put(item, expectation(current["version"] if current else 0))
@@ -345,7 +348,8 @@ def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
 
 
 def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
-    """The row of an event whose text has become a document, with ``text`` in its place; its images stay."""
+    """Make the put of the row of an event whose text has become a document, with ``text`` in its place; its images
+    stay."""
     pruned = item | {"content": text, "pruned": True, "artifact_path": artifact_path}
     if item.get("blocks"):
         images = [block for block in json.loads(item["content"]) if block.get("type") == "image"]
@@ -354,15 +358,16 @@ def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
 
 
 def put_erased(item: Item) -> Put:
-    """The row of an event without anything of what it said; which event it was, when, and how long stays, and for now
-    the names of its images: whoever removes them looks for them there, also after another one that has died."""
+    """Make the put of the row of an event without anything of what it said; which event it was, when, and how long
+    stays, and for now the names of its images: the worker that removes them looks for them there, also after another
+    one that has died."""
     left = {name: value for name, value in item.items() if name not in OF_WHAT_WAS_SAID}
     return Put(_with_images_left(left | _ERASED, images_of_row(item)), Version(item["version"]))
 
 
 def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
-    """The row of an event that shows none of its stored images any more, and names those that are still to be removed:
-    all but ``gone``."""
+    """Make the put of the row of an event that shows none of its stored images any more, and names those that are still
+    to be removed: all but ``gone``."""
     left = [image for image in images_of_row(item) if image not in gone]
     hidden = dict(item)
     if item.get("blocks"):
@@ -372,13 +377,13 @@ def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
 
 
 def put_expired(item: Item) -> Put:
-    """The row of an event that leaves the search index for good."""
+    """Make the put of the row of an event that leaves the search index for good."""
     return Put(item | {EXPIRED: True, "taken_back": True}, Version(item["version"]))
 
 
 def images_of_row(item: Item) -> list[str]:
-    """The objects of the images that an event shows, or that it no longer shows and that are still to be removed; each
-    once."""
+    """List the objects of the images that an event shows, or that it no longer shows and that are still to be removed;
+    each once."""
     if IMAGES_LEFT in item:
         return list(item[IMAGES_LEFT])
     blocks = json.loads(item["content"]) if item.get("blocks") else []
@@ -401,9 +406,9 @@ def read_retraction(item: Item) -> Retraction:
 
 
 def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) -> Put:
-    """Write a retraction, in the index ``due`` (leave) until its events have left the search index, whatever became of
-    the message that says so: the sweep sends it again, ten minutes later at the earliest. What the index projects stays
-    the same meanwhile."""
+    """Make the put of a retraction, in the index ``due`` (leave) until its events have left the search index, whatever
+    became of the message that says so: the sweep sends it again, ten minutes later at the earliest. What the index
+    projects stays the same meanwhile."""
     attributes = _retraction.dump_python(retraction, mode="json", exclude_none=True)
     attributes |= {"tenant_id": keys.tenant, "user_id": keys.user, "incarnation": incarnation}
     item = _item(keys.retraction(retraction.id), RETRACTION, carried(attributes))
@@ -428,9 +433,10 @@ def read_memory(item: Item) -> Memory:
 
 
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
-    """The row with its index keys: ``rank`` while active, unless it is never recalled, or in the inbox; ``recent`` and
-    ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index has all of it;
-    ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without its vectors."""
+    """Make the put of a memory's row with its index keys: ``rank`` while active, unless it is never recalled, or in the
+    inbox; ``recent`` and ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index
+    has all of it; ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without
+    its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes = _unless_nothing(attributes, metadata={}, written_over=[], never_recall=False)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
@@ -467,10 +473,10 @@ def put_deleted_memory(
     by_a_person: bool = False,
     with_memory: str | None = None,
 ) -> Put:
-    """Write what is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the
-    call that deleted it (ADR 4), and ``sources``, the parts of logs it was made from: packs may hold it yet. A person's
-    deletion also keeps where a fact had been said, so that it is not stated of the same messages again; nothing of
-    other kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
+    """Make the put of what is left of a deleted memory: its last rev, which the search index knows its deletion by, the
+    id of the call that deleted it (ADR 4), and ``sources``, the parts of logs it was made from: packs may hold it yet.
+    A person's deletion also keeps where a fact had been said, so that it is not stated of the same messages again;
+    nothing of other kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources)}
     if by_a_person:
         places = stated_ranges(memory) if memory.kind is Kind.FACT else []
@@ -517,9 +523,10 @@ begin alike: then a vector that is still needed is made again."""
 def put_leaving(
     keys: UserKeys, kind: str, identifier: str, rev: int, now: datetime, texts: Collection[str] = ()
 ) -> Put:
-    """Written with a deletion, and taken away by the index worker, with the vectors of ``texts`` (fingerprints, of
-    which it holds the first digits). In the index ``due`` (leave) so long: where the outbox has given up the batch that
-    tells of the deletion, the sweep finds it, ten minutes later at the earliest."""
+    """Make the put of the row that tells the search index of a deletion; it is written with the deletion, and the index
+    worker takes it away, with the vectors of ``texts`` (fingerprints, of which it holds the first digits). In the index
+    ``due`` (leave) so long: where the outbox has given up the batch that tells of the deletion, the sweep finds it, ten
+    minutes later at the earliest."""
     named = {"id": identifier, "kind": kind, "rev": rev, "tenant_id": keys.tenant, "user_id": keys.user}
     left = {"texts": sorted({one[:LEFT_DIGITS] for one in texts})} if texts else {}
     item = _item(keys.leaving(kind, identifier, rev), "leaving", named | left)
@@ -527,7 +534,7 @@ def put_leaving(
 
 
 def put_memory_place(keys: UserKeys, memory: Memory) -> Put:
-    """Write the place in the order of time of a memory whose id is not ours."""
+    """Make the put of the place in the order of time of a memory whose id is not ours."""
     place = keys.memory_at(datetime.fromisoformat(memory.created_at), memory.id)
     return Put(_item(place, "memory_place", {"id": memory.id}))
 
@@ -538,8 +545,8 @@ def deleted_rev(item: Item | None) -> int:
 
 
 def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put:
-    """Note that ``memory`` is the fact that makes this statement. ``current``: the row as it was read; only one of
-    several writers of the same statement gets past it."""
+    """Make the put that notes that ``memory`` is the fact that makes this statement. ``current``: the row as it was
+    read; only one of several writers of the same statement gets past it."""
     item = _item(keys.fingerprint(memory.fingerprint), "fingerprint", {"memory_id": memory.id})
     return Put(item, expectation(current["version"] if current else 0), first=version_of(memory.id))
 
@@ -562,8 +569,8 @@ def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
 
 
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:
-    """The bytes of a version are immutable, so a repeated write changes nothing; what they stand for may come to
-    more."""
+    """Make the put of a pack's manifest. The bytes of a version are immutable, so a repeated write changes nothing;
+    what they stand for may come to more."""
     attributes = manifest_attributes(manifest)
     attributes |= {name: stored_json(attributes[name]) for name in ("layers", "left_out") if name in attributes}
     return Put(_item(keys.of_session(manifest.session_id).pack(manifest.pack_version), "pack", attributes))
@@ -582,14 +589,14 @@ def put_summary(keys: SessionKeys, summary: Summary) -> Put:
 
 
 def put_stand_in(keys: SessionKeys, summary: Summary) -> Put:
-    """Write a summary that is no compaction's, where it stands for events."""
+    """Make the put of a summary that is no compaction's, where it stands for events."""
     key = keys.stand_in(summary.epoch)
     return Put(dict(put_summary(keys, summary).item) | {"pk": key.pk, "sk": key.sk}, Expect.ANY)
 
 
 def put_artifact(keys: UserKeys, document: Document) -> Put:
-    """One row with its text: nothing searches it, and it is never revised. Every other document has the rows of
-    ``store/documents.py``."""
+    """Make the put of an artifact as one row with its text: no search reads it, and it is never revised. Every other
+    document has the rows of ``store/documents.py``."""
     attributes = _document.dump_python(document, mode="json", exclude_defaults=True)
     return Put(_item(keys.document(document.path), "document", attributes), expectation(document.version))
 
@@ -604,8 +611,8 @@ def read_job(item: Item) -> Job:
 
 
 def put_job(keys: Keys, job: Job) -> Put:
-    """A job with ``due_at`` is in the index ``due`` until it has ended. What the index projects stays the same
-    meanwhile: DynamoDB charges it for entering and leaving only."""
+    """Make the put of a job. One with ``due_at`` is in the index ``due`` until it has ended. What the index projects
+    stays the same meanwhile: DynamoDB charges it for entering and leaving only."""
     attributes = _job.dump_python(job, mode="json", exclude_none=True)
     attributes |= {name: stored_json(attributes[name]) for name in ("result", "state")}
     item = _item(keys.job(job.id), "job", attributes | {"expires_at": job_expires_at(job)})
@@ -616,7 +623,7 @@ def put_job(keys: Keys, job: Job) -> Put:
 
 
 def job_expires_at(job: Job) -> int:
-    """Seconds since 1970: when its row goes, and what is kept beside it."""
+    """Give the time when a job's row goes, and what is kept beside it, in seconds since 1970."""
     return int((datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)).timestamp())
 
 
@@ -626,7 +633,8 @@ def read_job_list(item: Item) -> list[Any]:
 
 
 def put_job_list(keys: UserKeys, job: Job, name: str, part: str, entries: Sequence[Any]) -> Put:
-    """``part``: its name, which follows from the entries, so that it is never written otherwise."""
+    """Make the put of a part of a job's list. ``part``: its name, which follows from the entries, so that it is never
+    written otherwise."""
     attributes = {"user_id": keys.user, "expires_at": job_expires_at(job), "entries": stored_json(entries)}
     return Put(_item(keys.job_list(job.id, name, part), "job_list", attributes))
 
@@ -638,8 +646,8 @@ QUEUED = "job"
 
 
 def put_queued_job(keys: SessionKeys, job: Job, incarnation: int) -> Put:
-    """A new job whose message is sent when the table's stream tells of this row, and again by the sweep when that has
-    not led to its end."""
+    """Make the put of a new job whose message is sent when the table's stream tells of this row, and again by the sweep
+    when that has not led to its end."""
     due_at = iso(datetime.fromisoformat(job.created_at) + SENT_WITHIN)
     put = put_job(keys, replace(job, due_at=due_at, incarnation=incarnation))
     return Put(carried(dict(put.item)), Expect.ABSENT)
@@ -653,8 +661,9 @@ def read_reflect_due(item: Item | None) -> ReflectDue | None:
 
 
 def put_reflect_due(keys: UserKeys, due: ReflectDue, token: str = "") -> Put:
-    """Through the index ``due`` these rows say of which users a tenant's night is. ``token``: of its own for each row
-    that may be new. A row goes when a night is over and comes back, and is not to be taken for the one before."""
+    """Make the put that notes that a night may condense a user's rows. Through the index ``due`` these rows say of
+    which users a tenant's night is. ``token``: of its own for each row that may be new. A row goes when a night is over
+    and comes back, and is not to be taken for the one before."""
     item = _item(keys.reflect_due, "reflect_due", _reflect_due.dump_python(due, mode="json", exclude_none=True))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     item |= {"due_pk": keys.reflect_dues, "due_sk": reflect_due_key(due.since, keys)}
@@ -662,18 +671,18 @@ def put_reflect_due(keys: UserKeys, due: ReflectDue, token: str = "") -> Put:
 
 
 def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
-    """Index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
+    """Make the index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
     return {"due_pk": due_partition(kind, due_shard(keys)), "due_sk": due_key(time_bucket(at), keys, identifier)}
 
 
 def time_bucket(at: datetime) -> str:
-    """The 10 minute bucket that holds ``at``: ``2026-03-10T09:30``."""
+    """Give the 10 minute bucket that holds ``at``: ``2026-03-10T09:30``."""
     at = at.astimezone(UTC)
     return at.replace(minute=at.minute // 10 * 10, tzinfo=None).isoformat(timespec="minutes")
 
 
 def live(item: Item | None, now: datetime) -> Item | None:
-    """The row unless its time to live is over (the store removes such rows late)."""
+    """Give the row unless its time to live is over (the store removes such rows late)."""
     if item is None or item.get("expires_at", float("inf")) <= now.timestamp():
         return None
     return item

@@ -19,5 +19,5 @@ def read_state(table: Table, keys: SessionKeys) -> dict[Key, Item]:
 
 
 def state_rows(table: Table, keys: UserKeys, kind: Literal["epoch", "marker", "indexed"]) -> Iterator[Item]:
-    """One of the three of each session of a user, by session id; all three are read. Raises StoreUnavailable."""
+    """Read one of the three of each session of a user, by session id; all three are read. Raises StoreUnavailable."""
     return (item for item in all_rows(table, keys.partition, prefix=SESSION_STATE) if item["type"] == kind)

@@ -20,12 +20,12 @@ class Change:
 
     @property
     def item(self) -> Item:
-        """The row as it is, or as it last was."""
+        """Give the row as it is, or as it last was."""
         return self.new or self.old or {}
 
 
 def read_change(record: Mapping[str, Any]) -> Change:
-    """A record of a stream with NEW_AND_OLD_IMAGES. Raises KeyError and ValueError for anything else."""
+    """Read a record of a stream with NEW_AND_OLD_IMAGES. Raises KeyError and ValueError for anything else."""
     changed = record["dynamodb"]
     old, new = changed.get("OldImage"), changed.get("NewImage")
     if old is None and new is None:

@@ -71,7 +71,7 @@ class Rounds:
 
 
 def _random_share(ids: Ids) -> float:
-    """Uniform in [0, 1)."""
+    """Draw a number, uniform in [0, 1)."""
     return int(ids.token()[:8], 16) / (1 << 32)
 
 

@@ -20,7 +20,7 @@ Seen = Mapping[str, Sequence[Occurrence]]
 
 
 def part_of(digest: str) -> str:
-    """``digest``: hexadecimal."""
+    """Name the row that holds a digest. ``digest``: hexadecimal."""
     return PARTS[int(digest[:2], 16) % len(PARTS)]
 
 
@@ -40,7 +40,7 @@ def read_seen(keys: SessionKeys, found: Mapping[Key, Item], digests: Collection[
 
 
 def put_seen(keys: SessionKeys, found: Mapping[Key, Item], new: Mapping[str, Sequence[Occurrence]]) -> list[Put]:
-    """The rows with what is ``new``. ``found``: the rows as they were read."""
+    """Make the puts of the rows with what is ``new``. ``found``: the rows as they were read."""
     puts = []
     for key in rows_to_read(keys, new):
         item = found.get(key)
@@ -53,7 +53,8 @@ def put_seen(keys: SessionKeys, found: Mapping[Key, Item], new: Mapping[str, Seq
 
 
 def forgotten(table: Table, keys: SessionKeys, deleted: Spans) -> list[Put]:
-    """The rows that say less when the digests of what was deleted are left out. One query. Raises StoreUnavailable."""
+    """Make the puts of the rows that say less when the digests of what was deleted are left out. One query. Raises
+    StoreUnavailable."""
     puts = []
     for item in all_rows(table, keys.log, prefix=MESSAGES):
         parts = _loaded(item)

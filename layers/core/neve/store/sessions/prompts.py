@@ -17,7 +17,8 @@ _record = TypeAdapter(PromptRecord)
 
 
 def put_prompt(keys: UserKeys, prompt: PromptRecord, incarnation: int) -> Put:
-    """Write a compiled prompt. A new one need not be durable, as no caller was promised it; a reported one was."""
+    """Make the put of a compiled prompt. A new one need not be durable, as no caller was promised it; a reported one
+    was."""
     key = keys.prompt(prompt.id)
     attributes = _record.dump_python(prompt, mode="json", exclude_none=True, exclude_defaults=True)
     attributes.pop("version", None)

@@ -36,7 +36,7 @@ def read_thinking(table: Table, keys: SessionKeys, seqs: Iterable[int]) -> Think
 
 
 def with_thinking(events: Iterable[Event], thinking: Thinking) -> list[Event]:
-    """The events with what was thought at them in ``event_data.thinking``, where it was sent."""
+    """Give the events with what was thought at them in ``event_data.thinking``, where it was sent."""
     return [
         replace(event, event_data=event.event_data | {"thinking": thinking[event.seq]})
         if event.seq in thinking and not event.erased

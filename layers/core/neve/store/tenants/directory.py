@@ -10,12 +10,12 @@ from neve.store.partitions import all_rows
 
 
 def all_tenants(table: Table) -> Iterator[str]:
-    """Tenant ids in order. Raises StoreUnavailable."""
+    """Give all tenant ids in order. Raises StoreUnavailable."""
     return (item["sk"] for item in all_rows(table, TENANTS))
 
 
 def users_of(table: Table, tenant: Keys, after: str = "") -> Iterator[str]:
-    """User ids in order, behind the id ``after``; those of the last moment may be missing (the index lags). Raises
+    """Give user ids in order, behind the id ``after``; those of the last moment may be missing (the index lags). Raises
     StoreUnavailable."""
     found = all_rows(table, tenant.users, index=Index.RECENT, between=tenant.users_behind(after))
     return (item["recent_sk"] for item in found)

@@ -25,7 +25,8 @@ class EmbedderHealth:
 def put_embedder_health(
     model: IndexModel, state: Literal["ready", "unavailable"], reason: str | None, at: datetime
 ) -> Put:
-    """One row for the service. Written when the state changes, not with every batch: it would be a hot row."""
+    """Make the put of the one row for the service; it is written when the state changes, not with every batch: it would
+    be a hot row."""
     item: Item = {
         "pk": EMBEDDER_HEALTH.pk,
         "sk": EMBEDDER_HEALTH.sk,

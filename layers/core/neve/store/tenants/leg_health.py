@@ -18,7 +18,8 @@ REPORTED = (*LEGS, OBSERVER, WORKERS, ROWS)
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:
-    """Write that a leg fails: when it begins and every five minutes while it goes on, not with every recall."""
+    """Make the put that notes that a leg fails: when it begins and every five minutes while it goes on, not with every
+    recall."""
     key = leg_health(leg)
     return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "reason": reason, "at": iso(at)})
 

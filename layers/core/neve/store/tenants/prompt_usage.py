@@ -24,7 +24,7 @@ _NAMES = tuple(f.name for f in fields(PromptTotals))
 
 
 def read_session_prompts(item: Item | None) -> SessionPrompts:
-    """All zero for a session of which nothing was reported."""
+    """Read what was reported of a session's prompts; all zero where nothing was."""
     if item is None:
         return SessionPrompts()
     return _session.validate_python(json.loads(item["prompts"]) | {"version": item["version"]})
@@ -54,7 +54,8 @@ def read_totals(item: Item | None) -> PromptTotals:
 
 
 def put_user_prompts(keys: UserKeys, current: Item | None, totals: PromptTotals) -> Put:
-    """The index ``due`` lists the rows of a tenant's users; it holds no counter, so moving one does not write it."""
+    """Make the put of the counters of a user's prompts. The index ``due`` lists the rows of a tenant's users; it holds
+    no counter, so moving one does not write it."""
     key = keys.user_prompts
     item = {"pk": key.pk, "sk": key.sk, "type": "prompts", "due_pk": keys.prompts, "due_sk": keys.user}
     return _put(item, current, totals)

@@ -89,8 +89,8 @@ def existing(item: Item | None) -> TenantRow:
 
 
 def put_tenant(row: TenantRow) -> Put:
-    """Write a tenant. The policy is kept as it was set: a number left out goes on following its default. Its text has
-    no escapes: with six bytes for half a sign, the names that it may hold would be more than a row."""
+    """Make the put of a tenant. The policy is kept as it was set: a number left out goes on following its default. Its
+    text has no escapes: with six bytes for half a sign, the names that it may hold would be more than a row."""
     key = tenant_row(row.id)
     item: Item = {
         "pk": key.pk,
