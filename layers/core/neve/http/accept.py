@@ -65,7 +65,7 @@ def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel
 
 
 def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
-    """No scope implies another one."""
+    """Refuse a caller whose key lacks the scope; no scope implies another one."""
     if operation.scope is None:
         return
     if not request.tenant_id:
@@ -76,7 +76,8 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
 
 
 def _refuse_untaken(request: Request, operation: Operation[Any, Any]) -> None:
-    """A write would be done whatever its precondition says (RFC 9110, 13.1.1 forbids it). Raises 422."""
+    """Refuse a precondition that the call does not take: a write would be done whatever it says (RFC 9110, 13.1.1
+    forbids it). Raises 422."""
     for name, is_taken in (("If-Match", operation.if_match), ("If-None-Match", operation.if_none_match)):
         if not is_taken and request.headers(name):
             raise invalid(f"header.{name}", "must be left out: this call does not look at it")
@@ -110,8 +111,8 @@ def _by_key(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tuple[BaseModel, Any]:
-    """The body and what its idempotency record is compared by. No body at all counts as ``{}``, except where a body
-    takes the place of what is there: ``{}`` would be a policy of defaults."""
+    """Read the body, and what its idempotency record is compared by. No body at all counts as ``{}``, except where a
+    body takes the place of what is there: ``{}`` would be a policy of defaults."""
     if not operation.has_body:
         if operation.method not in ("GET", "HEAD") and raw.strip() not in (b"", b"{}"):
             raise invalid("body", "must be empty: this call takes none")
@@ -136,8 +137,8 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
 
 
 def _options(operation: Operation[Any, Any], query: BaseModel) -> dict[str, Any]:
-    """The parameters that say how it is done: all but those that say to what, and what is as if it had not been
-    sent."""
+    """Give the parameters that say how the call is done: all but those that say to what, and what is as if it had not
+    been sent."""
     address = {operation.addressed_by} if operation.addressed_by else set()
     return query.model_dump(mode="json", exclude=address, exclude_defaults=True)
 

@@ -40,19 +40,19 @@ class Call(Generic[Q, B]):
 
     @property
     def tenant(self) -> TenantScope:
-        """The verified tenant. Raises RuntimeError in an operation without a scope."""
+        """Give the verified tenant. Raises RuntimeError in an operation without a scope."""
         if self.caller is None:
             raise RuntimeError("this operation is called without a key, so it has no tenant")
         return self.caller
 
     @property
     def user(self) -> UserScope:
-        """The user in the path."""
+        """Give the user in the path."""
         return self.tenant.of_user(self.ids["user_id"])
 
     @property
     def session(self) -> SessionScope:
-        """The session in the path."""
+        """Give the session in the path."""
         return self.user.of_session(self.ids["session_id"])
 
 
@@ -69,22 +69,22 @@ class Answer:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The body, to be kept."""
+        """Give the body, to be kept."""
         if isinstance(self.body, BaseModel):
             return self.body.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dict(self.body or {})
 
     @property
     def content(self) -> str:
-        """The body as it is sent: the text of ``json``, without a copy of the body in between."""
+        """Give the body as it is sent: the text of ``json``, without a copy of the body in between."""
         if isinstance(self.body, BaseModel):
             return self.body.model_dump_json(by_alias=True, exclude_none=True)
         return to_json(self.json).decode()
 
 
 def without(answer: Answer, missing: Sequence[str]) -> Answer:
-    """The answer, that says in its header and in its JSON what is ``missing`` in it: rows that cannot be read, all that
-    is kept of a user who is being erased."""
+    """Give the answer, that says in its header and in its JSON what is ``missing`` in it: rows that cannot be read, all
+    that is kept of a user who is being erased."""
     told = list(dict.fromkeys([*answer.degraded, *missing]))
     body = answer.json
     in_body = list(dict.fromkeys([*body.get("degraded", ()), *missing]))
@@ -126,8 +126,8 @@ def _as_stored(stored: StoredReply) -> Answer:
 
 
 def again_at_its_rev(stored: StoredReply) -> Answer:
-    """The first answer with the tag of the rev that it names, not of the one that holds by now: whoever writes on
-    condition of it is told what came between."""
+    """Give the first answer with the tag of the rev that it names, not of the one that holds by now: a caller that
+    writes on condition of it is told what came between."""
     return Answer(stored.status, stored.body, headers={"ETag": f'"{stored.body["rev"]}"'})
 
 

@@ -45,8 +45,8 @@ def decode_utf8(raw: bytes, at: str = "") -> str:
 
 
 def parse_json(text: str, at: str = "") -> Any:
-    """The value of a JSON text whose strings and numbers can all be stored. ``at`` is put before the field names of a
-    422 (``lines[3]``). Raises 400 ``malformed_json`` and 422 ``validation_failed``."""
+    """Parse a JSON text whose strings and numbers can all be stored. ``at`` is put before the field names of a 422
+    (``lines[3]``). Raises 400 ``malformed_json`` and 422 ``validation_failed``."""
     where = f"{at}: " if at else ""
     if text.startswith(BYTE_ORDER_MARK):
         mark = "a byte order mark (U+FEFF), which is no part of JSON"
@@ -82,7 +82,8 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
-    """Paths and reasons. A body may hold half a million numbers, so a path is made only for what is looked at."""
+    """Find what cannot be accepted, as paths and reasons. A body may hold half a million numbers, so a path is made
+    only for what is looked at."""
     waiting: list[tuple[str, Any, int]] = [(at, value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
@@ -119,7 +120,7 @@ def refused_text(text: str) -> str | None:
 
 
 def shown(name: str) -> str:
-    """A caller's own field name, fit to be repeated in an answer."""
+    """Make a caller's own field name fit to be repeated in an answer."""
     safe = REFUSED.sub("\ufffd", name)
     return safe if len(safe) <= 64 else f"{safe[:63]}…"
 
@@ -129,7 +130,7 @@ def member(path: str, name: str) -> str:
 
 
 def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True) -> M:
-    """The validated model. Raises 422 ``validation_failed`` that names up to 20 fields, below ``at``."""
+    """Validate a value as a model. Raises 422 ``validation_failed`` that names up to 20 fields, below ``at``."""
     if not isinstance(value, dict):
         raise invalid(at or "body", "must be an object")
     try:
@@ -146,8 +147,8 @@ def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldErro
 
 
 def field_path(error: ErrorDetails, value: Any, at: str) -> str:
-    """Pydantic's location as a path into what was sent. Parts that are not there (the tags of a union) are left out,
-    except the name of a missing field; for an object of an unknown kind it is the member that says its kind."""
+    """Give Pydantic's location as a path into what was sent. Parts that are not there (the tags of a union) are left
+    out, except the name of a missing field; for an object of an unknown kind it is the member that says its kind."""
     loc: tuple[int | str, ...] = error["loc"]
     if error["type"] in _OF_UNKNOWN_KIND:
         loc = (*loc, error["ctx"]["discriminator"].strip("'"))
@@ -228,7 +229,7 @@ def _length(kind: str, error: ErrorDetails) -> str:
 
 
 def _message(error: ErrorDetails) -> str:
-    """Pydantic's sentence as the rest of one that begins with the field's name. It never repeats what was sent."""
+    """Give Pydantic's sentence as the rest of one that begins with the field's name. It never repeats what was sent."""
     kind, message = error["type"], error["msg"]
     if error["input"] is None:
         return NOT_NULL

@@ -25,7 +25,7 @@ class MistakeView(View):
 
 
 def without_nulls(body: Any) -> Any:
-    """A tool's body whose arguments lack what the model wrote as null: a provider's strict mode has it name every
+    """Leave out of a tool's body the arguments that the model wrote as null: a provider's strict mode has it name every
     argument, and null is how it leaves one out."""
     given = body.get("arguments") if isinstance(body, dict) else None
     if not isinstance(given, dict):
@@ -39,6 +39,6 @@ def is_a_models(error: NeveError) -> bool:
 
 
 def mistake(errors: Sequence[FieldError]) -> MistakeView:
-    """``errors``: at least one, in the arguments."""
+    """Tell the model its mistake. ``errors``: at least one, in the arguments."""
     found = "; ".join(f"{one.field.removeprefix(ARGUMENTS)} {one.message}" for one in errors[:MOST])
     return MistakeView(content=f"The arguments of this call are wrong: {found}. Call the tool again with other ones.")

@@ -29,7 +29,7 @@ _IF_NONE_MATCH = "Entity tags of the copies held, or `*`; 304 when one of them i
 
 
 def describe(operations: Sequence[AnyOperation]) -> Json:
-    """The whole description, in the order of paths and methods."""
+    """Make the whole description, in the order of paths and methods."""
     ordered = sorted(operations, key=lambda o: (o.path, o.method))
     names, components = component_schemas(ordered)
     paths: Json = {}

@@ -57,8 +57,8 @@ def _may_be_none(schema: Any) -> bool:
 
 
 def component_schemas(operations: Iterable[Operation[Any, Any]]) -> tuple[Names, Json]:
-    """Schemas by (model, mode), and the components that they refer to. The schema of a query is no component: it stands
-    whole under its model."""
+    """Make the schemas by (model, mode), and the components that they refer to. The schema of a query is no component:
+    it stands whole under its model."""
     wanted: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(Problem, "serialization"): None}
     queries = set[tuple[type[BaseModel], JsonSchemaMode]]()
     for operation in operations:

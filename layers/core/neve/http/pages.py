@@ -62,8 +62,8 @@ def rows_that_fit(sizes: Iterable[int]) -> int:
 
 
 def parts_that_fit(parts: Iterable[V], beside: str = "") -> list[V]:
-    """The first parts of a view, as many as stay within ``VIEW_BYTES`` with the text ``beside`` them. No more are made
-    than one that does not."""
+    """Give the first parts of a view, as many as stay within ``VIEW_BYTES`` with the text ``beside`` them. No more are
+    made than one that does not."""
     fitting: list[V] = []
     left = VIEW_BYTES - _bytes_of(json.dumps(beside, ensure_ascii=False))
     for part in parts:
@@ -75,7 +75,7 @@ def parts_that_fit(parts: Iterable[V], beside: str = "") -> list[V]:
 
 
 def lines_that_fit(text: str, beside: Iterable[View]) -> str:
-    """The first lines of a text of a view, as many as stay within ``VIEW_BYTES`` with the parts ``beside`` it."""
+    """Give the first lines of a text of a view, as many as stay within ``VIEW_BYTES`` with the parts ``beside`` it."""
     left = VIEW_BYTES - sum(_bytes(part) + len(",") for part in beside)
     if _bytes_of(json.dumps(text, ensure_ascii=False)) <= left:
         return text

@@ -41,8 +41,8 @@ def read_entity_tags(values: Sequence[str]) -> EntityTags:
 
 
 def read_revs(values: Sequence[str]) -> Collection[int] | None:
-    """The revs that an If-Match names, one of which has to be the current one; None without the header. A weak tag and
-    one that is no rev are tags of nothing: If-Match compares strongly (RFC 9110, 13.1.1). Raises 422 that names the
+    """Read the revs that an If-Match names, one of which has to be the current one; None without the header. A weak tag
+    and one that is no rev are tags of nothing: If-Match compares strongly (RFC 9110, 13.1.1). Raises 422 that names the
     header."""
     if not values:
         return None

@@ -118,7 +118,7 @@ def type_of(code: str) -> str:
 
 
 def problem_body(code: str, detail: str, request_id: str, errors: Sequence[FieldError] = ()) -> dict[str, Any]:
-    """The members of ``Problem`` in their order; ``errors`` is absent when empty."""
+    """Give the members of ``Problem`` in their order; ``errors`` is absent when empty."""
     kind = PROBLEMS[code]
     body: dict[str, Any] = {
         "type": type_of(code),

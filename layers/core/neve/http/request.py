@@ -41,12 +41,12 @@ class Request:
         return raw
 
     def path_ids(self) -> dict[str, str]:
-        """Path parameters. A percent sign is in no id, so decoding what a gateway has decoded already changes
+        """Read the path parameters. A percent sign is in no id, so decoding what a gateway has decoded already changes
         nothing."""
         return {name: unquote(value) for name, value in (self._event.get("pathParameters") or {}).items()}
 
     def query(self) -> dict[str, str]:
-        """Raises 422 for a parameter that is given twice or holds what cannot be stored."""
+        """Read the query parameters. Raises 422 for a parameter that is given twice or holds what cannot be stored."""
         multi: Mapping[str, Sequence[str]] | None = self._event.get("multiValueQueryStringParameters")
         if multi is None:
             single = self._event.get("queryStringParameters") or {}
@@ -70,7 +70,7 @@ class Request:
         return self._headers.get(name.lower(), [])
 
     def header(self, name: str) -> str | None:
-        """The one value of a header, or None. Raises 422 when it is given twice."""
+        """Give the one value of a header, or None. Raises 422 when it is given twice."""
         values = self.headers(name)
         if len(values) > 1:
             raise invalid(f"header.{name}", "is given more than once")

@@ -95,7 +95,7 @@ class Router:
         return bind
 
     def handle(self, event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-        """The Lambda handler of a proxy integration. Never raises."""
+        """Handle a proxy integration's event, for Lambda. Never raises."""
         started = time.perf_counter()
         request = Request(event)
         operation_id, code, unreadable = "none", None, list[str]()
@@ -130,7 +130,8 @@ class Router:
         return answered(run, operation, call)
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
-        """A HEAD is answered as the GET that it asks about; whoever sends the answer leaves its body out."""
+        """Find the call of a method and path. A HEAD is answered as the GET that it asks about; the gateway or server
+        leaves its body out."""
         method = "GET" if request.method == "HEAD" else request.method
         try:
             return self._bound[method, request.resource]

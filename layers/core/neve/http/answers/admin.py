@@ -44,7 +44,7 @@ def export_answer(call: Call[Nothing, Nothing]) -> Answer:
 
 
 def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:
-    """A job, or what it would do."""
+    """Start a job that reflects, or say what it would do."""
     asked = (call.tenant, call.body.user_id, call.body.min_age_days)
     if call.body.dry_run:
         return Answer(body=ReflectPlanOut.of(plan_reflection(*asked)))

@@ -22,7 +22,7 @@ from neve.usecases.documents.write_document import write_document
 
 
 def bind_documents(router: Router) -> None:
-    """The calls of E10."""
+    """Bind the calls of E10."""
     router.on(d.READ_DOCUMENT)(_read)
     router.on(d.PUT_DOCUMENT)(_put)
     router.on(d.DELETE_DOCUMENT)(_delete)

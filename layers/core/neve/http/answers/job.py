@@ -26,8 +26,8 @@ def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
 
 
 def job_once(call: Call[Any, Any], work: Callable[[], Answer]) -> Answer:
-    """``work``, or its first answer to the caller's Idempotency-Key. A result may say what the user said: it is kept in
-    the job's row alone, where a deletion finds it, and read there again."""
+    """Do ``work``, or give its first answer to the caller's Idempotency-Key. A result may say what the user said: it is
+    kept in the job's row alone, where a deletion finds it, and read there again."""
 
     def again(stored: StoredReply) -> Answer:
         body = stored.body
@@ -47,7 +47,7 @@ def ended_answer(scope: UserScope, job: Job) -> Answer:
 
 
 def observation_answer(scope: SessionScope, wait: bool) -> Answer:
-    """E3: and why it has not ended, where the language model is the reason."""
+    """Answer E3, and say why it has not ended, where the language model is the reason."""
     job = request_observation(scope, wait)
     return job_answer(job, () if job.ended else queued_of(scope))
 

@@ -33,8 +33,8 @@ def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
 
 
 def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
-    """A version has an ETag and may be answered by 304; everything else is ``no-store``. Without any text the answer is
-    JSON in both formats: an empty text would mean that there is nothing to remember."""
+    """Answer with a pack. A version has an ETag and may be answered by 304; everything else is ``no-store``. Without
+    any text the answer is JSON in both formats: an empty text would mean that there is nothing to remember."""
     headers = {} if view.lag is None else {LAG_HEADER: _lag_header(view.lag)}
     if view.sha256 is not None:
         headers |= {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}

@@ -34,8 +34,8 @@ def recall_answer(
     cold_start_ms: float | None,
     shown: Callable[[RecallAnswer], View] | None = None,
 ) -> Answer:
-    """``shown``: what of it the answer's body is; None: all of it. The body is made while the ledger row is being
-    written, and once more where there is none."""
+    """Answer with what was recalled. ``shown``: what of it the answer's body is; None: all of it. The body is made
+    while the ledger row is being written, and once more where there is none."""
 
     def body(found: RecallAnswer) -> View:
         return shown(found) if shown else RecallView.of(found, cold_start_ms)

@@ -120,7 +120,7 @@ class PromptBody(Body):
     @field_validator("message", mode="before")
     @classmethod
     def _no_larger_than_an_event(cls, message: Any) -> Any:
-        """Raises NeveError ``event_too_large``: no append would take it."""
+        """Refuse a message that no append would take. Raises NeveError ``event_too_large``."""
         check_event_size({"event_type": "user_message", "content": message}, "message")
         return message
 
@@ -160,14 +160,14 @@ class PromptBody(Body):
         )
 
     def _tools(self) -> tuple[Tool, ...]:
-        """Raises 422 for one that the provider would not take."""
+        """Read the caller's tools. Raises 422 for one that the provider would not take."""
         try:
             return tuple(callers_tools(self.tools, self.format)) if self.tools else ()
         except WrongTool as wrong:
             raise invalid(wrong.field, wrong.why) from wrong
 
     def _system(self) -> str:
-        """Raises 422 for what would make the prefix another one for each day or user."""
+        """Read the caller's system text. Raises 422 for what would make the prefix another one for each day or user."""
         blocks = [self.system] if isinstance(self.system, str) else [block.text for block in self.system or ()]
         text = "\n\n".join(block for block in blocks if block.strip())
         if problems := [FieldError("system", problem) for problem in lint(text)]:

@@ -124,7 +124,7 @@ class MoveBody(Body):
     )
 
     def checked(self, *, conditional: bool) -> None:
-        """Raises 422."""
+        """Refuse an If-Match with a prefix. Raises 422."""
         if conditional and self.prefix:
             raise invalid("header.If-Match", "is only allowed without prefix: it is of one document")
 
@@ -169,7 +169,7 @@ class DeleteQuery(Parameters):
         return f"path {self.path}" if self.path is not None else f"prefix {self.prefix}"
 
     def checked(self, *, conditional: bool) -> None:
-        """Raises 422."""
+        """Refuse neither or both of path and prefix, and an If-Match without a path. Raises 422."""
         if (self.path is None) == (self.prefix is None):
             raise invalid("query.path", "is required, or prefix; not both")
         if conditional and self.path is None:

@@ -91,7 +91,8 @@ class ImportLine(Body):
     last_used_at: Time | None = None
 
     def row(self, at: str, own_id: str) -> ImportedRow:
-        """``at``: where the line stands, for what is wrong with it. ``own_id``: for a line without one."""
+        """Make the row of a line. ``at``: where the line stands, for what is wrong with it. ``own_id``: for a line
+        without one."""
         check_fields(self, f"{at}.", needs_session=False)
         if self.id is not None and is_document_id(self.id):
             raise invalid(f"{at}.id", "must not have the form of a document id")
@@ -138,7 +139,8 @@ class ImportLine(Body):
         )
 
     def _check_size(self, at: str) -> None:
-        """Raises 422 for passages that do not fit into a row beside the text, which holds what they say once more."""
+        """Refuse passages that do not fit into a row beside the text, which holds what they say once more. Raises
+        422."""
         texts = [self.text, *(passage.text for passage in self.passages)]
         size = sum(len(text.encode()) for text in texts) + BESIDE_A_PASSAGE * len(self.passages)
         if size > MAX_LINE_BYTES:
@@ -147,7 +149,7 @@ class ImportLine(Body):
 
 
 def _check_range(at: str, of: PassageLine | ProvenanceLine) -> None:
-    """Raises 422 for one that lacks an end, or ends before it begins."""
+    """Refuse a range that lacks an end, or ends before it begins. Raises 422."""
     if (of.seq_from is None) != (of.seq_to is None):
         absent = "seq_from" if of.seq_from is None else "seq_to"
         raise invalid(f"{at}.{absent}", "is required: seq_from and seq_to go together")

@@ -54,7 +54,7 @@ class ReadLines:
         return Counter(self.others.values())
 
     def rows(self) -> Iterator[ImportedRow]:
-        """The memories."""
+        """Read the memories, line by line."""
         if self._first is not None:
             first, self._first = self._first, None
             yield first
@@ -70,8 +70,8 @@ class ReadLines:
         self.reject([])
 
     def reject(self, refused: Sequence[tuple[str, NeveError]]) -> None:
-        """Memories that the gate refuses, by their ``at``, as well. Raises the first line's refusal when all were read
-        and there was nothing at all to import."""
+        """Reject memories that the gate refuses, by their ``at``, as well. Raises the first line's refusal when all
+        were read and there was nothing at all to import."""
         self.rejected += [RejectedLine(_number_in(at), refusal) for at, refusal in refused]
         self.rejected.sort(key=lambda rejected: rejected.line)
         if not self.left and not self.others and len(refused) == self.found:
@@ -100,7 +100,7 @@ class ImportText(TextBody):
     line: ClassVar[type[BaseModel]] = ImportLine
 
     def read(self) -> ReadLines:
-        """Raises 422 for a body without lines or with too many, and what ``look_for_one`` does."""
+        """Read the lines. Raises 422 for a body without lines or with too many, and what ``look_for_one`` does."""
         lines = deque((n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip())
         if not lines:
             raise invalid("body", "has no lines")
@@ -140,7 +140,7 @@ class RejectedLineView(View):
 
 
 def _with_room(rejected: Sequence[RejectedLine]) -> list[RejectedLineView]:
-    """The first of them, as many as ``REASONS_BYTES`` have room for."""
+    """Give the first of the rejected lines, as many as ``REASONS_BYTES`` have room for."""
     shown: list[RejectedLineView] = []
     left = REASONS_BYTES
     for view in map(RejectedLineView.of, rejected):

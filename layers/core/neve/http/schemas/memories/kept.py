@@ -75,7 +75,7 @@ class DecidedFact(View):
         ]
 
     def view(self, memory: Memory | None) -> FactView | RejectedFactView:
-        """``memory``: the row as it is shown."""
+        """Show the fact. ``memory``: the row as it is shown."""
         if memory is None:
             return RejectedFactView(decision="rejected", criteria=self.criteria, reason=self.reason)
         own = MemoryView.fields_of(memory)

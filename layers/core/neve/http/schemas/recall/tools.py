@@ -137,7 +137,7 @@ class FoundView(RecallView, ToolAnswer):
     def found(
         cls, answer: RecallAnswer, already: RecallAnswer | None = None, cold_start_ms: float | None = None
     ) -> FoundView:
-        """``already``: see ``already_shown``."""
+        """Make the view of what was found. ``already``: see ``already_shown``."""
         shown = RecallView.of(answer, cold_start_ms)
         return cls(
             **{name: getattr(shown, name) for name in RecallView.model_fields},
@@ -191,7 +191,7 @@ class SearchKnowledgeView(ToolAnswer):
 
     @classmethod
     def of(cls, found: RecallAnswer, already: RecallAnswer | None = None) -> SearchKnowledgeView:
-        """``already``: see ``already_shown``."""
+        """Make the view of what was found. ``already``: see ``already_shown``."""
         results = [KnowledgeView.of(hit) for hit in found.hits]
         return cls(
             content=_content(found, _lines(found), _lines(already)),

@@ -27,7 +27,7 @@ class RetractBody(Body):
     @model_validator(mode="before")
     @classmethod
     def _no_end(cls, sent: Any) -> Any:
-        """No end is none: taken as left out, since what is deleted must not wait for a client to be mended."""
+        """Take an end of null as left out: what is deleted must not wait for a client to be mended."""
         return {k: v for k, v in sent.items() if (k, v) != ("to_seq", None)} if isinstance(sent, dict) else sent
 
     def command(self) -> Retract:

@@ -268,7 +268,8 @@ NewEventBody = Annotated[
 
 
 def check_event_size(event: Any, field: str) -> None:
-    """``event``: as it was sent. Raises NeveError ``event_too_large`` (413), which names the ``field``."""
+    """Refuse an event that is too large. ``event``: as it was sent. Raises NeveError ``event_too_large`` (413), which
+    names the ``field``."""
     size = len(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode())
     if size > MAX_EVENT_BYTES:
         message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted; {LONG_TEXT}"
@@ -276,7 +277,8 @@ def check_event_size(event: Any, field: str) -> None:
 
 
 def _sizes(events: Any) -> Any:
-    """Raises NeveError ``event_too_large`` (413): a size is not a matter of grammar."""
+    """Refuse events that are too large. Raises NeveError ``event_too_large`` (413): a size is not a matter of
+    grammar."""
     for n, event in enumerate(events if isinstance(events, list) else []):
         check_event_size(event, f"events[{n}]")
     return events
@@ -459,7 +461,7 @@ class EventsQuery(Parameters):
 
     @property
     def cursor(self) -> None:
-        """A log is read from a seq."""
+        """Give no cursor: a log is read from a seq."""
 
 
 class UploadBody(Body):

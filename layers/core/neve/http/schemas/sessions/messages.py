@@ -53,7 +53,8 @@ class MessagesBody(Body):
 
     @model_validator(mode="after")
     def _understood(self) -> MessagesBody:
-        """Raises NeveError: what cannot be understood is known before anything is done."""
+        """Read the messages at once, so that what cannot be understood is known before anything is done. Raises
+        NeveError."""
         _ = self.heard
         return self
 
@@ -69,7 +70,8 @@ class MessagesBody(Body):
         return labelled
 
     def _own(self, message: dict[str, Any], n: int) -> dict[str, Any]:
-        """A time that is no text is none: some servers have numbers of their own there."""
+        """Read what a message says of itself. A time that is no text is none: some servers have numbers of their own
+        there."""
         own: dict[str, Any] = {"created_at": self.created_at}
         for name, grammar in _OWN:
             given = message.get(name)

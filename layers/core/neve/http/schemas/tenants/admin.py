@@ -223,7 +223,7 @@ class PolicyOut(View):
 
 
 def in_force(policy: Policy) -> dict[str, Any]:
-    """The policy with the numbers that follow from the window, under the names that set them."""
+    """Give the policy with the numbers that follow from the window, under the names that set them."""
     derived = {
         "session_reflection_trigger": policy.reflection_trigger,
         "session_reflection_target": policy.reflection_target,
@@ -246,7 +246,8 @@ class PolicyChange(RootModel[dict[str, Any]]):
     """Fields of a policy, described as ``Policy``."""
 
     def made_of(self, before: Policy) -> Policy:
-        """Raises 422 ``validation_failed`` as a whole policy would, and for a change of nothing."""
+        """Make the policy that the change makes of the one before. Raises 422 ``validation_failed`` as a whole policy
+        would, and for a change of nothing."""
         if not self.root:
             raise invalid("body", "has no field to change")
         return check_model(Policy, _merged(set_numbers(before), self.root))

@@ -39,7 +39,8 @@ class TurnBody(Body):
 
     @model_validator(mode="after")
     def _one_of_each(self) -> TurnBody:
-        """Raises NeveError: what cannot be done is known before anything is appended."""
+        """Refuse fields that exclude each other, so that what cannot be done is known before anything is appended.
+        Raises NeveError."""
         if self.messages is not None and self.events is not None:
             raise invalid("events", "must be left out beside messages: a turn appends one or the other")
         if self.compile is not None and self.recall is not None:
