@@ -48,11 +48,12 @@ class NoProgress(Exception):
 
 
 def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: QueueName, work: Work) -> dict[str, Any]:
-    """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
-    its message delivered again, LeaseHeld and ReplacementBusy to have it postponed: it is sent to ``queue``, where it
-    came from, once more, ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job
-    goes on in another worker. What else the report says is told, whether ``work`` raises or not. ``context``: Lambda's,
-    which knows how long the worker may still run; None: for ever."""
+    """Handle a batch message by message, and give the partial batch answer. A failed message holds back the later ones
+    of its group only. ``work`` raises to have its message delivered again, LeaseHeld and ReplacementBusy to have it
+    postponed: it is sent to ``queue``, where it came from, once more, ``POSTPONED_S`` later. A report that says
+    ``left_off_at`` has it sent once more, too: the job goes on in another worker. What else the report says is told,
+    whether ``work`` raises or not. ``context``: Lambda's, which knows how long the worker may still run; None: for
+    ever."""
     seconds_left = time_of(context)
 
     def handle(record: SQSRecord) -> None:
@@ -100,7 +101,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
 
 
 def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The body to be sent again. Raises NoProgress."""
+    """Give the body to be sent again. Raises NoProgress."""
     now, before = ports.clock.now(), body.get(PROGRESS, {})
     since = parse(before["since"]) if before.get("at") == place else now
     if now - since > NO_PROGRESS_FOR:

@@ -46,7 +46,7 @@ class SystemIds:
         self._generator = ULIDGenerator(policy=_NextOfItsMillisecond())
 
     def ulid(self, at: datetime) -> str:
-        """Raises ValueError for a time before 1970."""
+        """Make a ULID. Raises ValueError for a time before 1970."""
         try:
             return str(self._generator.generate(at))
         except (ValueError, OverflowError) as error:
@@ -64,7 +64,7 @@ class _NextOfItsMillisecond:
         self._newest: OrderedDict[int, int] = OrderedDict()
 
     def resolve_randomness(self, timestamp: int, randomness_source: RandomnessSource) -> bytes:
-        """10 bytes. The top bit starts as 0: adding cannot overflow."""
+        """Give 10 bytes. The top bit starts as 0: adding cannot overflow."""
         newest = self._newest.get(timestamp)
         part = int.from_bytes(randomness_source(timestamp)) >> 1 if newest is None else newest + 1
         self._newest[timestamp] = part
@@ -100,7 +100,7 @@ class ThreadTask(Generic[T]):
             self._future.set_result(found)
 
     def result(self, deadline_ms: float | None = None) -> T:
-        """See ``ports.Task``. Work that nobody waits for any more is not started, but never interrupted. Without a
+        """See ``ports.Task``. Work that no caller waits for any more is not started, but never interrupted. Without a
         deadline the caller does what no thread has begun: so a task may wait for one that it has started, though every
         thread of the pool does the same."""
         if deadline_ms is None:
@@ -113,7 +113,7 @@ class ThreadTask(Generic[T]):
             raise DeadlineExceeded("not begun: the time of somebody who waited for it was over") from None
 
     def _wait_until(self, deadline_ms: float) -> None:
-        """Raises DeadlineExceeded."""
+        """Wait for the work until the deadline. Raises DeadlineExceeded."""
         left_s = max(0.0, deadline_ms - self._clock.monotonic_ms()) / 1000.0
         with suppress(TimeoutError, CancelledError):
             self._future.exception(left_s)  # returns it, should the work have failed

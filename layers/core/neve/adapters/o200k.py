@@ -42,8 +42,9 @@ def token_counter(name: CounterName) -> Counter:
 
 
 def load_counter() -> Callable[[str], int]:
-    """Counts tokens of plain text (a special token's spelling is text like any other). Raises NeveError
-    ``invalid_policy`` when the package or the merge table is not there, or the table is not the pinned one."""
+    """Load the counter that counts tokens of plain text (a special token's spelling is text like any other). Raises
+    NeveError ``invalid_policy`` when the package or the merge table is not there, or the table is not the pinned
+    one."""
     folder = Settings.from_environment(os.environ).bpe_dir
     if folder is None:
         raise _unavailable(f"{BPE_DIR_VARIABLE} is not set")

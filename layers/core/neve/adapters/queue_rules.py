@@ -15,8 +15,8 @@ _NOT_IN_A_MESSAGE = {"\ufffe": "\\ufffe", "\uffff": "\\uffff"}
 
 
 def encoded_body(message: Message) -> str:
-    """The body as JSON text. Raises ValueError for a body that is not JSON or too large, and for a message without a
-    group."""
+    """Encode the body as JSON text. Raises ValueError for a body that is not JSON or too large, and for a message
+    without a group."""
     if not message.group:
         raise ValueError("a message needs a group")
     try:

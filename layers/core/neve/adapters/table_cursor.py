@@ -19,8 +19,8 @@ def query_name(
 def read_place(
     cursor: str, index: Index, selected: tuple[str, str | None, tuple[str, str] | None, bool]
 ) -> tuple[str, ...]:
-    """The values of ``index``'s order behind which the next page begins. ``selected``: partition, prefix, range and
-    direction of the query. Raises InvalidCursor for a cursor of another one, and for a place outside of it, which a
+    """Read the values of ``index``'s order behind which the next page begins. ``selected``: partition, prefix, range
+    and direction of the query. Raises InvalidCursor for a cursor of another one, and for a place outside of it, which a
     service takes for a malformed call."""
     partition, prefix, between, reverse = selected
     query = query_name(partition, index, prefix, between, reverse)

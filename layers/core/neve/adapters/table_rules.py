@@ -36,7 +36,7 @@ _KEY_LIMITS = tuple(
 
 
 def check_write(ops: Sequence[WriteOp]) -> None:
-    """Raises ValueError unless ``ops`` is a transaction that every engine takes."""
+    """Check a transaction. Raises ValueError unless ``ops`` is one that every engine takes."""
     if not ops:
         raise ValueError("a write needs at least one operation")
     if len(ops) > MAX_WRITE_OPS:
@@ -56,7 +56,8 @@ def check_write(ops: Sequence[WriteOp]) -> None:
 
 
 def check_each(puts: Sequence[Put]) -> None:
-    """Raises ValueError for what ``write_each`` does not take: together they may be larger than a transaction."""
+    """Check a ``write_each``. Raises ValueError for what it does not take: together the puts may be larger than a
+    transaction."""
     if len(puts) > MAX_WRITE_OPS:
         raise ValueError(f"{len(puts)} rows in one call, at most {MAX_WRITE_OPS} are possible")
     for put in puts:
@@ -73,7 +74,7 @@ def version_after(put: Put) -> int:
 
 
 def operation_key(op: WriteOp) -> Key:
-    """The row that ``op`` is about. Raises ValueError when its key cannot be one."""
+    """Give the key of the row that ``op`` is about. Raises ValueError when its key cannot be one."""
     if isinstance(op, Put):
         _check_keys(op.item)
         return key_of(op.item)
@@ -83,7 +84,7 @@ def operation_key(op: WriteOp) -> Key:
 
 
 def item_size(item: Item) -> int:
-    """Bytes as DynamoDB counts them, to within a few; ``version`` counts as a short number. Raises ValueError for a
+    """Count the bytes as DynamoDB does, to within a few; ``version`` counts as a short number. Raises ValueError for a
     value that cannot be stored (None first of all) and for an item that is too large."""
     counted = {name: value for name, value in item.items() if name != "version"} if "version" in item else item
     size = len("version") + 3 + _attributes_size(counted, "", 1)
@@ -111,8 +112,8 @@ def _check_key(name: str, value: Any, limit: int) -> None:
 
 
 def _attributes_size(attributes: dict[Any, Any], within: str, depth: int) -> int:
-    """Names and values. ``within``: what stands before a name where one is told. Nearly all are plain text, and every
-    write counts its rows: texts are counted together."""
+    """Count names and values. ``within``: what stands before a name where one is told. Nearly all are plain text, and
+    every write counts its rows: texts are counted together."""
     try:
         names = "".join(attributes)
     except TypeError:
@@ -160,5 +161,5 @@ def _number_size(value: float, path: str) -> int:
 
 
 def _text_size(text: str) -> int:
-    """UTF-8 bytes. Raises ValueError for a lone surrogate."""
+    """Count UTF-8 bytes. Raises ValueError for a lone surrogate."""
     return len(text) if text.isascii() else len(text.encode())

@@ -37,7 +37,7 @@ class Ports(Protocol):
     def observer(self) -> Observer: ...
     @property
     def counter(self) -> Callable[[CounterName], Counter]:
-        """The token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""
+        """Give the token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""
 
     @property
     def clock(self) -> Clock: ...

@@ -94,5 +94,5 @@ class ModelAnswer:
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm), ModelRefused or ContentRefused, with the usage
-        of an answer that was given."""
+        """Ask the model for one forced tool call. Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm),
+        ModelRefused or ContentRefused, with the usage of an answer that was given."""

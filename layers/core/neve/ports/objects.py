@@ -31,10 +31,10 @@ class ObjectStore(Protocol):
     def get(self, key: str) -> bytes | None: ...
 
     def peek(self, key: str, length: int) -> ObjectStart | None:
-        """The first ``length`` bytes, at most; None when there is no such object."""
+        """Read the first ``length`` bytes, at most; None when there is no such object."""
 
     def tail(self, key: str, length: int) -> bytes | None:
-        """The last ``length`` bytes, at most; None when there is no such object."""
+        """Read the last ``length`` bytes, at most; None when there is no such object."""
 
     def copy(self, source: str, target: str) -> bool:
         """Copy an object with its content type, in place of what was there. False when there is no ``source``."""
@@ -50,8 +50,8 @@ class ObjectStore(Protocol):
         none."""
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
-        """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object
-        unless it is there already. ``size``: exactly how many bytes; any number when None."""
+        """Make a URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the
+        object unless it is there already. ``size``: exactly how many bytes; any number when None."""
 
     def presign_get(self, key: str, *, expires_s: int) -> str:
-        """A URL from which HTTP GET loads the object, whether or not it is there by now."""
+        """Make a URL from which HTTP GET loads the object, whether or not it is there by now."""

@@ -29,4 +29,4 @@ class Message:
 
 class Queue(Protocol):
     def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
-        """Durable once it returns; raises StoreUnavailable, in which case some may have been sent."""
+        """Send messages, durable once it returns; raises StoreUnavailable, in which case some may have been sent."""

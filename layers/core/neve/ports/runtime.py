@@ -12,10 +12,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """Wall clock, aware, UTC."""
+        """Give the wall clock's time, aware, UTC."""
 
     def monotonic_ms(self) -> float:
-        """Milliseconds that only move forward; the scale of every time budget."""
+        """Give milliseconds that only move forward; the scale of every time budget."""
 
     def sleep(self, seconds: float) -> None:
         """Returns when so many seconds have passed on this clock."""
@@ -25,7 +25,7 @@ class Ids(Protocol):
     def ulid(self, at: datetime) -> str: ...
 
     def token(self) -> str:
-        """128 random bits as hex: write ids and secrets."""
+        """Make 128 random bits as hex: write ids and secrets."""
 
 
 class Task(Protocol, Generic[T_co]):
@@ -43,9 +43,9 @@ class Tasks(Protocol):
     def start(self, work: Callable[[], T]) -> Task[T]: ...
 
     def start_read(self, work: Callable[[], T]) -> Task[T]:
-        """The same for work that only asks a store or an index, and may begin twice: where that is in the same process
-        and has it at hand, it is done before this returns, and never late."""
+        """Start work that only asks a store or an index, and may begin twice: where that is in the same process and has
+        it at hand, it is done before this returns, and never late."""
 
     def start_write(self, work: Callable[[], T]) -> Task[T]:
-        """The same for work that writes a row. Where the store is in the same process and nobody else writes, it is
-        done before this returns."""
+        """Start work that writes a row. Where the store is in the same process and no other process writes, it is done
+        before this returns."""

@@ -75,8 +75,8 @@ class SearchIndex(Protocol):
     def model(self) -> IndexModel: ...
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
-        """Idempotent; a passage whose ``document_version`` is below the stored one (or below a removal's) is ignored. A
-        vector of the wrong dimensions raises ValueError."""
+        """Write passages. Idempotent; a passage whose ``document_version`` is below the stored one (or below a
+        removal's) is ignored. A vector of the wrong dimensions raises ValueError."""
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
         """Remove the passages ``n >= keep`` of an item that are of no rev above ``version`` (keep=0: the whole item); a

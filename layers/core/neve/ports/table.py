@@ -112,10 +112,11 @@ class Table(Protocol):
     cannot decode is an ``unreadable_item``, and does not keep the others from being read."""
 
     def get(self, key: Key) -> Item | None:
-        """Strongly consistent."""
+        """Read one row. Strongly consistent."""
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """Strongly consistent, one round trip as far as the caller is concerned; missing rows are missing keys."""
+        """Read many rows. Strongly consistent, one round trip as far as the caller is concerned; missing rows are
+        missing keys."""
 
     def query(
         self,
@@ -128,13 +129,13 @@ class Table(Protocol):
         limit: int,
         cursor: str | None = None,
     ) -> Page:
-        """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
+        """Read rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
         excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises InvalidCursor for one it did not
         make."""
 
     def write(self, ops: Sequence[WriteOp]) -> None:
-        """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed
-        call."""
+        """Write a transaction, all or nothing, of at most 100 operations on distinct keys; raises Conflict, and
+        ValueError for a malformed call."""
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
         """Write each put by itself and beside the others, at half the price of a transaction: at most 100, of distinct

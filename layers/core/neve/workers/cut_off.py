@@ -21,7 +21,7 @@ LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 
 @contextmanager
 def telling_if_cut_off(ports: Ports, function: str, context: Any) -> Iterator[None]:
-    """Around the work of an invocation that Lambda ends. ``context``: Lambda's. On one machine whoever runs the
+    """Watch the work of an invocation that Lambda ends. ``context``: Lambda's. On one machine the process that runs the
     function knows, and tells it."""
     if context is None or LAMBDA not in os.environ:
         yield

@@ -23,8 +23,8 @@ QUEUE = QueueName.LIBRARIAN
 
 
 def process_filings(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
-    ever."""
+    """Handle a batch and give the partial batch answer. ``context``: Lambda's, which knows how long the worker may
+    still run; None: for ever."""
     with telling_if_cut_off(ports, QUEUE, context):
         return process_one_by_one(event, context, QUEUE, partial(_work, ports), failures="FilingsFailed")
 

@@ -24,14 +24,14 @@ QUEUE = QueueName.JOBS
 
 
 def process_jobs(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
-    ever."""
+    """Handle a batch and give the partial batch answer. ``context``: Lambda's, which knows how long the worker may
+    still run; None: for ever."""
     with telling_if_cut_off(ports, QUEUE, context):
         return process_one_by_one(event, context, QUEUE, partial(work, ports))
 
 
 def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> None:
-    """One message."""
+    """Do the work of one message."""
     scope = tenant_scope(ports, body["tenant"]).of_user(body["user"])
     try:
         if body["work"] == ERASURE:

@@ -40,8 +40,8 @@ METRICS = {
 
 
 def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
-    ever."""
+    """Handle a batch and give the partial batch answer. ``context``: Lambda's, which knows how long the worker may
+    still run; None: for ever."""
     with telling_if_cut_off(ports, QUEUE, context):
         return process_one_by_one(event, context, QUEUE, partial(_work, ports), given_up=partial(_give_up, ports))
 
@@ -69,7 +69,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 
 
 def _give_up(ports: Ports, body: dict[str, Any], error: Exception) -> None:
-    """No job without an end: the message of this one is a dead letter."""
+    """End the job whose message is a dead letter: no job may be without an end."""
     tenant, asked = tenant_scope(ports, body["tenant"]), ReflectionRequest.of(body)
     why = str(error) if getattr(error, "text_is_logged", False) else type(error).__name__
     reason = f"its message was given up after {DELIVERIES} deliveries: {why}"
@@ -90,7 +90,7 @@ def _postpone(ports: Ports, body: dict[str, Any], held: Exception) -> None:
 
 
 def _send_again(ports: Ports, body: dict[str, Any]) -> None:
-    """The group is the tenant: the queue is fair between tenants."""
+    """Send a message again. Its group is the tenant: the queue is fair between tenants."""
     ports.queue.send(QUEUE, [again(body, body["tenant"])])
 
 

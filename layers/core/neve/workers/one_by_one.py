@@ -28,9 +28,10 @@ def process_one_by_one(
     failures: str | None = None,
     given_up: GivenUp | None = None,
 ) -> dict[str, Any]:
-    """The partial batch answer. ``work`` raises to have its message delivered again, unless it is that of a tenant who
-    was removed. ``context``: Lambda's, which knows how long the worker may still run; None: for ever. ``failures``: the
-    metric that counts them beside the queue's. ``given_up`` is told of a message whose last delivery has failed."""
+    """Handle a batch message by message, and give the partial batch answer. ``work`` raises to have its message
+    delivered again, unless it is that of a tenant who was removed. ``context``: Lambda's, which knows how long the
+    worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's. ``given_up`` is
+    told of a message whose last delivery has failed."""
     seconds_left = time_of(context)
     failed = []
     for record in event["Records"]:

@@ -33,7 +33,8 @@ nowhere and is seen by these alone (alarm sweep-resends). ``idle_left``: more se
 
 
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
-    """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
+    """Run the sweep and give its counts. ``context``: Lambda's, which knows how long the function may still run. Raises
+    StoreUnavailable."""
     with telling_if_cut_off(ports, "sweep", context):
         done = sweep_due(ports, time_of(context), _failed, _lost)
     values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}

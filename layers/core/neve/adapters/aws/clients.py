@@ -96,9 +96,9 @@ def aws_client(
     service: Literal["codedeploy", "lambda"], *, endpoint_url: str | None = None, session: Session | None = None
 ) -> Any: ...
 def aws_client(service: Service, *, endpoint_url: str | None = None, session: Session | None = None) -> Any:
-    """A new client, which any number of threads may use. ``endpoint_url``: a server other than the service's own.
-    ``session``: whose credentials and region to use instead of the process's. Raises botocore's errors when there is
-    no region."""
+    """Make a client, which any number of threads may use. ``endpoint_url``: a server other than the service's own.
+    ``session``: whose credentials and region to use instead of the process's. Raises botocore's errors when there is no
+    region."""
     from boto3 import Session
     from botocore.config import Config
 

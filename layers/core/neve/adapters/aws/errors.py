@@ -16,8 +16,8 @@ SDK_ERRORS = (ClientError, BotoCoreError, ResponseParserError)
 
 @contextmanager
 def translated(store: str) -> Iterator[None]:
-    """Whatever the SDK raises inside becomes StoreUnavailable (the SDK has tried again by then), or ValueError for a
-    call that it finds malformed."""
+    """Turn any error that the SDK raises inside into StoreUnavailable (the SDK has tried again by then), or ValueError
+    for a call that it finds malformed."""
     try:
         yield
     except ParamValidationError as error:
@@ -27,18 +27,18 @@ def translated(store: str) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """``PutObject: SlowDown (503)`` of a refusal, else the kind of failure. Without the SDK's sentence, which may quote
-    an address with a user's id in it."""
+    """Give the reason of a failure: ``PutObject: SlowDown (503)`` of a refusal, else the kind of failure. Without the
+    SDK's sentence, which may quote an address with a user's id in it."""
     if isinstance(error, ClientError):
         return f"{error.operation_name}: {error_code(error)} ({http_status(error)})"
     return type(error).__name__
 
 
 def error_code(error: ClientError) -> str:
-    """Such as ``NoSuchKey``."""
+    """Give the code of a refusal, such as ``NoSuchKey``."""
     return str(error.response.get("Error", {}).get("Code", "no code"))
 
 
 def http_status(error: ClientError) -> int:
-    """0 when the answer had none."""
+    """Give the HTTP status of an answer; 0 when the answer had none."""
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

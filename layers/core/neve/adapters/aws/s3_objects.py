@@ -37,7 +37,7 @@ class S3Objects:
         self._pause = pause
 
     def put(self, key: str, body: bytes, *, content_type: str) -> None:
-        """Raises ValueError for what is no key or no content type, as every method does."""
+        """Store an object. Raises ValueError for what is no key or no content type, as every method does."""
         check_key(key)
         check_content_type(content_type)
         with translated("objects"):

@@ -30,7 +30,7 @@ class Secrets:
         self._reading = Lock()
 
     def read(self, arn: str) -> str:
-        """The secret's text, as old as ``SECRET_CACHE`` allows; one read for all threads that ask at once. Raises
+        """Give the secret's text, as old as ``SECRET_CACHE`` allows; one read for all threads that ask at once. Raises
         ModelUnavailable, never with the value in it."""
         with self._reading:
             return self._cache.read(arn, lambda: _read(self._client, arn))

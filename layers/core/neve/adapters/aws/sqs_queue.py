@@ -57,7 +57,7 @@ class SqsQueue:
             self._send(url, batch)
 
     def _send(self, url: str, batch: Sequence[SendMessageBatchRequestEntryTypeDef]) -> None:
-        """Until every message of the batch is sent; one that was has its id among those of the answer."""
+        """Send a batch until every message of it is sent; one that was has its id among those of the answer."""
         waiting = list(batch)
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -89,8 +89,8 @@ def _entry(message: Message, fifo: bool) -> SendMessageBatchRequestEntryTypeDef:
 
 
 def _good_id(given: str) -> str:
-    """``given`` itself, or its hash where SQS would refuse it: ids of tenant, user and session together may be longer
-    than 128 characters."""
+    """Give ``given`` itself, or its hash where SQS would refuse it: ids of tenant, user and session together may be
+    longer than 128 characters."""
     return given if GOOD_ID.fullmatch(given) else hashlib.sha256(given.encode()).hexdigest()
 
 

@@ -22,7 +22,7 @@ TRANSIENT_REASONS: Final = frozenset({"TransactionConflict", "ProvisionedThrough
 
 
 def attempts() -> Iterator[None]:
-    """ATTEMPTS turns, each but the first behind a random pause below a limit that doubles."""
+    """Give ATTEMPTS turns, each but the first after a random pause below a limit that doubles."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(random.uniform(0, min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))))

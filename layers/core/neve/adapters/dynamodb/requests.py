@@ -33,7 +33,7 @@ def may_exist(key: Key) -> bool:
 
 
 def readable_item(image: TypedItem) -> Item:
-    """The row, or what is left to tell of one that holds what no row holds."""
+    """Read a row, or what is left to tell of one that holds what no row holds."""
     try:
         return plain_item(image)
     except (ValueError, TypeError, ArithmeticError):
@@ -45,7 +45,7 @@ def readable_item(image: TypedItem) -> Item:
 
 
 def row_order(index: Index) -> tuple[str, ...]:
-    """The attributes whose values name a row's place in an index."""
+    """Name the attributes whose values tell a row's place in an index."""
     sort = INDEX_KEYS[index][1]
     return ("sk",) if index is Index.MAIN else (sort, "pk", "sk")
 
@@ -53,8 +53,8 @@ def row_order(index: Index) -> tuple[str, ...]:
 def key_condition(
     partition: str, index: Index, prefix: str | None, between: tuple[str, str] | None
 ) -> dict[str, Any] | None:
-    """The parameters that select rows; None when no row can match. Empty texts and a range that ends before it begins
-    are no errors here, but they are to the service."""
+    """Give the parameters that select rows; None when no row can match. Empty texts and a range that ends before it
+    begins are no errors here, but they are to the service."""
     if not 1 <= len(partition.encode()) <= MAX_PARTITION_KEY_BYTES:
         return None
     names, values = {"#p": INDEX_KEYS[index][0]}, {":p": {"S": partition}}
@@ -78,7 +78,7 @@ def key_condition(
 
 
 def place(partition: str, index: Index, position: tuple[str, ...]) -> dict[str, Any]:
-    """The ``ExclusiveStartKey`` behind the row at ``position`` (values of ``row_order``)."""
+    """Give the ``ExclusiveStartKey`` behind the row at ``position`` (values of ``row_order``)."""
     values = dict(zip(row_order(index), position, strict=True)) | {INDEX_KEYS[index][0]: partition}
     return {name: {"S": value} for name, value in values.items()}
 
@@ -87,7 +87,7 @@ def place(partition: str, index: Index, position: tuple[str, ...]) -> dict[str, 
 
 
 def new_image(put: Put, put_id: bytes | None = None) -> dict[str, Any]:
-    """The row as the put leaves it. Raises ValueError for an attribute that is the engine's own."""
+    """Give the row as the put leaves it. Raises ValueError for an attribute that is the engine's own."""
     if PUT_ID in put.item:
         raise ValueError(f"{PUT_ID} is an attribute of the engine's own")
     image = typed_item({**put.item, "version": version_after(put)})

@@ -102,7 +102,8 @@ class DynamoDbTable:
         limit: int,
         cursor: str | None = None,
     ) -> Page:
-        """Consistent on MAIN. Asks for one row more than ``limit``, so that the last page is known to be the last."""
+        """Read a page, consistent on MAIN. Asks for one row more than ``limit``, so that the last page is known to be
+        the last."""
         if limit < 1:
             raise ValueError(f"limit must be at least 1, is {limit}")
         if prefix is not None and between is not None:
@@ -122,7 +123,8 @@ class DynamoDbTable:
         return Page(items, following)
 
     def write(self, ops: Sequence[WriteOp]) -> None:
-        """One put, or one unconditional delete, is a plain write at half the price of a transaction."""
+        """Write a transaction. One put, or one unconditional delete, is a plain write at half the price of a
+        transaction."""
         check_write(ops)
         first = ops[0]
         if len(ops) > 1:
@@ -161,7 +163,7 @@ class DynamoDbTable:
         raise StoreUnavailable("table", f"{len(wanted)} keys left unprocessed")
 
     def _read_rows(self, request: dict[str, Any], start: dict[str, Any] | None, wanted: int) -> list[Any]:
-        """Up to ``wanted`` rows, behind ``start``. The service ends a page at 1 MB, whatever was asked for."""
+        """Read up to ``wanted`` rows, behind ``start``. The service ends a page at 1 MB, whatever was asked for."""
         found: list[Any] = []
         while True:
             behind: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
@@ -196,7 +198,7 @@ class DynamoDbTable:
         self._write_one(lambda: self._client.delete_item(TableName=self._name, Key=typed_key(key)))
 
     def _write_one(self, write: Callable[[], object]) -> None:
-        """A write of one row, which a transaction under way on that row refuses. Raises ConditionFailed."""
+        """Write one row, which a transaction under way on that row refuses. Raises ConditionFailed."""
         for _ in attempts():
             with translated():
                 try:

@@ -44,7 +44,7 @@ class BgeSmall:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The medians that ``layers/encoder/calibrate.py`` measured. Raises EmbeddingUnavailable without them."""
+        """Give the medians that ``layers/encoder/calibrate.py`` measured. Raises EmbeddingUnavailable without them."""
         return read_calibration(self._folder / "calibration.json", MODEL_TAG)
 
     @property
@@ -80,7 +80,7 @@ class _Encoder:
         self._model = OnnxModel(folder / "model.onnx", folder / "tokenizer.json", FETCH)
 
     def encode(self, text: str) -> bytes:
-        """The L2-normalised state of the first token, as float32 little-endian bytes."""
+        """Give the L2-normalised state of the first token, as float32 little-endian bytes."""
         first: Any = self._model.states(text)[0]
         vector: bytes = (first / (first @ first) ** 0.5).astype("<f4").tobytes()
         return vector

@@ -10,7 +10,8 @@ from neve.ports.models import Calibration
 
 
 def read_calibration(path: Path, tag: str) -> Calibration:
-    """The medians of the model ``tag``. Raises EmbeddingUnavailable without them, or with such that mean nothing."""
+    """Read the medians of the model ``tag``. Raises EmbeddingUnavailable without them, or with such that mean
+    nothing."""
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))[tag]
         found = Calibration(float(measured["random_median"]), float(measured["paraphrase_median"]))

@@ -21,7 +21,7 @@ class NoEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Never applied: there is no similarity to calibrate."""
+        """Give a calibration that is never applied: there is no similarity to calibrate."""
         return Calibration(random_median=0.0, paraphrase_median=1.0)
 
     @property

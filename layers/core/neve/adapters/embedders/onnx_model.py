@@ -69,7 +69,8 @@ class QueriesFirst:
 
     @contextmanager
     def _yielding_to_queries(self) -> Iterator[None]:
-        """However many queries there are, a batch comes to its end."""
+        """Wait until no query is asked and a core is free, but not for ever: however many queries there are, a batch
+        comes to its end."""
         with self._changed:
             self._changed.wait_for(lambda: not self._asked, MAX_YIELD_S)
             self._changed.wait_for(self._has_core, MAX_TURN_S)
@@ -108,7 +109,7 @@ class OnnxModel:
             raise EmbeddingUnavailable(f"the encoder in {model.parent} cannot be read: {error}") from error
 
     def states(self, text: str) -> Any:
-        """The last hidden states, float32, tokens x 384: the first is [CLS]'s, the last [SEP]'s. Raises
+        """Give the last hidden states, float32, tokens x 384: the first is [CLS]'s, the last [SEP]'s. Raises
         EmbeddingRetryable."""
         return self._run("last_hidden_state", self._tokenizer.encode(_encodable(text)), len(text))
 
@@ -135,7 +136,7 @@ def _tokenizer(tokenizers: Any, path: Path, tokens: int) -> Any:
 
 
 def _session(onnxruntime: Any, path: Path) -> Any:
-    """One thread a run: texts run beside each other instead."""
+    """Open a session that runs with one thread: texts run beside each other instead."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -144,5 +145,5 @@ def _session(onnxruntime: Any, path: Path) -> Any:
 
 
 def _encodable(text: str) -> str:
-    """A lone surrogate cannot cross into the tokenizer: it is replaced by a question mark."""
+    """Replace each lone surrogate by a question mark: it cannot cross into the tokenizer."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -60,7 +60,7 @@ class TitanEmbedder:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """Raises EmbeddingUnavailable when the model was not calibrated."""
+        """Give the medians of the model. Raises EmbeddingUnavailable when the model was not calibrated."""
         if self._calibrations is None:
             raise EmbeddingUnavailable(f"{MODEL_TAG} is being calibrated")
         try:
@@ -70,7 +70,8 @@ class TitanEmbedder:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """More than a hundred, English best (the model card of Titan Text Embeddings V2)."""
+        """List any language: it knows more than a hundred, English best (the model card of Titan Text Embeddings
+        V2)."""
         return (ANY_LANGUAGE,)
 
     def embed_query(self, text: str) -> bytes:
@@ -78,7 +79,7 @@ class TitanEmbedder:
         return self._embed(text)
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """All or none: the first text that fails ends the call."""
+        """Embed all or none: the first text that fails ends the call."""
         self._must_be_comparable()
         with ThreadPoolExecutor(min(max(len(texts), 1), MAX_THREADS)) as pool:
             tasks = [pool.submit(self._embed, text) for text in texts]
@@ -88,7 +89,7 @@ class TitanEmbedder:
                 pool.shutdown(cancel_futures=True)
 
     def _must_be_comparable(self) -> None:
-        """A vector without a calibration could not be used, but it would be paid for."""
+        """Refuse to embed without a calibration: the vector could not be used, but it would be paid for."""
         if self._calibrations is not None:
             _ = self.calibration
 
@@ -112,7 +113,7 @@ def _taken(text: str) -> str:
 
 
 def _vector(content: bytes) -> bytes:
-    """The normalised vector of an answer, as float32 little-endian bytes."""
+    """Give the normalised vector of an answer, as float32 little-endian bytes."""
     try:
         answer: Any = json.loads(content)
         numbers = [float(number) for number in answer["embedding"]]

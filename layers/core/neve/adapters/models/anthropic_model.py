@@ -73,9 +73,9 @@ class AnthropicModel:
         )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ContentRefused for content that the API will not have, ModelRefused for any other request that cannot
-        succeed as it is, AnswerCutOff and AnswerOutOfForm for a message without a whole tool call, ModelUnavailable
-        for everything else that leaves none."""
+        """Ask the model for one forced tool call. Raises ContentRefused for content that the API will not have,
+        ModelRefused for any other request that cannot succeed as it is, AnswerCutOff and AnswerOutOfForm for a message
+        without a whole tool call, ModelUnavailable for everything else that leaves none."""
         create: Callable[..., Message] = self._client.messages.create
         ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
@@ -102,8 +102,9 @@ class AnthropicModel:
 
 
 def _body(request: ModelRequest, model: str) -> dict[str, Any]:
-    """The tool and the system prompt come first and are the same in every call of a purpose: the cache point behind
-    them covers both. Thinking is off because a forced tool call excludes it; reading a chat needs little effort."""
+    """Make the body of a request. The tool and the system prompt come first and are the same in every call of a
+    purpose: the cache point behind them covers both. Thinking is off because a forced tool call excludes it; reading a
+    chat needs little effort."""
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
@@ -125,7 +126,7 @@ def _body(request: ModelRequest, model: str) -> dict[str, Any]:
 
 
 def _block(block: Mapping[str, Any]) -> dict[str, Any]:
-    """A content block in the API's form."""
+    """Give a content block in the API's form."""
     if block["type"] != "image":
         return {"type": "text", "text": block["text"]}
     if block.get("url"):
@@ -178,8 +179,8 @@ def _sentence(body: object) -> str:
 
 
 def _within_its_time(request: Any, call_next: Callable[[Any], Any]) -> Any:
-    """SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one the
-    same, and sleep as long as the server says."""
+    """Make SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one
+    the same, and sleep as long as the server says."""
     left = _ends_at.get() - time.monotonic()
     if request.retries_taken and left < MIN_ATTEMPT_S:
         raise ModelUnavailable(f"no time for attempt {request.retries_taken + 1}")
@@ -192,7 +193,7 @@ def _within_its_time(request: Any, call_next: Callable[[Any], Any]) -> Any:
 
 
 def _seconds(retry_after: str | None) -> float:
-    """0 for none, or for a date, which this API does not send."""
+    """Read a number of seconds; 0 for none, or for a date, which this API does not send."""
     try:
         return float(retry_after or 0)
     except ValueError:

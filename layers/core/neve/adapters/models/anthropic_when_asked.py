@@ -22,7 +22,7 @@ class AnthropicWhenAsked:
         self._made: tuple[str, AnthropicModel] | None = None
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable or ModelRefused."""
+        """Ask the model, which is made where it is not there yet. Raises ModelUnavailable or ModelRefused."""
         return self._model(self._read_key()).call_tool(request)
 
     def _model(self, key: str) -> AnthropicModel:

@@ -26,8 +26,8 @@ class BulkWrites:
         self._pause = pause
 
     def send(self, alias: str, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
-        """The outcome of every line, in order; ``alias`` and ``wait`` as in ``Calls.bulk``. Raises what that raises,
-        and StoreUnavailable where there was no room for a line in the last attempt either."""
+        """Send lines and give the outcome of every line, in order; ``alias`` and ``wait`` as in ``Calls.bulk``. Raises
+        what that raises, and StoreUnavailable where there was no room for a line in the last attempt either."""
         outcomes: dict[int, Written] = {}
         for pause_s in (0.0, *MAX_PAUSE_S):
             if pause_s:
@@ -40,7 +40,7 @@ class BulkWrites:
         raise StoreUnavailable(STORE, f"no room for {len(lines) - len(outcomes)} of {len(lines)} writes (429)")
 
     def _taken(self, alias: str, lines: Mapping[int, str], *, wait: bool) -> dict[int, Written]:
-        """The outcomes of those that there was room for."""
+        """Give the outcomes of the lines that there was room for."""
         taken: dict[int, Written] = {}
         numbers = iter(lines)
         for part in _in_parts(lines.values()):

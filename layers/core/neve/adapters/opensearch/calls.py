@@ -50,7 +50,7 @@ class Calls:
         self._client = client
 
     def search(self, index: str, body: Answer, routing: str) -> Answer:
-        """Raises StoreUnavailable also for an answer that lacks a shard or was cut short by time."""
+        """Search an index. Raises StoreUnavailable also for an answer that lacks a shard or was cut short by time."""
         params = {"routing": routing, "allow_partial_search_results": "false"}
         with _translated(index):
             answer = cast(Answer, self._client.search(index=index, body=body, params=params))
@@ -140,7 +140,8 @@ def _translated(name: str) -> Iterator[None]:
 
 
 def _reason(error: TransportError) -> str:
-    """``es_rejected_execution_exception (429)``. Without the server's sentence, which may quote a query."""
+    """Give the reason of a failure: ``es_rejected_execution_exception (429)``. Without the server's sentence, which may
+    quote a query."""
     if error.status_code in ("N/A", "TIMEOUT"):
         return type(error).__name__
     return f"{error.error} ({error.status_code})" if isinstance(error.error, str) else f"status {error.status_code}"

@@ -23,10 +23,10 @@ PATIENT: Final = Timeout(connect=CONNECT_S, read=WRITE_READ_S)
 
 
 def open_search_client(endpoint: str, *, region: str | None = None, read_s: float = SEARCH_READ_S) -> OpenSearch:
-    """A client that any number of threads may use; it connects with the first call. A lost or refused connection is
-    tried once more, an answer that is late (``read_s``, for searches) or bad is not. https is signed with the process's
-    AWS credentials; http is for loopback. ``region`` None is the process's. Raises ValueError for an endpoint that is
-    neither, and where no region or credentials are."""
+    """Make a client that any number of threads may use; it connects with the first call. A lost or refused connection
+    is tried once more, an answer that is late (``read_s``, for searches) or bad is not. https is signed with the
+    process's AWS credentials; http is for loopback. ``region`` None is the process's. Raises ValueError for an endpoint
+    that is neither, and where no region or credentials are."""
     address = urlsplit(endpoint)
     if address.scheme == "https":
         signer = _signer(region)
@@ -48,7 +48,7 @@ def open_search_client(endpoint: str, *, region: str | None = None, read_s: floa
 
 
 def _signer(region: str | None) -> Any:
-    """Botocore is imported with the first signed client, never with this module."""
+    """Make the signer. Botocore is imported with the first signed client, never with this module."""
     from botocore.session import get_session
 
     session = get_session()

@@ -18,7 +18,8 @@ _MAX_TERM = 128
 
 
 def stored_term(term: str) -> str:
-    """The term; a long one by its hash, because it becomes a term of the index with its field's name in front."""
+    """Give the term as it is stored; a long one by its hash, because it becomes a term of the index with its field's
+    name in front."""
     return term if len(term) <= _MAX_TERM else hashlib.blake2b(term.encode(), digest_size=16).hexdigest()
 
 
@@ -30,23 +31,23 @@ def _stored_terms(text: str) -> list[str]:
 
 
 def feature(term: str) -> str:
-    """The name of a term in ``terms``. A query takes what follows the last dot for it, and no term holds a bar."""
+    """Give the name of a term in ``terms``. A query takes what follows the last dot for it, and no term holds a bar."""
     return term.replace(".", "|")
 
 
 def routing(owner: Owner) -> str:
-    """One shard for all passages of a user. A hash, because a search takes a comma for the end of a routing value. It
-    is no check: every document carries its owner."""
+    """Give one shard to all passages of a user. A hash, because a search takes a comma for the end of a routing value.
+    It is no check: every document carries its owner."""
     return hashlib.sha256("\0".join(owner).encode()).hexdigest()[:32]
 
 
 def document_id(owner: Owner, item_id: str, n: int) -> str:
-    """Two owners may have items of one id."""
+    """Give the id of a passage's document, with its owner: two owners may have items of one id."""
     return f"{routing(owner)}:{item_id}#{n}"
 
 
 def index_lines(owner: Owner, passage: Passage) -> str:
-    """The two lines of a bulk request."""
+    """Give the two lines of a bulk request."""
     action = {"index": _target(owner, passage.item_id, passage.n, passage.document_version)}
     return f"{json.dumps(action)}\n{json.dumps(document(owner, passage))}\n"
 
@@ -65,7 +66,8 @@ def _target(owner: Owner, item_id: str, n: int, version: int) -> dict[str, Any]:
 
 
 def document(owner: Owner, passage: Passage) -> dict[str, Any]:
-    """``terms`` are the weighted counts, ``own`` are the terms of ``text`` and ``words`` its words as they stand."""
+    """Make the document of a passage. ``terms`` are the weighted counts, ``own`` are the terms of ``text`` and
+    ``words`` its words as they stand."""
     own = _terms(passage)
     fields = {
         "tenant": owner.tenant,
@@ -105,11 +107,11 @@ def _weighted_terms(passage: Passage, own: Terms[str]) -> dict[str, float]:
 
 
 def path_prefixes(path: str) -> list[str]:
-    """``/a/b`` -> ``/``, ``/a/``, ``/a/b/``: what a prefix of whole segments may be."""
+    """List what a prefix of whole segments may be: ``/a/b`` -> ``/``, ``/a/``, ``/a/b/``."""
     segments = path.split("/")
     return ["/".join(segments[:end]) + "/" for end in range(1, len(segments) + 1)]
 
 
 def floats(vector: bytes) -> list[float]:
-    """The numbers of a little-endian float32 vector."""
+    """Give the numbers of a little-endian float32 vector."""
     return list(struct.unpack(f"<{len(vector) // 4}f", vector))

@@ -51,7 +51,7 @@ Hit = Mapping[str, Any]
 
 
 class ForeignPassage(RuntimeError):
-    """A search for one owner returned another's passage: a fault that nobody may paper over."""
+    """A search for one owner returned another's passage: a fault that no caller may paper over."""
 
 
 class OpenSearchIndex:
@@ -73,7 +73,8 @@ class OpenSearchIndex:
     # --- writing --------------------------------------------------------------------------------
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
-        """Raises ValueError also for a passage that the index refuses; others of the call may have been written."""
+        """Write passages. Raises ValueError also for a passage that the index refuses; others of the call may have been
+        written."""
         with self._place(write=True) as place:
             for passage in passages:
                 if passage.vector is not None:
@@ -85,15 +86,15 @@ class OpenSearchIndex:
             self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
-        """Passages are removed by their numbers, also those that no search can see yet: from the last one down, so that
-        whoever repeats a removal that broke off finds those that are left."""
+        """Remove passages by their numbers, also those that no search can see yet: from the last one down, so that a
+        caller that repeats a removal which broke off finds those that are left."""
         removed = removal_version(version)
         with self._place(write=True) as place:
             end = self._end_of(place, owner, item_id, keep) + _AHEAD
             self._bulk(place, [delete_line(owner, item_id, n, removed) for n in reversed(range(keep, end))])
 
     def erase(self, owner: Owner, *, at_most: int | None = None) -> int:
-        """Page by page: up to one page more than ``at_most``."""
+        """Remove everything of an owner page by page: up to one page more than ``at_most``."""
         erased = 0
         with self._place(write=True) as place:
             while at_most is None or erased < at_most:
@@ -119,7 +120,7 @@ class OpenSearchIndex:
             return FoundByWords([_candidate(hit, as_float32(hit["sort"][0])) for hit in hits], counts.admitted)
 
     def _counts(self, place: Place, owner: Owner, terms: Sequence[str], where: SearchFilter) -> Counts:
-        """A phrase alone needs none, and is not worth a request."""
+        """Count the passages of each term. A phrase alone needs no counts, and is not worth a request."""
         if not terms:
             return Counts({}, 0)
         return counts_of(terms, self._calls.search(place.index, count_terms(owner, terms, where), routing(owner)))
@@ -144,7 +145,7 @@ class OpenSearchIndex:
 
     @contextmanager
     def _place(self, *, write: bool = False) -> Iterator[Place]:
-        """The index to work on; one that is gone is looked up again by the next call."""
+        """Give the index to work on; one that is gone is looked up again by the next call."""
         try:
             yield self._places.writable() if write else self._places.current()
         except IndexMissing:
@@ -152,8 +153,8 @@ class OpenSearchIndex:
             raise
 
     def _end_of(self, place: Place, owner: Owner, item_id: str, first: int) -> int:
-        """The number behind the last passage of an item, ``first`` or above. They are numbered without gaps: ``_AHEAD``
-        in a row that are not there are the end."""
+        """Find the number behind the last passage of an item, ``first`` or above. They are numbered without gaps:
+        ``_AHEAD`` in a row that are not there are the end."""
         end = first
         for start in count(first, _LOOKED_AT):
             numbers = {document_id(owner, item_id, n): n for n in range(start, start + _LOOKED_AT)}
@@ -186,7 +187,7 @@ class OpenSearchIndex:
 
 
 def _check(vector: bytes, dimensions: int) -> None:
-    """Raises ValueError for other dimensions, and for a vector without a direction."""
+    """Check a vector. Raises ValueError for other dimensions, and for a vector without a direction."""
     if not dimensions or len(vector) != 4 * dimensions:
         raise ValueError(f"a vector of {len(vector)} bytes in an index of {dimensions} dimensions")
     if not 0 < hypot(*floats(vector)) < inf:
@@ -203,7 +204,7 @@ def _beyond_refused(passages: Iterable[Passage], removed: Iterable[Passage]) -> 
 
 
 def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
-    """The hits. Raises ForeignPassage unless all are the owner's."""
+    """Give the hits. Raises ForeignPassage unless all are the owner's."""
     hits: list[Hit] = answer["hits"]["hits"]
     for hit in hits:
         if (hit["_source"]["tenant"], hit["_source"]["user"]) != owner:
@@ -217,7 +218,7 @@ def _may_have_more(answer: Mapping[str, Any], neighbours: int) -> bool:
 
 
 def _cosine(score: float) -> float:
-    """OpenSearch scores (1 + cosine) / 2."""
+    """Give the cosine of a score: OpenSearch scores (1 + cosine) / 2."""
     return min(1.0, max(-1.0, 2 * score - 1))
 
 

@@ -32,7 +32,7 @@ RETURNED: Final = ("tenant", "user", "item_id", "n", "source", "fingerprint", "l
 
 
 def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
-    """The body that creates an index. With ``dimensions=0`` it takes no vectors."""
+    """Make the body that creates an index. With ``dimensions=0`` it takes no vectors."""
     fields: dict[str, Any] = dict.fromkeys(_KEYWORDS, _NOT_SORTED)
     fields |= {
         "item_id": {"type": "keyword"},
@@ -69,18 +69,18 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
 
 
 def _vector(dimensions: int) -> dict[str, Any]:
-    """The engine must be named: without it the field falls to another one."""
+    """Describe the field of vectors. The engine must be named: without it the field falls to another one."""
     method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
     return {"type": "knn_vector", "dimension": dimensions, "method": method}
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """``passages-v5-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """Name an index: ``passages-v5-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 
 
 def write_alias(index: str) -> str:
-    """The name that documents are written under. It is asked to be an alias, so that a write that comes after an index
-    was deleted fails; under the index's own name it would make a new one, without this mapping."""
+    """Give the name that documents are written under. It is asked to be an alias, so that a write that comes after an
+    index was deleted fails; under the index's own name it would make a new one, without this mapping."""
     return f"{index}-write"

@@ -59,11 +59,12 @@ class Places:
             return self._model
 
     def current(self) -> Place:
-        """Raises IndexMissing, and StoreUnavailable for an index that this version of the code cannot use."""
+        """Find the place to search. Raises IndexMissing, and StoreUnavailable for an index that this version of the
+        code cannot use."""
         return self._seen.read(self._alias, lambda: find_place(self._calls, self._alias))
 
     def writable(self) -> Place:
-        """Makes the index where there is none yet."""
+        """Find the place to write to, and make the index where there is none yet."""
         try:
             return self.current()
         except IndexMissing:
@@ -88,7 +89,7 @@ def find_place(calls: Calls, name: str) -> Place:
 
 
 def prepare_index(calls: Calls, alias: str, model: IndexModel) -> None:
-    """An empty index behind the alias, unless there is one. Two callers at once make one."""
+    """Make an empty index behind the alias, unless there is one. Two callers at once make one."""
     try:
         find_place(calls, alias)
     except IndexMissing:
@@ -96,9 +97,9 @@ def prepare_index(calls: Calls, alias: str, model: IndexModel) -> None:
 
 
 def create_index(calls: Calls, alias: str, model: IndexModel, *, live: bool) -> str:
-    """The name of the alias's index for a model, made when it is not there. ``live``: it comes into being behind the
-    alias. Otherwise searches see nothing of it until it is switched to: so many passages are loaded in a third of the
-    time."""
+    """Make the alias's index for a model when it is not there, and give its name. ``live``: it comes into being behind
+    the alias. Otherwise searches see nothing of it until it is switched to: so many passages are loaded in a third of
+    the time."""
     index = index_name(alias, model)
     names = [write_alias(index), alias] if live else [write_alias(index)]
     body = index_body(model, refreshed_every=REFRESHED_EVERY if live else NEVER)
@@ -107,8 +108,8 @@ def create_index(calls: Calls, alias: str, model: IndexModel, *, live: bool) -> 
 
 
 def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
-    """The name of a new index for a model, or of the one behind the alias if that is it. One that was left over is
-    removed first: what was erased since is still in it."""
+    """Make a new index for a model, or take the one behind the alias if that is it, and give its name. One that was
+    left over is removed first: what was erased since is still in it."""
     index = index_name(alias, model)
     if index not in _indexes_of(calls, alias):
         calls.delete(index)
@@ -117,7 +118,7 @@ def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
 
 
 def left_over(calls: Calls, alias: str) -> list[str]:
-    """Indexes that were made for the alias and are not behind it."""
+    """List the indexes that were made for the alias and are not behind it."""
     return sorted(calls.mappings(f"{alias}-v*").keys() - _indexes_of(calls, alias).keys())
 
 
@@ -133,7 +134,7 @@ def switch_alias(calls: Calls, alias: str, index: str) -> list[str]:
 
 
 def _indexes_of(calls: Calls, alias: str) -> Mapping[str, Any]:
-    """The mappings of the indexes behind the alias, by name."""
+    """Give the mappings of the indexes behind the alias, by name."""
     try:
         return calls.mappings(alias)
     except IndexMissing:

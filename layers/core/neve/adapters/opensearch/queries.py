@@ -26,7 +26,7 @@ _BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
 
 
 def in_stored_terms(query: TextQuery) -> QueryTerms | None:
-    """The query in terms as documents hold them; None for one that nothing can match."""
+    """Give the query in terms as documents hold them; None for one that nothing can match."""
     asked = query_terms(query)
     if asked.matches_nothing:
         return None
@@ -69,7 +69,7 @@ def counts_of(terms: Sequence[str], answer: Mapping[str, Any]) -> Counts:
 
 
 def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
-    """BM25F: a term counts by its weighted count, saturated, times its idf."""
+    """Make the query by words, with BM25F: a term counts by its weighted count, saturated, times its idf."""
     groups = [{"bool": {"should": [_weighed(term, idf[term]) for term in group]}} for group in query.groups]
     phrases = [_phrase(words) for words in query.phrases]
     refused = [*_refused(where), *map(_phrase, query.excluded_phrases)]
@@ -89,7 +89,8 @@ def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: S
 
 
 def by_vector(owner: Owner, vector: bytes, where: SearchFilter, depth: int, neighbours: int) -> Query:
-    """``neighbours``: passages that are looked at. Among no more than these that pass the filter it is exact."""
+    """Make the query by a vector. ``neighbours``: passages that are looked at. Among no more than these that pass the
+    filter it is exact."""
     nearest = {"knn": {"vector": {"vector": floats(vector), "k": neighbours, "filter": _only(where, *_of(owner))}}}
     return {**_best(nearest, depth), "track_total_hits": True}
 
@@ -103,7 +104,7 @@ def count_of(owner: Owner) -> Query:
 
 
 def _best(query: Query, depth: int) -> Query:
-    """The best passage of each item, best first, ties by item id and n."""
+    """Ask for the best passage of each item, best first, ties by item id and n."""
     return {
         "size": min(depth, MOST_HITS),
         "query": query,
@@ -119,7 +120,7 @@ def _phrase(words: Sequence[str]) -> Query:
 
 
 def _weighed(term: str, idf: float) -> Query:
-    """``idf · (k1 + 1) · count / (count + k1)``. The boost as the number that the index makes of it."""
+    """Weigh a term: ``idf · (k1 + 1) · count / (count + k1)``. The boost as the number that the index makes of it."""
     return {
         "rank_feature": {
             "field": f"terms.{feature(term)}",
