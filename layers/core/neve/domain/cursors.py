@@ -17,19 +17,19 @@ _NUMBER = re.compile("[0-9]{1,15}")
 
 
 class InvalidCursor(ValueError):
-    """A cursor that another list made, or nobody."""
+    """A cursor that another list made, or no list."""
 
 
 def make_cursor(listed: bytes, position: Sequence[str]) -> str:
-    """``listed`` tells one list from another: whose it is, its filters, its order; the limit may change from page to
-    page. ``position``: where the page ended."""
+    """Make a cursor. ``listed`` tells one list from another: whose it is, its filters, its order; the limit may change
+    from page to page. ``position``: where the page ended."""
     text = json.dumps(list(position), ensure_ascii=False, separators=(",", ":")).encode()
     return urlsafe_b64encode(_digest(listed, text) + text).decode()
 
 
 def read_cursor(listed: bytes, cursor: str, parts: int) -> tuple[str, ...]:
-    """The position, of so many ``parts``, of a cursor that ``make_cursor`` made for the same list: texts that a key may
-    hold. Raises InvalidCursor for any other text."""
+    """Read the position, of so many ``parts``, from a cursor that ``make_cursor`` made for the same list: texts that a
+    key may hold. Raises InvalidCursor for any other text."""
     try:
         raw = urlsafe_b64decode(cursor.encode("ascii"))
     except (UnicodeEncodeError, binascii.Error):

@@ -7,7 +7,7 @@ PLEASE = r"(?:(?:please|pls|now|just|can you|could you|would you|will you|help m
 
 
 def any_of(*lists: str) -> str:
-    """A group that matches any of the entries. A list holds words between blanks, or, with a ``|`` in it, patterns
+    """Make a group that matches any of the entries. A list holds words between blanks, or, with a ``|`` in it, patterns
     between bars, which may hold blanks."""
     alternatives = [entry for entries in lists for entry in ([entries] if "|" in entries else entries.split())]
     return "(?:" + "|".join(alternatives) + ")"

@@ -45,16 +45,16 @@ class TenantRemoved(NeveError):
 
 
 def invalid(field: str, message: str) -> NeveError:
-    """422 that names one field."""
+    """Make a 422 that names one field."""
     return NeveError("validation_failed", f"{field}: {message}", errors=[FieldError(field, message)])
 
 
 def lost_to_writer(detail: str) -> NeveError:
-    """409: another writer was faster, and is done when the caller tries again. A ``conflict`` without ``Retry-After``
-    will be the same again (docs/rules/http.md#conflicts)."""
+    """Make a 409: another writer was faster, and is done when the caller tries again. A ``conflict`` without
+    ``Retry-After`` will be the same again (docs/rules/http.md#conflicts)."""
     return NeveError("conflict", detail, retry_after_s=1)
 
 
 def not_found(thing: str, identifier: str) -> NeveError:
-    """404 for a session, memory, pack_version, recall or job that does not exist for this user."""
+    """Make a 404 for a session, memory, pack_version, recall or job that does not exist for this user."""
     return NeveError(f"{thing}_not_found", f"{thing.replace('_', ' ').capitalize()} '{identifier}' not found.")

@@ -35,8 +35,8 @@ def is_foreign(text: str) -> bool:
 
 
 def is_foreign_message(text: str) -> bool:
-    """The same of a whole message, where to be wrong costs its answer: of different words, at least two and a third of
-    all, without those that English has too and those of names (``to La Jolla, Via del Corso``)."""
+    """Say the same of a whole message, where to be wrong costs its answer: of different words, at least two and a third
+    of all, without those that English has too and those of names (``to La Jolla, Via del Corso``)."""
     words = _WORD.findall(text)
     if _hardly_latin(words):
         return True

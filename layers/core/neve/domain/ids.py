@@ -40,8 +40,8 @@ def is_identifier(text: str) -> bool:
 
 
 def as_name(text: str) -> str | None:
-    """The caller's id of a user, a session or an event as it is kept, in NFC: two that are canonically equivalent are
-    one. None for a text that is no such id (``NAME_RULE``)."""
+    """Give the caller's id of a user, a session or an event as it is kept, in NFC: two that are canonically equivalent
+    are one. None for a text that is no such id (``NAME_RULE``)."""
     name = normalize("NFC", text)
     if not _NAME.fullmatch(name) or _UNREAD in name:
         return None
@@ -86,7 +86,7 @@ def is_event_id(identifier: str) -> bool:
 
 
 def event_place(identifier: str) -> tuple[str, int] | None:
-    """Session and seq of an ``event_id``; None for any other id."""
+    """Read session and seq from an ``event_id``; None for any other id."""
     if not is_event_id(identifier):
         return None
     session, _, seq = identifier.removeprefix(_EVENT).rpartition(":")
@@ -94,5 +94,5 @@ def event_place(identifier: str) -> tuple[str, int] | None:
 
 
 def ulid_named(name: str) -> str:
-    """The ULID whose 128 bits are the first of the name's sha256: the same name, the same id. It holds no time."""
+    """Make the ULID whose 128 bits are the first of the name's sha256: the same name, the same id. It holds no time."""
     return str(ULID.from_bytes(hashlib.sha256(name.encode()).digest()[:16]))

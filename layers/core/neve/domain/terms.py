@@ -43,25 +43,25 @@ def count_of_terms(text: str) -> int:
 
 
 def asked_terms(word: str) -> Iterator[str]:
-    """The terms by which a text with this word of a query is found: all of its own, but of a script that is read by
-    pairs no single characters, which are in every other word too."""
+    """Give the terms by which a text with this word of a query is found: all of its own, but of a script that is read
+    by pairs no single characters, which are in every other word too."""
     for chunk in chunks(fold(word)):
         yield from pairs(single) if (single := characters(chunk)) else chunk_terms(chunk)
 
 
 def whole_terms(words: Iterable[str]) -> list[str]:
-    """The terms of lower-case words taken as they are, without the parts of compounds; stop words are left out."""
+    """Give the terms of lower-case words taken as they are, without the parts of compounds; stop words are left out."""
     return [stem(word) for word in words if word not in INDEX_STOP_WORDS]
 
 
 def chunk_terms(chunk: str) -> tuple[str, ...]:
-    """The terms of one chunk of a folded text: its whole form, then its parts."""
+    """Give the terms of one chunk of a folded text: its whole form, then its parts."""
     return _cached_chunk_terms(chunk) if len(chunk) <= _MAX_CACHED else _chunk_terms(chunk)
 
 
 def stem(word: str) -> str:
-    """The Snowball English stem of a lower-case word; what holds more than letters stays as it is. A stemmer for each
-    call (3 µs), because none may be used by two threads at a time."""
+    """Give the Snowball English stem of a lower-case word; what holds more than letters stays as it is. A stemmer for
+    each call (3 µs), because none may be used by two threads at a time."""
     return str(Stemmer.Stemmer("english", 0).stemWord(word)) if word.isalpha() else word
 
 

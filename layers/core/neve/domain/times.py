@@ -11,13 +11,13 @@ MONTHS = (
 
 
 def iso(at: datetime) -> str:
-    """``2026-03-10T09:30:00.000Z``."""
+    """Write a time: ``2026-03-10T09:30:00.000Z``."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)
     return utc.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def parse(text: str) -> datetime:
-    """The reverse of ``iso``; any RFC 3339 time with an offset is accepted. Raises ValueError."""
+    """Read what ``iso`` wrote; any RFC 3339 time with an offset is accepted. Raises ValueError."""
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         raise ValueError(f"time without an offset: {text}")
@@ -25,6 +25,6 @@ def parse(text: str) -> datetime:
 
 
 def epoch_ms(text: str) -> int:
-    """Milliseconds since 1970 of a stored time."""
+    """Give the milliseconds since 1970 of a stored time."""
     at = parse(text)
     return int(at.timestamp()) * 1000 + at.microsecond // 1000

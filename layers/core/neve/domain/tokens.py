@@ -24,13 +24,14 @@ _MAX_CLUSTER = 32
 
 
 def estimate(text: str) -> int:
-    """``ceil(u / 3.2)`` tokens, u = UTF-16 code units."""
+    """Estimate the tokens of a text as ``ceil(u / 3.2)``, u = UTF-16 code units."""
     units = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
     return (units * 5 + 15) // 16
 
 
 def compact_json(value: object) -> str:
-    """A tool's arguments as the transcript shows and the counter counts them; an ellipsis when they nest too deep."""
+    """Write a tool's arguments as the transcript shows and the counter counts them; an ellipsis when they nest too
+    deep."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
@@ -40,8 +41,8 @@ def compact_json(value: object) -> str:
 def event_tokens(
     content: str | Sequence[Mapping[str, Any]], event_data: Mapping[str, Any], *, count: Counter = estimate
 ) -> int:
-    """An event's ``original_tokens``: its text without what Neve rendered, its tool arguments as compact JSON, and
-    ``IMAGE_TOKENS`` an image. ``thinking`` blocks cost nothing: providers drop them from history."""
+    """Count an event's ``original_tokens``: its text without what Neve rendered, its tool arguments as compact JSON,
+    and ``IMAGE_TOKENS`` an image. ``thinking`` blocks cost nothing: providers drop them from history."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     images = sum(1 for block in blocks if block.get("type") == "image")
@@ -50,14 +51,14 @@ def event_tokens(
 
 
 def trim_to(text: str, budget: int, *, marker: str = "…", count: Counter = estimate) -> str:
-    """``text`` if it counts at most ``budget`` tokens, else its longest beginning that does so with the marker behind
-    it. The marker is left out where it alone exceeds the budget; a budget below 1 gives an empty text."""
+    """Give ``text`` if it counts at most ``budget`` tokens, else its longest beginning that does so with the marker
+    behind it. The marker is left out where it alone exceeds the budget; a budget below 1 gives an empty text."""
     return _shorten(text, budget, marker, count, share=1.0)
 
 
 def keep_ends(text: str, budget: int, *, marker: str, count: Counter = estimate) -> str:
-    """``text`` if it counts at most ``budget`` tokens, else its first and last part, about equally long, around the
-    marker. The marker is left out where it alone exceeds the budget; a budget below 1 gives an empty text."""
+    """Give ``text`` if it counts at most ``budget`` tokens, else its first and last part, about equally long, around
+    the marker. The marker is left out where it alone exceeds the budget; a budget below 1 gives an empty text."""
     return _shorten(text, budget, marker, count, share=0.5)
 
 
@@ -112,7 +113,7 @@ def _regional_run(text: str, at: int) -> int:
 
 
 def cut_before(text: str, at: int) -> int:
-    """The nearest position at or before ``at`` that splits no grapheme."""
+    """Find the nearest position at or before ``at`` that splits no grapheme."""
     for position in range(at, max(at - _MAX_CLUSTER, 0), -1):
         if not _splits_grapheme(text, position):
             return position
@@ -120,7 +121,7 @@ def cut_before(text: str, at: int) -> int:
 
 
 def cut_after(text: str, at: int) -> int:
-    """The nearest position at or after ``at`` that splits no grapheme."""
+    """Find the nearest position at or after ``at`` that splits no grapheme."""
     for position in range(at, min(at + _MAX_CLUSTER, len(text))):
         if not _splits_grapheme(text, position):
             return position

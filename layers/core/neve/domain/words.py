@@ -114,21 +114,21 @@ INDEX_STOP_WORDS = frozenset(_TOO_COMMON.split())
 
 
 def fold(text: str) -> str:
-    """NFKC without invisible characters, with straight apostrophes and no thousands separators (``5,000`` ->
-    ``5000``); case is kept. What is folded stays as it is when it is folded again."""
+    """Write a text in NFKC without invisible characters, with straight apostrophes and no thousands separators
+    (``5,000`` -> ``5000``); case is kept. What is folded stays as it is when it is folded again."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_PREPARED))
     return _THOUSANDS.sub("", text) if "," in text else text
 
 
 def chunks(folded: str) -> list[str]:
-    """The chunks of a folded text, in order, case kept."""
+    """Give the chunks of a folded text, in order, case kept."""
     return (_ASCII_CHUNK if folded.isascii() else _compiled(_CHUNK)).findall(folded)
 
 
 def plain_words(text: str) -> list[str]:
-    """Lower-case words without accents, every compound taken apart: what "consecutive words" of a phrase means. A
-    character of a script that is read by pairs is a word, and so is an emoji."""
+    """Give the lower-case words without accents, every compound taken apart: what "consecutive words" of a phrase
+    means. A character of a script that is read by pairs is a word, and so is an emoji."""
     folded = fold(text)
     if folded.isascii():
         return [whole(word) for word in _ASCII_PLAIN.findall(folded)]
@@ -136,12 +136,12 @@ def plain_words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The plain words of a text that carry content."""
+    """Give the plain words of a text that carry content."""
     return frozenset(plain_words(text)) - QUERY_STOP_WORDS
 
 
 def whole(chunk: str) -> str:
-    """The chunk as one case-folded word without the possessive: ``Henrike's`` -> ``henrike``, ``Straße`` ->
+    """Give the chunk as one case-folded word without the possessive: ``Henrike's`` -> ``henrike``, ``Straße`` ->
     ``strasse``."""
     if chunk.isascii():
         return chunk.lower().removesuffix("'s")
@@ -149,7 +149,7 @@ def whole(chunk: str) -> str:
 
 
 def parts(chunk: str) -> list[str]:
-    """The case-folded parts of a compound, in order and each once; empty for a plain word."""
+    """Give the case-folded parts of a compound, in order and each once; empty for a plain word."""
     if chunk.isalpha() and chunk[1:].islower():
         return []
     found: list[str] = []
@@ -163,7 +163,7 @@ def parts(chunk: str) -> list[str]:
 
 
 def without_accents(word: str) -> str:
-    """A case-folded word without its accents, Arabic and Hebrew vowel points included: ``café`` -> ``cafe``. Vowel
+    """Give a case-folded word without its accents, Arabic and Hebrew vowel points included: ``café`` -> ``cafe``. Vowel
     signs of other scripts are letters and stay, and so do the marks of kana."""
     if word.isascii():
         return word
@@ -180,7 +180,7 @@ def _is_accent(character: str) -> bool:
 
 
 def characters(chunk: str) -> list[str]:
-    """The characters, with their marks, of a chunk that is read by pairs; empty for any other."""
+    """Give the characters, with their marks, of a chunk that is read by pairs; empty for any other."""
     return _compiled(_CHARACTER).findall(chunk) if chunk[:1] >= _FIRST_BY_PAIRS else []
 
 

@@ -16,7 +16,7 @@ below ``right/`` on a clock that counts leap seconds. Another machine has none o
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
-    """The IANA zone called ``name``; UTC when there is none, so that a client's odd value never stops an
+    """Find the IANA zone called ``name``; UTC when there is none, so that a client's odd value never stops an
     observation."""
     return _named(name) or ZoneInfo("UTC")
 
@@ -35,8 +35,8 @@ def _named(name: str) -> ZoneInfo | None:
 
 
 def local_time(stored: str, tz: ZoneInfo) -> datetime:
-    """A stored time on the clock of ``tz``; in UTC at the very edges of the calendar, where the offset leads out of
-    it."""
+    """Give a stored time on the clock of ``tz``; in UTC at the very edges of the calendar, where the offset leads out
+    of it."""
     at = parse(stored)
     try:
         return at.astimezone(tz)
@@ -45,6 +45,6 @@ def local_time(stored: str, tz: ZoneInfo) -> datetime:
 
 
 def local_day(stored: str, timezone: str) -> str:
-    """The calendar day (``2026-03-10``) of a stored time in the zone of that name, as a prompt tells it: a model that
-    is told the user's time takes every day for one of theirs."""
+    """Give the calendar day (``2026-03-10``) of a stored time in the zone of that name, as a prompt tells it: a model
+    that is told the user's time takes every day for one of theirs."""
     return local_time(stored, zone(timezone)).date().isoformat()

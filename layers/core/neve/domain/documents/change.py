@@ -59,8 +59,8 @@ def new_document(path: str, document_id: str, change: DocumentChange, now: str, 
 
 
 def changed_document(before: Document, path: str, change: DocumentChange, now: str, count: Counter) -> Document:
-    """``before`` with its text, at a path and with what a change names; itself when that is what it was. Its ``rev``
-    moves with the fields of ``REVISED_BY`` only."""
+    """Give ``before`` with its text, at a path and with what a change names; itself when that is what it was. Its
+    ``rev`` moves with the fields of ``REVISED_BY`` only."""
     given = change.given()
     after = replace(before, path=path, **{name: _cleared(name, value) for name, value in given.items()})
     after = replace(after, derived=tuple(name for name in _TO_DERIVE if _follows(name, before, given)))

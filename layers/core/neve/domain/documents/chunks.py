@@ -17,10 +17,10 @@ _ABOUT = re.compile(r"(?:- (?:Date|Outcome|Tone|Topics): [^\n]*(?:\n|\Z))+")
 
 
 def document_chunks(text: str, kind: str | None = None) -> list[str]:
-    """One a paragraph, of at most 500 tokens by the estimate; a longer paragraph is parted at its sentences. Never
-    across paragraphs, but for headings, which stand with the paragraph below them, and where a text of very short ones
-    would have more than ``MAX_CHUNKS``: there as many stand together as make 500 tokens. What a ``conversation`` says
-    of itself is left out where it says anything else. A blank text has none."""
+    """Cut a document into chunks: one a paragraph, of at most 500 tokens by the estimate; a longer paragraph is parted
+    at its sentences. Never across paragraphs, but for headings, which stand with the paragraph below them, and where a
+    text of very short ones would have more than ``MAX_CHUNKS``: there as many stand together as make 500 tokens. What a
+    ``conversation`` says of itself is left out where it says anything else. A blank text has none."""
     paragraphs = [paragraph.strip() for paragraph in _BLANK_LINES.split(text)]
     if kind == CONVERSATION:
         content = [one for one in paragraphs if not _ABOUT.fullmatch(one)]

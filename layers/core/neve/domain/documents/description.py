@@ -25,12 +25,12 @@ MAX_LINE = 1_000
 
 
 def name_of(path: str, text: str) -> str:
-    """The first heading of a Markdown text, else the last segment of the path."""
+    """Name a document by the first heading of a Markdown text, else the last segment of the path."""
     return _heading_of(text) or cut_at_word(" ".join(path.rpartition("/")[2].split()), MAX_NAME)
 
 
 def title_of(text: str) -> str:
-    """The first heading, else the first words: of a document whose path is not to name it."""
+    """Give the first heading, else the first words: of a document whose path is not to name it."""
     words = summary_of(text).rstrip(".!?,;: ")
     return _heading_of(text) or cut_at_word(words, MAX_TITLE) or UNTITLED
 
@@ -44,7 +44,7 @@ def _heading_of(text: str) -> str | None:
 
 
 def summary_of(text: str) -> str:
-    """The first lines that are no headings, without markup, as one line."""
+    """Give the first lines that are no headings, without markup, as one line."""
     words: list[str] = []
     length = 0
     for line in text.splitlines():
@@ -60,7 +60,7 @@ def summary_of(text: str) -> str:
 
 
 def _without_markup(line: str) -> str:
-    """Code first, whose own signs are none, then emphasis and what is emphasised within it."""
+    """Take out markup: code first, whose own signs are none, then emphasis and what is emphasised within it."""
     point = _POINT.match(line)
     parts = _CODE.split(line[point.end() :] if point else line)
     for n in range(0, len(parts), 3):

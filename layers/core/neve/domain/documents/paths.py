@@ -35,13 +35,14 @@ def normal_path(text: str) -> str:
 
 
 def normal_prefix(text: str) -> str:
-    """A path, or one with a slash behind it, as the path; ``/`` for all of them. Raises ValueError with
+    """Give a path, or one with a slash behind it, as the path; ``/`` for all of them. Raises ValueError with
     ``PATH_RULE``."""
     return "/" if text == "/" else normal_path(text.removesuffix("/"))
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """``/a/b/c`` -> ``/a``, ``/a/b``: where no document may be as long as one is at the path."""
+    """List the folders of a path, where no document may be as long as one is at the path: ``/a/b/c`` -> ``/a``,
+    ``/a/b``."""
     segments = path.split("/")
     return ("/".join(segments[:end]) for end in range(2, len(segments)))
 

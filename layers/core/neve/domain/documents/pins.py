@@ -50,7 +50,7 @@ class Pin:
 
     @property
     def line(self) -> str:
-        """A person's, in the pack. The title says what a heading would."""
+        """Give a person's line in the pack. The title says what a heading would."""
         return f"{self.title}: {_without_heading(self.excerpt or '')}"
 
 

@@ -9,7 +9,7 @@ START_BYTES = 12
 
 
 def image_type(start: bytes) -> str | None:
-    """The media type of what begins so; None for no image that a model reads."""
+    """Tell the media type of an image by its first bytes; None for no image that a model reads."""
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if start.startswith(b"\xff\xd8\xff"):

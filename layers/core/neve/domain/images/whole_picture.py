@@ -48,14 +48,15 @@ class Bytes:
 
 
 def sides_of(media_type: str, given: Bytes) -> Sides | None:
-    """``media_type``: as the first bytes tell it. None where the head does not tell the sides or the tail does not end
-    the image: of all of its bytes that means that it is no whole picture."""
+    """Give the sides of a whole image. ``media_type``: as the first bytes tell it. None where the head does not tell
+    the sides or the tail does not end the image: of all of its bytes that means that it is no whole picture."""
     sides = _READERS[media_type](given)
     return sides if sides is not None and min(sides) > 0 else None
 
 
 def _png(given: Bytes) -> Sides | None:
-    """A header with a right checksum, then chunks as far as the head has them, with some pixels and the last one."""
+    """Read a PNG: a header with a right checksum, then chunks as far as the head has them, with some pixels and the
+    last one."""
     head = given.head
     if len(head) < 33 or zlib.crc32(head[12:29]) != int.from_bytes(head[29:33], "big"):
         return None
@@ -76,8 +77,8 @@ def _png(given: Bytes) -> Sides | None:
 
 
 def _jpeg(given: Bytes) -> Sides | None:
-    """Segments up to the first scan, one of which has the sides. A preview in a header has an end of its own, so only
-    one behind the scan's beginning counts."""
+    """Read a JPEG: segments up to the first scan, one of which has the sides. A preview in a header has an end of its
+    own, so only one behind the scan's beginning counts."""
     at, sides = 2, None
     for _ in range(MOST_PARTS):
         marker = _JPEG_MARKER.search(given.head, at)
@@ -94,7 +95,7 @@ def _jpeg(given: Bytes) -> Sides | None:
 
 
 def _gif(given: Bytes) -> Sides | None:
-    """The end of the last block, then the trailer; padding may follow."""
+    """Read a GIF: the end of the last block, then the trailer; padding may follow."""
     if len(given.head) < 13 or not given.tail.rstrip(b"\x00\r\n").endswith(b"\x00;"):
         return None
     width, height = struct.unpack_from("<HH", given.head, 6)
@@ -102,7 +103,7 @@ def _gif(given: Bytes) -> Sides | None:
 
 
 def _webp(given: Bytes) -> Sides | None:
-    """The container says how long it is, and its first chunk the sides."""
+    """Read a WebP: the container says how long it is, and its first chunk the sides."""
     if len(given.head) < 25:
         return None
     kind, length = struct.unpack_from("<4sI", given.head, 12)

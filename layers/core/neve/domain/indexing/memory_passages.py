@@ -42,6 +42,6 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
 
 
 def date_text(at: str) -> str:
-    """The day as people write it, in UTC: ``8 May, 2023``. A question about May then finds what was said in May."""
+    """Write the day as people do, in UTC: ``8 May, 2023``. A question about May then finds what was said in May."""
     day = parse(at)
     return f"{day.day} {MONTHS[day.month - 1]}, {day.year}"

@@ -18,13 +18,13 @@ _VERSIONS_OF_A_REV = 2 * (MAX_FOLLOWING + 1)
 
 
 def removal_version(rev: int) -> int:
-    """The document version of a removal: that of the newest document of the rev, below those of the next one. A row
-    that is gone for good is removed as its next rev, so that nothing of its last one comes back."""
+    """Give the document version of a removal: that of the newest document of the rev, below those of the next one. A
+    row that is gone for good is removed as its next rev, so that nothing of its last one comes back."""
     return _VERSIONS_OF_A_REV * (rev + 1) - 1
 
 
 def rev_of(document_version: int) -> int:
-    """The rev of a row that a stored document was made from."""
+    """Give the rev of a row that a stored document was made from."""
     return document_version // _VERSIONS_OF_A_REV
 
 

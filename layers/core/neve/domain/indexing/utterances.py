@@ -64,7 +64,7 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """The text as it is if it fits a passage, else its paragraphs, as many together as fit one."""
+    """Give the text as it is if it fits a passage, else its paragraphs, as many together as fit one."""
     return (text,) if estimate(text) <= PASSAGE_TOKENS else tuple(together(chunks_of(text), "\n\n"))
 
 

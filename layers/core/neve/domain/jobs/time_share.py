@@ -28,14 +28,14 @@ class TimeShare:
             yield piece
 
     def half(self) -> TimeShare:
-        """The first half of what is left of it, for finding what the other half is for."""
+        """Give the first half of what is left of it, for finding what the other half is for."""
         left = self._seconds_left()
         ends_with = self._ends_with if math.isinf(left) else (self._ends_with + left) / 2
         return TimeShare(self._seconds_left, max(self._ends_with, ends_with))
 
 
 def shares(seconds_left: Callable[[], float], kinds: int, spare_s: float) -> Iterator[TimeShare]:
-    """One for each kind of work, asked for when its turn comes: an equal part of the time that is left then, but for
+    """Give a share to each kind of work when its turn comes: an equal part of the time that is left then, but for
     ``spare_s`` at the end. What one does not need, those behind it have."""
     for waiting in range(kinds, 0, -1):
         left = seconds_left()

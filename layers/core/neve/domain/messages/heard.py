@@ -108,7 +108,7 @@ class Builder:
         self._event(EventType.TOOL_RESULT, content, data)
 
     def leave(self, part: str, why: str, kept: Any = None) -> None:
-        """``kept``: what of the message a neutral event holds; None: nothing of it."""
+        """Leave out a part. ``kept``: what of the message a neutral event holds; None: nothing of it."""
         self._left.append(Left(self.index, part, why, kept is not None))
         if kept is not None:
             data = {"format": self.form, "role": self.role, "at": part, "part": kept}
@@ -123,7 +123,7 @@ class Builder:
         return Heard(self.index, (*self._events, *self._neutral), tuple(self._left), self.own_id, thoughts)
 
     def _end_of_answer(self) -> None:
-        """Texts behind the last call stay with it: the round waits for its results."""
+        """End an assistant's answer. Texts behind the last call stay with it: the round waits for its results."""
         if self._blocks and not self._calls:
             self._say()
         elif self._blocks or (self._thoughts and self._events):
@@ -143,7 +143,7 @@ class Builder:
         self._event(EventType.ASSISTANT_RESPONSE, self._taken(), thinking=True)
 
     def _taken(self) -> str | list[dict[str, Any]]:
-        """A single text as it is, so that it is the same however it was sent."""
+        """Take the blocks so far; a single text as it is, so that it is the same however it was sent."""
         blocks, self._blocks = self._blocks, []
         return blocks[0]["text"] if len(blocks) == 1 and blocks[0]["type"] == "text" else blocks
 
@@ -171,7 +171,8 @@ def _listed(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _arguments(given: Any) -> Any:
-    """A text of JSON as the object that it is, so that the gate sees its names; one that is broken as it was sent."""
+    """Read a text of JSON as the object that it is, so that the gate sees its names; one that is broken as it was
+    sent."""
     if not isinstance(given, str):
         return {} if given is None else given
     if not given.strip():

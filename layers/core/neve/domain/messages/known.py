@@ -32,7 +32,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message of the list. ``digest``: of what it says; ``distinctive``: as nobody says it twice."""
+    """A message of the list. ``digest``: of what it says; ``distinctive``: a speaker does not say it twice."""
 
     digest: str
     own_id: str | None = None

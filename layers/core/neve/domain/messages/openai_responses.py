@@ -18,7 +18,8 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 
 
 def read_openai_item(item: Mapping[str, Any], builder: Builder) -> None:
-    """An item with a ``type``, or a message in short form without. Raises NeveError for what cannot be understood."""
+    """Read an item with a ``type``, or a message in short form without. Raises NeveError for what cannot be
+    understood."""
     kind, at = item.get("type") or "message", builder.at
     if kind == "message":
         _message(item.get("content"), builder)

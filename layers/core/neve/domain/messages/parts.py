@@ -19,7 +19,7 @@ _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+*-]+)?(?:;[\w.=+-]+)*?(?P<base6
 
 
 def listed(value: Any, at: str, what: str = "parts") -> Sequence[Mapping[str, Any]]:
-    """The parts of a content that is a list: each an object with a ``type``. Raises NeveError."""
+    """List the parts of a content that is a list: each an object with a ``type``. Raises NeveError."""
     if not isinstance(value, list):
         raise invalid(at, f"must be text or a list of {what}")
     for n, part in enumerate(value):
@@ -31,7 +31,7 @@ def listed(value: Any, at: str, what: str = "parts") -> Sequence[Mapping[str, An
 
 
 def text_of(part: Mapping[str, Any], name: str, at: str) -> str:
-    """A member that has to be text. Raises NeveError."""
+    """Read a member that has to be text. Raises NeveError."""
     value = part.get(name)
     if not isinstance(value, str):
         raise invalid(f"{at}.{name}", "must be text")
@@ -39,7 +39,7 @@ def text_of(part: Mapping[str, Any], name: str, at: str) -> str:
 
 
 def filled(part: Mapping[str, Any], name: str, at: str, most: int = 256) -> str:
-    """A member that has to be text and not blank. Raises NeveError."""
+    """Read a member that has to be text and not blank. Raises NeveError."""
     value = text_of(part, name, at)
     if not value.strip() or len(value) > most:
         raise invalid(f"{at}.{name}", f"must have 1 to {most} characters")
@@ -47,8 +47,8 @@ def filled(part: Mapping[str, Any], name: str, at: str, most: int = 256) -> str:
 
 
 def image_of(source: Any, media_type: Any, at: str) -> dict[str, Any] | None:
-    """The block of an image by address, as a ``data:`` URL or in base64; None of one of a type that no model takes.
-    Raises NeveError for what is none of these."""
+    """Make the block of an image by address, as a ``data:`` URL or in base64; None of one of a type that no model
+    takes. Raises NeveError for what is none of these."""
     if not isinstance(source, str) or not source:
         raise invalid(at, "must be an https address, a data: URL, or base64")
     if _ADDRESS.fullmatch(source):

@@ -40,7 +40,8 @@ _READ = {
 
 
 def read_messages(messages: Sequence[Any], form: Format | None = None) -> list[Heard]:
-    """``form`` None: it is found for each message. Raises NeveError: 422 that names the place and the cure."""
+    """Read a list of messages. ``form`` None: it is found for each message. Raises NeveError: 422 that names the place
+    and the cure."""
     heard = _with_thoughts([_read(message, n, form) for n, message in enumerate(messages)])
     marked = next((n for n, message in enumerate(messages) if _is_marked(message)), None)
     if marked is not None:
@@ -127,13 +128,13 @@ def _name(message: Mapping[str, Any], at: str) -> str | None:
 
 
 def _own_id(message: Mapping[str, Any]) -> str | None:
-    """One that could not be an event's is none: then its words say which message it is."""
+    """Give the message's own id; None for one that could not be an event's: then its words say which message it is."""
     own = message.get("id")
     return own if isinstance(own, str) and is_identifier(own) else None
 
 
 def _bare(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message without what is said beside it."""
+    """Give the message without what is said beside it."""
     return {name: value for name, value in message.items() if name not in ("id", "created_at", "metadata")}
 
 

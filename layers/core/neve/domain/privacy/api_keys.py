@@ -96,8 +96,9 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _is_secret(value: str, *, undoubted: bool) -> bool:
-    """Letters and digits together. Behind words that may mean something else (``token 4``, the name of a secret), also
-    long, and of capitals and small letters, or of hexadecimal digits alone."""
+    """Say whether a value looks like a secret: letters and digits together. Behind words that may mean something else
+    (``token 4``, the name of a secret), also long, and of capitals and small letters, or of hexadecimal digits
+    alone."""
     if is_placeholder(value) or not (any(c.isdigit() for c in value) and any(c.isalpha() for c in value)):
         return False
     if undoubted:

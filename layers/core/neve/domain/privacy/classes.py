@@ -15,5 +15,6 @@ PiiClass = Literal[
 
 
 def metrics(verb: str, counts: Mapping[str, int]) -> dict[str, int]:
-    """``{"card_number": 2}`` as the metric ``PiiRedactedCardNumber`` of 2, with the verb ``Redacted``."""
+    """Make metrics of counts: ``{"card_number": 2}`` as the metric ``PiiRedactedCardNumber`` of 2, with the verb
+    ``Redacted``."""
     return {f"Pii{verb}{''.join(part.title() for part in kind.split('_'))}": n for kind, n in counts.items()}

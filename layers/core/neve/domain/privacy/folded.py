@@ -5,8 +5,8 @@ from __future__ import annotations
 
 
 def folded(text: str) -> str:
-    """Whatever letters of ASCII a pattern that ignores case matches stand in this as small ones: ``ſ`` is an s to it,
-    ``İ`` and ``ı`` are an i, the sign of kelvin is a k."""
+    """Write a text in small letters: every letter of ASCII that a pattern which ignores case matches stands in it as a
+    small one: ``ſ`` is an s to it, ``İ`` and ``ı`` are an i, the sign of kelvin is a k."""
     if text.isascii():
         return text.lower()
     return text.casefold().replace("i\u0307", "i").replace("ı", "i")

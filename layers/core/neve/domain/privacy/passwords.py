@@ -104,7 +104,7 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _value(found: re.Match[str], first: int, *, written: bool = False, stated: bool = False) -> Iterator[Span]:
-    """The group that matched, from ``first`` on; the last one is without quotes. A plain word counts where it is
+    """Find the group that matched, from ``first`` on; the last one is without quotes. A plain word counts where it is
     ``written`` as a setting, or ``stated`` and the last of its clause."""
     group = found.lastindex or first
     start, end = found.span(group)

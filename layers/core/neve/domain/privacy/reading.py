@@ -30,8 +30,8 @@ def _plain(code: int) -> int | None:
 
 
 def as_read(text: str) -> tuple[str, Sequence[int]] | None:
-    """The text as it is read, and for each of its signs the place where it stands in ``text``; None where it is read as
-    it is written."""
+    """Give the text as it is read, and for each of its signs the place where it stands in ``text``; None where it is
+    read as it is written."""
     if text.isascii():
         return None
     signs = {code: _plain(code) for code in map(ord, set(text))}

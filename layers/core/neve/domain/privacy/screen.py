@@ -62,15 +62,16 @@ class Screened(Found):
 
 
 def screen(text: str, classes: Mapping[PiiClass, Action]) -> Screened:
-    """``classes``: what to do with each; one that is not named is allowed."""
+    """Take out of a text what the gate looks for. ``classes``: what to do with each; one that is not named is
+    allowed."""
     parts, found = screen_parts([text], classes)
     return Screened(found.blocked, found.redacted, parts[0])
 
 
 def screen_parts(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tuple[list[str], Found]:
-    """Texts that follow each other, the blocks of one event: also what begins in one and ends in the next is found, and
-    taken out of both. As many texts as were given, and the counts. No text holds ``BETWEEN_BLOCKS``, as no text of a
-    caller does (docs/rules/http.md#checks)."""
+    """Screen texts that follow each other, the blocks of one event: also what begins in one and ends in the next is
+    found, and taken out of both. Gives as many texts as were given, and the counts. No text holds ``BETWEEN_BLOCKS``,
+    as no text of a caller does (docs/rules/http.md#checks)."""
     joined, found = BETWEEN_BLOCKS.join(texts), Found()
     for _ in range(_LOOKS):
         spans = list(merged(_spans(joined, classes)))
@@ -111,7 +112,7 @@ def _in_text(text: str, wanted: Sequence[Callable[[str], Iterator[Span]]]) -> It
 
 
 def _found_at(read: str, places: Sequence[int], wanted: Sequence[Callable[[str], Iterator[Span]]]) -> Iterator[Span]:
-    """``places``: where the signs of ``read`` stand in the text."""
+    """Find the spans in a text as it is read. ``places``: where the signs of ``read`` stand in the text."""
     for find in wanted:
         for span in find(read):
             yield Span(places[span.start], places[span.end - 1] + 1, span.kind)
@@ -126,7 +127,7 @@ def _looked_for(classes: Mapping[PiiClass, Action], kind: PiiClass) -> bool:
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:
-    """The text with markers; a border between blocks stays where it is."""
+    """Put markers into the text; a border between blocks stays where it is."""
     pieces, end = [], 0
     for span in spans:
         pieces.append(text[end : span.start])

@@ -53,7 +53,7 @@ class Walk:
         self.found = Found()
 
     def value(self, value: Any) -> Any:
-        """The value without what was found. A number that is a card's becomes text."""
+        """Give the value without what was found. A number that is a card's becomes text."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):

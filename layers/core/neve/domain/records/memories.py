@@ -106,7 +106,7 @@ class Provenance:
 
     @property
     def by_hand(self) -> bool:
-        """A person chose the words: wrote them, or corrected what was there."""
+        """Say whether a person chose the words: wrote them, or corrected what was there."""
         return self.by == "human_edit"
 
 
@@ -227,6 +227,6 @@ class Memory:
 
     @property
     def corrected(self) -> bool:
-        """A person put these words in the place of others, by PATCH or evolve: not what they wrote themselves at first,
-        nor what a reflection made of it."""
+        """Say whether a person put these words in the place of others, by PATCH or evolve: not what they wrote
+        themselves at first, nor what a reflection made of it."""
         return self.provenance.by_hand and self.person_at is not None

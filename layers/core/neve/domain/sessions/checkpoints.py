@@ -11,7 +11,7 @@ CHECKPOINTS = 8
 
 
 def appended(head: SessionHead, last_seq: int, now: datetime) -> tuple[tuple[int, int], ...]:
-    """``SessionHead.behind`` after an append up to ``last_seq``."""
+    """Give ``SessionHead.behind`` after an append up to ``last_seq``."""
     behind = (*head.behind, (last_seq, int(now.timestamp())))
     if len(behind) > CHECKPOINTS:
         (_, at), (last, _), *others = behind

@@ -46,7 +46,7 @@ def as_written(text: str) -> str:
 
 
 def one_line(name: str) -> str:
-    """White space as single spaces: a name with a line break could stand for an event that nobody said."""
+    """Write white space as single spaces: a name with a line break could stand for an event that no speaker said."""
     return " ".join(name.split())
 
 

@@ -30,7 +30,7 @@ BEFORE_A_NAME = rf"[\s/\\{INVISIBLE}]*+"
 
 
 def spelt(name: str, between: str = INVISIBLE) -> str:
-    """A pattern of the name with any of these characters between its letters."""
+    """Make a pattern of the name with any of these characters between its letters."""
     return f"[{between}]*+".join(map(re.escape, name))
 
 
@@ -54,9 +54,9 @@ _DEEPEST = 32
 
 
 def strip_rendered(text: str) -> str:
-    """``text`` without the balanced elements that Neve renders, nested ones included, however their names are spelt. A
-    tag without its partner loses just its own token. What is taken out cannot leave a new tag behind by joining its
-    neighbours: the result holds no tag of Neve's at all. Linear in ``len(text)``."""
+    """Give ``text`` without the balanced elements that Neve renders, nested ones included, however their names are
+    spelt. A tag without its partner loses just its own token. What is taken out cannot leave a new tag behind by
+    joining its neighbours: the result holds no tag of Neve's at all. Linear in ``len(text)``."""
     if "<" not in text or not _BEGUN.search(text):  # where nothing is taken out, nothing is joined
         return text
     stripper = _Stripper()
@@ -137,9 +137,9 @@ def _tag_start(before: str, piece: str) -> str:
 
 
 def strip_event(event: Event) -> Event | None:
-    """The event as it may be observed, indexed or counted; ``None`` of a neutral one, and when it held text and nothing
-    is left of it. A tool event survives without its text (that the tool ran is context), and so does an event with an
-    image."""
+    """Give the event as it may be observed, indexed or counted; ``None`` of a neutral one, and when it held text and
+    nothing is left of it. A tool event survives without its text (that the tool ran is context), and so does an event
+    with an image."""
     if event.event_type is EventType.NEUTRAL:
         return None
     content = _strip_content(event.content)
@@ -160,21 +160,23 @@ def is_own_result(event: Event) -> bool:
 
 
 def shown_event(event: Event) -> Event | None:
-    """The event as a prompt shows it: as ``strip_event`` has it, but what one of Neve's own tools answered is given
-    back to the model whole. It holds only what Neve rendered, so the model would read a blank result."""
+    """Give the event as a prompt shows it: as ``strip_event`` has it, but what one of Neve's own tools answered is
+    given back to the model whole. It holds only what Neve rendered, so the model would read a blank result."""
     stripped = strip_event(event)
     return replace(stripped, content=event.content) if stripped and is_own_result(event) else stripped
 
 
 def _strip_name(name: str | None) -> str | None:
-    """A speaker's stands in front of the text: what is left of it begins no tag that the text would end."""
+    """Strip a speaker's name, which stands in front of the text: what is left of it begins no tag that the text would
+    end."""
     if name is None or "<" not in name:
         return name
     return _BEGINNINGS.sub("", strip_rendered(name)).strip() or None
 
 
 def _strip_content(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Text blocks that held only what Neve rendered go; blocks that were blank before stay as they were."""
+    """Strip the content. Text blocks that held only what Neve rendered go; blocks that were blank before stay as they
+    were."""
     if isinstance(content, str):
         return strip_rendered(content)
     blocks = []

@@ -24,7 +24,7 @@ def joined(spans: Iterable[Span]) -> Spans:
 
 
 def without(within: Span, spans: Sequence[Span]) -> Iterator[Span]:
-    """The parts of ``within`` that are in none of ``spans``, which are joined; none of an empty span."""
+    """Cut ``spans``, which are joined, out of ``within`` and give the parts that are left; none of an empty span."""
     first, last = within
     for start, end in spans:
         if first > last:
@@ -52,8 +52,8 @@ def common(spans: Sequence[Span], others: Sequence[Span]) -> Spans:
 
 
 def blanked(events: Iterable[Event], spans: Sequence[Span]) -> list[Event]:
-    """The same seqs, with an event that says nothing in place of each that is in ``spans``: for whoever needs a log
-    without gaps."""
+    """Give the same seqs, with an event that says nothing in place of each that is in ``spans``: for a caller that
+    needs a log without gaps."""
     return [_blank(event) if holds(spans, event.seq) else event for event in events]
 
 

@@ -35,7 +35,7 @@ _SPEAKERS = {
 
 
 def content_text(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """The text blocks, one below the other. Images and ``thinking`` have no text."""
+    """Give the text blocks, one below the other. Images and ``thinking`` have no text."""
     if isinstance(content, str):
         return content
     return "\n".join(block["text"] for block in content if block.get("type") == "text")
@@ -47,14 +47,14 @@ def event_text(event: Event) -> str:
 
 
 def images_of(event: Event) -> list[dict[str, Any]]:
-    """The image blocks, which a model is shown directly after the event."""
+    """Give the image blocks, which a model is shown directly after the event."""
     if isinstance(event.content, str):
         return []
     return [block for block in event.content if block.get("type") == "image"]
 
 
 def render_event(event: Event) -> str:
-    """``--- <ISO time> ---``, then ``<speaker> #<seq>: <text>``; no newline at the end."""
+    """Render an event as ``--- <ISO time> ---``, then ``<speaker> #<seq>: <text>``; no newline at the end."""
     return _header(event) + _body(event)
 
 
@@ -129,11 +129,12 @@ class Pass:
 
 
 def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> Pass:
-    """The oldest events that fit ``cap`` tokens; ``events`` are unobserved, in seq order, without what Neve renders.
+    """Plan a pass over the oldest events that fit ``cap`` tokens; ``events`` are unobserved, in seq order, without what
+    Neve renders.
 
-    An event weighs what is shown of its content, images included; its header line is free, so that a cap means
-    content. The whole text with headers may still not exceed ``max(cap, TRANSCRIPT_CAP)``: at the default cap headers
-    count, too. A first event above the cap is shortened to its first and last part, and fits with its header."""
+    An event weighs what is shown of its content, images included; its header line is free, so that a cap means content.
+    The whole text with headers may still not exceed ``max(cap, TRANSCRIPT_CAP)``: at the default cap headers count,
+    too. A first event above the cap is shortened to its first and last part, and fits with its header."""
     body = whole = 0
     fitting = 0
     for event in events:
@@ -149,15 +150,15 @@ def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> P
 
 
 def _weights(event: Event, count: Counter) -> tuple[int, int]:
-    """Tokens of the header with its line ends, and of the content."""
+    """Count the tokens of the header with its line ends, and of the content."""
     text = _body(event)
     content = count(text)
     return count(f"{_header(event)}{text}\n\n") - content, content + IMAGE_TOKENS * len(images_of(event))
 
 
 def shortened(event: Event, cap: int, count: Counter) -> Event:
-    """The event so that it fits ``cap`` tokens as ``render_event`` shows it: its text cut in the middle, and the images
-    that still fit. Text is given half of the cap first."""
+    """Shorten the event so that it fits ``cap`` tokens as ``render_event`` shows it: its text cut in the middle, and
+    the images that still fit. Text is given half of the cap first."""
     images = images_of(event)
     for_text = min(count(render_event(event)), (cap + 1) // 2)
     images = images[: max(0, cap - for_text) // IMAGE_TOKENS]
@@ -178,7 +179,7 @@ def _with_text(event: Event, text: str, images: Sequence[dict[str, Any]]) -> Eve
 
 
 def _with_arguments(event: Event, budget: int, count: Counter) -> Event:
-    """The tool call with arguments that leave it within ``budget`` when it has no text."""
+    """Shorten a tool call's arguments so that they leave it within ``budget`` when it has no text."""
 
     def called(arguments: str) -> Event:
         return replace(event, event_data={**event.event_data, "args": arguments})
@@ -206,13 +207,13 @@ def completes_turn(appended: Sequence[EventType], last_before: EventType | None)
 
 
 def last_of_turn(appended: Sequence[EventType], last_before: EventType | None) -> EventType | None:
-    """The ``last_before`` of what comes behind these events: what is ``SILENT`` does not count as last."""
+    """Give the ``last_before`` of what comes behind these events: what is ``SILENT`` does not count as last."""
     types = [event_type for event_type in appended if event_type not in SILENT]
     return types[-1] if types else last_before
 
 
 def completed_to(before: int, appended: Sequence[tuple[int, EventType]]) -> int:
-    """The last event of the last complete turn: ``before`` these events, given with their seqs, it was another."""
+    """Give the last event of the last complete turn: ``before`` these events, given with their seqs, it was another."""
     complete = before
     for seq, event_type in appended:
         if event_type is EventType.ASSISTANT_RESPONSE:
@@ -223,7 +224,8 @@ def completed_to(before: int, appended: Sequence[tuple[int, EventType]]) -> int:
 
 
 def turns(events: Sequence[Event]) -> list[range]:
-    """Seq ranges of the turns of a gap-free log. What precedes the first ``user_message`` belongs to the first turn."""
+    """Give the seq ranges of the turns of a gap-free log. What precedes the first ``user_message`` belongs to the first
+    turn."""
     if not events:
         return []
     starts = [event.seq for event in events if event.event_type is EventType.USER_MESSAGE]
@@ -232,9 +234,9 @@ def turns(events: Sequence[Event]) -> list[range]:
 
 
 def covered_turns(turn_tokens: Sequence[int], keep_budget: int, *, first_turns: int = FIRST_TURNS_KEPT) -> range | None:
-    """Indexes of the turns that a compaction covers, ``None`` when there are none. Kept are the first two turns and the
-    newest whole turns that fit ``keep_budget`` tokens together, at least the last three. ``first_turns``: 0 for what
-    stands behind a horizon."""
+    """Give the indexes of the turns that a compaction covers, ``None`` when there are none. Kept are the first two
+    turns and the newest whole turns that fit ``keep_budget`` tokens together, at least the last three. ``first_turns``:
+    0 for what stands behind a horizon."""
     turns = tokens = 0
     for turn in reversed(turn_tokens):
         tokens += turn

@@ -43,8 +43,8 @@ class JustSaid:
 
 
 def just_said(conversations: Iterable[Sequence[Told]], room: int) -> JustSaid:
-    """Within ``room`` tokens: first of what the user said, then of what they were answered, each from the newest
-    conversation and its newest utterance on. One that has no room is left out as a whole."""
+    """Choose what fits ``room`` tokens: first of what the user said, then of what they were answered, each from the
+    newest conversation and its newest utterance on. One that has no room is left out as a whole."""
     tails = list(conversations)
     chosen: list[set[int]] = [set() for _ in tails]
     for of_user in (True, False):
@@ -59,5 +59,5 @@ def just_said(conversations: Iterable[Sequence[Told]], room: int) -> JustSaid:
 
 
 def cost_of(line: str) -> int:
-    """Tokens of a line as it is rendered."""
+    """Count the tokens of a line as it is rendered."""
     return estimate(escape(indented(line)) + "\n")

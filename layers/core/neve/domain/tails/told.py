@@ -55,9 +55,9 @@ class Told:
 
 
 def told_of(session: str, events: Iterable[Event], scene: Scene | None, timezone: str) -> list[Told]:
-    """``events`` in their order, without what was taken back; ``scene``: the one that is played before them. What the
-    user does not want to have remembered is left out, and what they say in a scene in which they have a part; then the
-    answers to it as well, which may repeat it. What tools were asked and said is left out; an image is a line."""
+    """Tell ``events`` in their order, without what was taken back; ``scene``: the one that is played before them. What
+    the user does not want to have remembered is left out, and what they say in a scene in which they have a part; then
+    the answers to it as well, which may repeat it. What tools were asked and said is left out; an image is a line."""
     told: list[Told] = []
     withheld = False
     for event in events:
@@ -80,7 +80,7 @@ def told_of(session: str, events: Iterable[Event], scene: Scene | None, timezone
 
 
 def _outside_scenes(sentences: Sequence[str], scene: Scene | None, event: Event) -> tuple[list[str], Scene | None]:
-    """The sentences that a user does not say in a part of theirs, and the scene behind them."""
+    """Give the sentences that a user does not say in a part of theirs, and the scene behind them."""
     own: list[str] = []
     for n, sentence in enumerate(sentences):
         begun = set_by(sentence, event.created_at)

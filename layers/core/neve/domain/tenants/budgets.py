@@ -30,13 +30,13 @@ class Budget:
 
     @property
     def pack_limit(self) -> int:
-        """The largest stored pack that fits the profile."""
+        """Give the largest stored pack that fits the profile."""
         return self.memories if self.pack is None else self.pack
 
     @property
     def usual_message(self) -> int:
-        """Tokens that a message may have without being the reason for a cut (*chosen*: where the profile has no number
-        for it, the share of the history that ``window_200k`` sets apart)."""
+        """Give the tokens that a message may have without being the reason for a cut (*chosen*: where the profile has
+        no number for it, the share of the history that ``window_200k`` sets apart)."""
         return self.history // 6 if self.message is None else self.message
 
     def problems(self, field: str) -> list[FieldError]:
@@ -50,8 +50,8 @@ class Budget:
 
 
 def agentic(window: int) -> Budget:
-    """The default: everything follows the effective window W. W and a quarter of it for the answer; the pack 0.495 W,
-    the sum of its layers' budgets; what the other sections leave is the history's."""
+    """Make the default profile: everything follows the effective window W. W and a quarter of it for the answer; the
+    pack 0.495 W, the sum of its layers' budgets; what the other sections leave is the history's."""
     output = window // 4
     system, pack, retrieved, message, task = (_share(window, part) for part in (40, 495, 25, 10, 5))
     history = window - system - pack - retrieved - task
@@ -61,7 +61,7 @@ def agentic(window: int) -> Budget:
 
 
 def named_budget(name: str, window: int) -> Budget:
-    """A profile by its name; only ``agentic`` follows the window. Raises KeyError."""
+    """Find a profile by its name; only ``agentic`` follows the window. Raises KeyError."""
     made: dict[str, Callable[[], Budget]] = {
         "compact_8k": lambda: Budget("compact_8k", 8_000, 1_000, 1_000, 2_000, 3_000, 1_000),
         "window_200k": lambda: Budget(
@@ -138,7 +138,8 @@ def share_out(budget: Budget, needs: Needs) -> Grants:
 
 
 def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs) -> tuple[dict[str, int], int, int]:
-    """Until nothing is missing: the sections that are never cut took more than their share."""
+    """Cut the sections that can be cut until nothing is missing: the sections that are never cut took more than their
+    share."""
     floor = min(needs.history_floor, given["history"])
     for section, least in (("task", 0), ("history", floor), ("memories", 0), ("history", 0)):
         taken = min(max(0, -left), given[section] - least)
@@ -149,8 +150,8 @@ def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs
 
 
 def _to_the_floor(given: dict[str, int], left: int, reserved: int, needs: Needs) -> dict[str, int]:
-    """A history below its floor takes what is missing from what is left, from the task, from the memories, and from
-    what is set aside for the system and not needed."""
+    """Raise a history to its floor: it takes what is missing from what is left, from the task, from the memories, and
+    from what is set aside for the system and not needed."""
     missing = max(0, min(needs.history_floor, needs.history) - given["history"])
     sources = {"left": left, "task": given["task"], "memories": given["memories"], "reserved": reserved}
     for source, there in sources.items():

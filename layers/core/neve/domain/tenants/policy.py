@@ -164,51 +164,52 @@ class Policy(Given):
 
     @property
     def reflection_trigger(self) -> Tokens:
-        """In-session reflection starts at this many tokens of live observations and reflections: 0.325 W."""
+        """Give the tokens of live observations and reflections at which in-session reflection starts: 0.325 W."""
         return self.session_reflection_trigger if self.session_reflection_trigger is not None else self._pack_share(325)
 
     @property
     def reflection_target(self) -> Tokens:
-        """Half of the trigger."""
+        """Give the target of an in-session reflection: half of the trigger."""
         if self.session_reflection_target is not None:
             return self.session_reflection_target
         return self.reflection_trigger // 2
 
     @property
     def compaction_at(self) -> Tokens:
-        """Tokens after the horizon that make a compaction due: 0.5 W."""
+        """Give the tokens after the horizon that make a compaction due: 0.5 W."""
         return self.compaction_trigger if self.compaction_trigger is not None else self._share(500)
 
     @property
     def kept_verbatim(self) -> Tokens:
-        """A compaction keeps the newest whole turns that fit this: half of its trigger."""
+        """Give the tokens of the newest whole turns that a compaction keeps: half of its trigger."""
         return self.compaction_at // 2
 
     @property
     def global_layer(self) -> Tokens:
-        """Budget of the pack's global layer: 0.075 W."""
+        """Give the budget of the pack's global layer: 0.075 W."""
         return self.global_budget if self.global_budget is not None else self._pack_share(75)
 
     @property
     def local_rows(self) -> Tokens:
-        """Budget of the note, manual and fact rows in the local layer: 0.05 W."""
+        """Give the budget of the note, manual and fact rows in the local layer: 0.05 W."""
         return self.local_rows_budget if self.local_rows_budget is not None else self._pack_share(50)
 
     @property
     def chronicle_limit(self) -> Tokens:
-        """Tokens of a session's observations and reflections that a pack has room for, while a reflection of them is
-        due: half of what the other layers leave of W. A pack is never cut, so it must leave room for a conversation."""
+        """Give the tokens of a session's observations and reflections that a pack has room for, while a reflection of
+        them is due: half of what the other layers leave of W. A pack is never cut, so it must leave room for a
+        conversation."""
         others = self.always_layer + self.profile_layer + self.global_layer + self.local_rows
         return max(self.reflection_trigger, (self.effective_window - others) // 2)
 
     @property
     def always_layer(self) -> Tokens:
-        """Budget of the documents in the pack's always layer: 0.02 W."""
+        """Give the budget of the documents in the pack's always layer: 0.02 W."""
         return self.always_budget if self.always_budget is not None else self._pack_share(20)
 
     @property
     def profile_layer(self) -> Tokens:
-        """Budget of the documents and people in the pack's profile layer: 0.025 W."""
+        """Give the budget of the documents and people in the pack's profile layer: 0.025 W."""
         return self.profile_budget if self.profile_budget is not None else self._pack_share(25)
 
     @property
@@ -218,7 +219,7 @@ class Policy(Given):
 
     @property
     def effective_window(self) -> Tokens:
-        """W: what was set, else the input of the profile, which is 200,000 for the default one."""
+        """Give W: what was set, else the input of the profile, which is 200,000 for the default one."""
         if "window" in self.model_fields_set or self.budget_profile == "agentic":
             return self.window
         return budget_of(self.budget_profile, self.window).input

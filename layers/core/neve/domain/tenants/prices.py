@@ -40,7 +40,7 @@ class ModelPrice(Given):
     as_of: str | None = Field(default=None, max_length=40)
 
     def pico(self, kind: str, prompt_tokens: int) -> int:
-        """Pico-USD of one token of a kind: ``input``, ``cache_read``, ``cache_write`` or ``output``."""
+        """Give the pico-USD of one token of a kind: ``input``, ``cache_read``, ``cache_write`` or ``output``."""
         usd: Usd = getattr(self, kind)
         if self.long_from is not None and prompt_tokens > self.long_from:
             usd *= self.long_output if kind == "output" else self.long_input
@@ -48,7 +48,7 @@ class ModelPrice(Given):
 
 
 def _claude(usd: Usd, read: Usd, output: Usd, *, long_from: int | None = None, long: float = 1.0) -> ModelPrice:
-    """The cache's 5 minutes: writing costs 1.25 times the input."""
+    """Price a Claude model with the cache's 5 minutes: writing costs 1.25 times the input."""
     return ModelPrice(
         input=usd,
         cache_read=read,
@@ -62,8 +62,8 @@ def _claude(usd: Usd, read: Usd, output: Usd, *, long_from: int | None = None, l
 
 
 def _openai(usd: Usd, read: Usd, output: Usd, *, write: Usd | None = None, is_long: bool = False) -> ModelPrice:
-    """Writing costs as much as reading without a cache up to GPT-5.5 (``write`` None), and 1.25 times that behind it,
-    where an entry lives for 30 minutes instead of the 5 to 10."""
+    """Price a model of OpenAI's: writing costs as much as reading without a cache up to GPT-5.5 (``write`` None), and
+    1.25 times that behind it, where an entry lives for 30 minutes instead of the 5 to 10."""
     return ModelPrice(
         input=usd,
         cache_read=read,
@@ -115,14 +115,15 @@ _DRESSING = re.compile(r"(-latest|[-@]\d{8}|-\d{4}-\d\d-\d\d)?(-v\d+(:\d+)?)?(\[
 
 
 def family(model: str) -> str:
-    """``us.anthropic.claude-opus-5-20260724-v1:0`` and ``anthropic/claude-opus-5`` are both ``claude-opus-5``."""
+    """Give the family of a model: ``us.anthropic.claude-opus-5-20260724-v1:0`` and ``anthropic/claude-opus-5`` are both
+    ``claude-opus-5``."""
     name = model.strip().lower().rpartition("/")[2].rpartition("anthropic.")[2]
     return _DRESSING.sub("", name, count=1)
 
 
 def price_of(model: str, own: Mapping[str, ModelPrice]) -> ModelPrice | None:
-    """The tenant's ``own`` price of this very name or of its family, in capitals or not, else the list price; None for
-    a model that nobody has priced: its tokens are counted and its money is not guessed."""
+    """Find the tenant's ``own`` price of this very name or of its family, in capitals or not, else the list price; None
+    for a model that has no price: its tokens are counted and its money is not guessed."""
     by_name = {name.strip().lower(): price for name, price in own.items()}
     for name in (model.strip().lower(), family(model)):
         if name in by_name:

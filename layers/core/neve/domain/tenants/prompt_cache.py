@@ -35,7 +35,7 @@ class PromptReport:
 
     @property
     def prompt(self) -> int:
-        """Tokens of the whole prompt."""
+        """Count the tokens of the whole prompt."""
         return self.input + self.cache_read + self.cache_write
 
 
@@ -69,7 +69,7 @@ class PromptTotals:
 
     @property
     def hit_rate(self) -> float | None:
-        """The share of the prompts' tokens that the cache gave; None before the first token."""
+        """Give the share of the prompts' tokens that the cache gave; None before the first token."""
         prompt = self.input + self.cache_read + self.cache_write
         return self.cache_read / prompt if prompt else None
 
@@ -141,7 +141,8 @@ class ReportedUsage:
 def count_report(
     before: SessionPrompts, report: PromptReport, price: ModelPrice | None, trigger: Trigger | None
 ) -> Counted:
-    """``price`` None: tokens are counted and money is not. ``trigger``: why the reported pack version was built."""
+    """Count a report. ``price`` None: tokens are counted and money is not. ``trigger``: why the reported pack version
+    was built."""
     expired = _expired(before.last, report, price)
     is_new = before.last is None or before.last.pack_version != report.pack_version
     shared = report.cache_read if is_new and not expired else before.shared
@@ -234,8 +235,8 @@ def _collapse(
 
 
 def _reason(last: PromptReport, report: PromptReport, *, expired: bool) -> Reason:
-    """The one that explains the most: a cache that is gone, then a change in front of the pack, then of the history
-    behind it with the pack, then of the pack."""
+    """Find the reason that explains the most: a cache that is gone, then a change in front of the pack, then of the
+    history behind it with the pack, then of the pack."""
     if expired:
         return "ttl_expired"
     both = last.prefix.keys() & report.prefix.keys()

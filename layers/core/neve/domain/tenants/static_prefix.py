@@ -64,7 +64,7 @@ class StaticPrefix(Given):
 
     @property
     def rendered(self) -> str:
-        """The first text of a prompt."""
+        """Give the first text of a prompt."""
         parts = (self.text, self.boundaries, f"(Prefix version {self.version}.)")
         return "\n\n".join(part for part in parts if part.strip())
 
