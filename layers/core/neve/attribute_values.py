@@ -20,8 +20,8 @@ PUT_ID: Final = "~put"
 
 
 def typed_item(item: Mapping[str, Any], binary: Callable[[bytes], Any] = bytes) -> dict[str, Any]:
-    """``binary`` turns bytes into what stands behind ``B``: bytes for a boto3 client. Raises TypeError for a value
-    that no row can hold (None first of all)."""
+    """Type the values of a row. ``binary`` turns bytes into what stands behind ``B``: bytes for a boto3 client. Raises
+    TypeError for a value that no row can hold (None first of all)."""
     return {
         name: {"S": value} if isinstance(value, str) else typed_value(value, binary)  # nearly all are text
         for name, value in item.items()

@@ -18,13 +18,14 @@ TimedWork = Callable[[Sequence[IndexMessage], SecondsLeft], Failures]
 
 
 def process_in_time(event: Mapping[str, Any], context: Any, queue: QueueName, work: TimedWork) -> dict[str, Any]:
-    """``process_together`` for a work that ends before its worker does. ``context``: Lambda's, which knows how long it
-    may still run; None: for ever."""
+    """Do as ``process_together`` for a work that ends before its worker does. ``context``: Lambda's, which knows how
+    long it may still run; None: for ever."""
     return process_together(event, queue, lambda received: work(received, time_of(context)))
 
 
 def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> dict[str, Any]:
-    """The partial batch answer: the messages that failed are named, to be delivered again."""
+    """Handle all messages of a batch together and give the partial batch answer: the messages that failed are named, to
+    be delivered again."""
     records = event["Records"]
     received = [IndexMessage(json.loads(record["body"]), _again(record)) for record in records]
     failures = work(received)

@@ -46,7 +46,7 @@ class Cache(Generic[K, V]):
         return value if self._spec.ttl is None or abs(self._now() - at) < self._spec.ttl else None
 
     def stale(self, key: K) -> V | None:
-        """The value, however old."""
+        """Give the value, however old."""
         with self._lock:
             entry = self._entries.get(key)
         return entry[1] if entry else None
@@ -63,7 +63,7 @@ class Cache(Generic[K, V]):
         return value
 
     def read(self, key: K, read: Callable[[], V]) -> V:
-        """The value that is here, or what ``read`` brings. Two threads may read at once. Raises what it raises."""
+        """Give the value that is here, or what ``read`` brings. Two threads may read at once. Raises what it raises."""
         cached = self.get(key)
         if cached is not None:
             return cached
@@ -96,7 +96,7 @@ class Caches:
 
 
 def _warn(trouble: Trouble) -> None:
-    """The logger costs imports that a process without troubles need not make."""
+    """Log a trouble. The logger costs imports that a process without troubles need not make."""
     from neve import observability
 
     observability.health_issue(trouble)

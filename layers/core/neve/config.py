@@ -47,7 +47,7 @@ class Settings(BaseModel):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Settings:
-        """Raises SettingsError for a value that cannot be."""
+        """Read the settings. Raises SettingsError for a value that cannot be."""
         given = {name: environ.get(variable(name)) for name in cls.model_fields}
         try:
             return cls.model_validate({name: value for name, value in given.items() if value})
@@ -57,17 +57,17 @@ class Settings(BaseModel):
 
 
 def stage_of(environ: Mapping[str, str]) -> str:
-    """The one setting that every call asks for, without the others."""
+    """Read the one setting that every call asks for, without the others."""
     return environ.get(variable("stage")) or DEFAULT_STAGE
 
 
 def variable(field: str) -> str:
-    """The environment variable of a field of Settings."""
+    """Name the environment variable of a field of Settings."""
     return PREFIX + field.upper()
 
 
 def needed(value: V | None, field: str) -> V:
-    """The value of a field that something cannot do without. Raises SettingsError when it is not set."""
+    """Give the value of a field that something cannot do without. Raises SettingsError when it is not set."""
     if value is None:
         raise SettingsError(f"{variable(field)} is not set")
     return value

@@ -28,6 +28,6 @@ def correlated(given: Mapping[str, Any]) -> Iterator[None]:
 
 
 def carried(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A row or message body with the current id on it."""
+    """Put the current id on a row or message body."""
     current = _current.get()
     return dict(content) if current is None else {**content, FIELD: current}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def deployment() -> LambdaDeployment:
-    """Clients are made with each call, boto3 is imported with the first one."""
+    """Make the deployment. Clients are made with each call, boto3 is imported with the first one."""
     from neve.adapters.aws.lambda_deployment import LambdaDeployment
 
     return LambdaDeployment()

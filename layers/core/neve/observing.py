@@ -28,7 +28,8 @@ def for_ever() -> float:
 
 
 def time_of(context: Any) -> SecondsLeft:
-    """``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
+    """Give the function that tells a worker's seconds left. ``context``: Lambda's, which knows how long the worker may
+    still run; None: for ever."""
     return for_ever if context is None else lambda: float(context.get_remaining_time_in_millis()) / 1000
 
 
@@ -253,7 +254,7 @@ class Observer(Protocol):
 
 
 def usage_sum(*parts: Mapping[str, int]) -> dict[str, Any]:
-    """Token usage added up by name."""
+    """Add up token usage by name."""
     total: dict[str, Any] = {}
     for part in parts:
         for name, n in part.items():

@@ -77,18 +77,18 @@ class ReadableTable:
         self._now = now
 
     def get(self, key: Key) -> Item | None:
-        """Raises UnreadableRow."""
+        """Read one row. Raises UnreadableRow."""
         item = self.whole.get(key)
         if item is None or not self._is_unreadable(item):
             return item
         raise UnreadableRow("table", "a row cannot be read")
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """Raises UnreadableRow."""
+        """Read many rows. Raises UnreadableRow."""
         return {key_of(item): item for item in self._readable(self.whole.get_many(keys).values(), is_head)}
 
     def query(self, partition: str, *, index: Index = Index.MAIN, limit: int, **how: Any) -> Page:
-        """A page may hold fewer than ``limit``. Raises UnreadableRow."""
+        """Read a page, which may hold fewer than ``limit``. Raises UnreadableRow."""
         page = self.whole.query(partition, index=index, limit=limit, **how)
         if index in (Index.RANK, Index.DUE):  # of which they tell a part of each row
             return Page([item for item in page.items if item.get("type") != UNREADABLE], page.cursor)
@@ -120,7 +120,7 @@ class ReadableTable:
         return True
 
     def _tell(self, kind: str) -> None:
-        """Health, of this process and of others, and once in a while the log. ``kind``: its type, or what its key
+        """Tell health, of this process and of others, and once in a while the log. ``kind``: its type, or what its key
         begins with; whatever stands behind that may be words of a user."""
         from neve import observability  # costs imports that a process need not make which meets none
 

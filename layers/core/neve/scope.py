@@ -70,7 +70,8 @@ class TenantScope:
 
     @property
     def count(self) -> Counter:
-        """The counter that the policy names. Raises NeveError ``invalid_policy`` when its data is not installed."""
+        """Give the counter that the policy names. Raises NeveError ``invalid_policy`` when its data is not
+        installed."""
         return self.ports.counter(self.tenant.policy.token_counter)
 
     def of_user(self, user: str) -> UserScope:

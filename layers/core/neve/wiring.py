@@ -25,7 +25,7 @@ class Loads(Protocol):
     """An embedder that has something to load before its first text."""
 
     def load(self) -> bool:
-        """Once; others wait for it. False when it was there already. Raises EmbeddingUnavailable."""
+        """Load once; others wait for it. False when it was there already. Raises EmbeddingUnavailable."""
 
 
 def install(ports: Ports) -> None:
@@ -34,7 +34,7 @@ def install(ports: Ports) -> None:
 
 
 def ports() -> Ports:
-    """The installed engines, else the managed stores. Raises SettingsError for an environment that cannot be."""
+    """Give the installed engines, else the managed stores. Raises SettingsError for an environment that cannot be."""
     if not _installed:
         from neve.aws_ports import AwsPorts
 
@@ -43,13 +43,13 @@ def ports() -> Ports:
 
 
 def stage() -> str:
-    """The name of the stage that the process belongs to."""
+    """Give the name of the stage that the process belongs to."""
     return stage_of(os.environ)
 
 
 def prepare() -> Callable[[], Ports]:
-    """Called by a function's module when it is imported. Under Lambda: make every client that the environment names,
-    and load the encoder. What cannot be made is left to the first call, which says what is wrong with it. Elsewhere
+    """Prepare a function, when its module is imported. Under Lambda: make every client that the environment names, and
+    load the encoder. What cannot be made is left to the first call, which says what is wrong with it. Elsewhere
     nothing: engines were installed, or will be. Returns ``ports``."""
     if _installed or LAMBDA not in os.environ:
         return ports
