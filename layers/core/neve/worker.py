@@ -83,13 +83,13 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         try:
             report = told(record, body)
         except (LeaseHeld, ReplacementBusy) as held:
-            progress = _with_progress(ports, body, held.place)
+            progress = _note_progress(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
             _send_again(ports, queue, record, progress)
             observability.message_postponed(queue, body.get(FIELD, record.message_id), held)
             return
         if report.left_off_at is not None:
-            _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
+            _send_again(ports, queue, record, _note_progress(ports, body, report.left_off_at))
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -100,7 +100,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         )
 
 
-def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _note_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Give the body to be sent again. Raises NoProgress."""
     now, before = ports.clock.now(), body.get(PROGRESS, {})
     since = parse(before["since"]) if before.get("at") == place else now

@@ -38,7 +38,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
     if operation.idempotent:
-        _refuse_untaken(request, operation)
+        _refuse_unread_headers(request, operation)
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
     if operation.has_body:
         refuse_encoded(request.headers("Content-Encoding"))
@@ -75,7 +75,7 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
         raise NeveError("forbidden", f"This call needs a key with the scope {named}.")
 
 
-def _refuse_untaken(request: Request, operation: Operation[Any, Any]) -> None:
+def _refuse_unread_headers(request: Request, operation: Operation[Any, Any]) -> None:
     """Refuse a precondition that the call does not take: a write would be done whatever it says (RFC 9110, 13.1.1
     forbids it). Raises 422."""
     for name, is_taken in (("If-Match", operation.if_match), ("If-None-Match", operation.if_none_match)):
@@ -98,10 +98,12 @@ def _path_ids(request: Request) -> dict[str, str]:
 
 def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
     model: type[BaseModel] = operation.query
-    return check_model(model, _by_key(given) if METADATA in model.model_fields else given, "query", strict=False)
+    return check_model(
+        model, _collect_metadata(given) if METADATA in model.model_fields else given, "query", strict=False
+    )
 
 
-def _by_key(given: dict[str, str]) -> dict[str, Any]:
+def _collect_metadata(given: dict[str, str]) -> dict[str, Any]:
     """Collect the parameters ``metadata.<key>`` as the members of one parameter."""
     if METADATA in given:
         raise invalid(f"query.{METADATA}", f"is asked for by its keys: {BY_KEY}<key>=<value>")

@@ -121,7 +121,7 @@ def _empty_list(operation: Operation[Any, Any]) -> BaseModel | None:
         return None
 
 
-def _as_stored(stored: StoredReply) -> Answer:
+def _answer_as_stored(stored: StoredReply) -> Answer:
     return Answer(stored.status, stored.body or None)
 
 
@@ -136,7 +136,7 @@ def once(
     work: Callable[[], Answer],
     *,
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    again: Callable[[StoredReply], Answer] = _as_stored,
+    again: Callable[[StoredReply], Answer] = _answer_as_stored,
 ) -> Answer:
     """Return the answer of ``work``, or the first answer to the caller's Idempotency-Key.
 
@@ -152,7 +152,7 @@ def once_within(
     *,
     finished: Callable[[T], Answer] | None = None,
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    again: Callable[[StoredReply], Answer] = _as_stored,
+    again: Callable[[StoredReply], Answer] = _answer_as_stored,
 ) -> Answer:
     """Do as ``once`` for ``work`` of one transaction, which stores what is kept of the answer in it. ``answer``: of
     what the transaction leaves; ``finished``: where more can be said after it."""

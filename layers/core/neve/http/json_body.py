@@ -63,7 +63,7 @@ def parse_json(text: str, at: str = "") -> Any:
     except ValueError:
         most = sys.get_int_max_str_digits()
         raise NeveError("malformed_json", f"{where}A number has more than {most} digits.") from None
-    for field, message in _unacceptable(value, at):
+    for field, message in _find_unacceptable(value, at):
         raise invalid(field, message)
     return value
 
@@ -81,7 +81,7 @@ def _refuse_constant(name: str) -> Any:
     raise _Unreadable(f"{name} is not JSON.")
 
 
-def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
+def _find_unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
     """Find what cannot be accepted, as paths and reasons. A body may hold half a million numbers, so a path is made
     only for what is looked at."""
     waiting: list[tuple[str, Any, int]] = [(at, value, 0)]
@@ -136,12 +136,12 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
     try:
         return model.model_validate(value, strict=strict)
     except ValidationError as error:
-        errors = list(_named(error.errors(include_url=False), value, at))[:MAX_ERRORS]
+        errors = list(_name_errors(error.errors(include_url=False), value, at))[:MAX_ERRORS]
         detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
         raise NeveError("validation_failed", detail, errors=errors) from None
 
 
-def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
+def _name_errors(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
     """Give each error once: a null is wrong for every member of a union in the same words."""
     yield from dict.fromkeys(FieldError(field_path(error, value, at), _message(error)) for error in found)
 
@@ -152,10 +152,10 @@ def field_path(error: ErrorDetails, value: Any, at: str) -> str:
     loc: tuple[int | str, ...] = error["loc"]
     if error["type"] in _OF_UNKNOWN_KIND:
         loc = (*loc, error["ctx"]["discriminator"].strip("'"))
-    return _resolved(loc, value, at, error["type"]) or at or "body"
+    return _resolve_path(loc, value, at, error["type"]) or at or "body"
 
 
-def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> str | None:
+def _resolve_path(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> str | None:
     """Follow ``loc`` into ``value`` and give it as a path; None when ``loc`` ends in the name of a member and there is
     no object left to have it: then what was taken for a member on the way was the tag of a union, as ``text`` is both
     in ``{"type": "text", "text": …}``."""
@@ -163,17 +163,17 @@ def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> s
         return path
     part, rest = loc[0], loc[1:]
     if isinstance(value, list) and isinstance(part, int):
-        return _resolved(rest, value[part], f"{path}[{part}]", kind)
+        return _resolve_path(rest, value[part], f"{path}[{part}]", kind)
     if isinstance(value, dict) and isinstance(part, str):
         if part in value:
-            found = _resolved(rest, value[part], member(path, part), kind)
+            found = _resolve_path(rest, value[part], member(path, part), kind)
             if found is not None:
                 return found
         elif not rest and kind in _ABSENT:
             return member(path, part)
     if not rest and kind in (*_ABSENT, "extra_forbidden"):
         return None
-    return _resolved(rest, value, path, kind)
+    return _resolve_path(rest, value, path, kind)
 
 
 _OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
@@ -211,7 +211,7 @@ _NUMBERS = {
 }
 
 
-def _number(kind: str, given: Any) -> str:
+def _describe_number(kind: str, given: Any) -> str:
     """Say which number is expected, and what keeps the sent value from being one: 5.0 is a whole number to the caller
     that sent it, and so is "5"."""
     if isinstance(given, float) and given.is_integer():
@@ -219,7 +219,7 @@ def _number(kind: str, given: Any) -> str:
     return f"{_NUMBERS[kind]}, not a string" if isinstance(given, str) else _NUMBERS[kind]
 
 
-def _length(kind: str, error: ErrorDetails) -> str:
+def _describe_length(kind: str, error: ErrorDetails) -> str:
     """Say how long a value must be, in the unit of what was sent: a constraint that stands behind a validator calls
     everything items."""
     (limit, words), given = _LENGTHS[kind], error["input"]
@@ -236,11 +236,11 @@ def _message(error: ErrorDetails) -> str:
     if kind in _MESSAGES:
         return _MESSAGES[kind]
     if kind in _NUMBERS:
-        return _number(kind, error["input"])
+        return _describe_number(kind, error["input"])
     if kind == "union_tag_invalid":
         return f"must be one of {error['ctx']['expected_tags']}"
     if kind in _LENGTHS:
-        return _length(kind, error)
+        return _describe_length(kind, error)
     for prefix, better in _REWORDED:
         if message.startswith(prefix):
             return better + message.removeprefix(prefix)

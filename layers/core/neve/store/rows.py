@@ -110,7 +110,7 @@ def _loaded(item: Item, *names: str) -> Item:
     return item | decoded if decoded else item
 
 
-def _unless_nothing(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any]:
+def _drop_usual_values(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any]:
     """Leave out the attributes that are as they are in almost every row: a row pays for each kilobyte with every
     write."""
     return {name: value for name, value in attributes.items() if name not in nothing or value != nothing[name]}
@@ -127,7 +127,7 @@ def read_head(item: Item | None) -> UserHead:
 def put_head(keys: UserKeys, head: UserHead) -> Put:
     """Make the put of a user's head. Through the index ``recent`` the heads are the directory of a tenant's users."""
     attributes = _head.dump_python(head, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, takes_back=False, purges=0, deletions=0, erased=False)
+    attributes = _drop_usual_values(attributes, takes_back=False, purges=0, deletions=0, erased=False)
     item = _item(keys.head, "user", attributes)
     directory = {"recent_pk": keys.users, "recent_sk": keys.user}
     return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))
@@ -215,7 +215,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    item = _item(own.session_head, "session", _unless_nothing(attributes, **_NO_SESSION))
+    item = _item(own.session_head, "session", _drop_usual_values(attributes, **_NO_SESSION))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
@@ -247,7 +247,7 @@ _NO_MARKER: Mapping[str, Any] = {"retracted": [], "retold": [], "deleted": False
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
     """Make the put of a session's marker. A long list of live rows is kept compressed, some 19 bytes a row instead of
     58: every lease and every pass writes it, and facts stay in it for as long as the session goes on."""
-    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), **_NO_MARKER)
+    attributes = _drop_usual_values(_marker.dump_python(marker, mode="json", exclude_none=True), **_NO_MARKER)
     if len(marker.live) > LONG_LIST:
         attributes["live"] = zlib.compress(json_bytes([[row.id, row.kind, row.tokens] for row in marker.live]))
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
@@ -291,7 +291,7 @@ def read_epoch(item: Item) -> SessionEpoch:
 def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     """Make the put of a session's epoch. A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds
     it."""
-    attributes = _unless_nothing(
+    attributes = _drop_usual_values(
         _epoch.dump_python(epoch, mode="json", exclude_none=True),
         retracted=[],
         images_left_out=[],
@@ -331,7 +331,9 @@ def read_event(item: Item) -> Event:
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, metadata={}, images_refused=False, taken_back=False, erased=False, rev=1)
+    attributes = _drop_usual_values(
+        attributes, metadata={}, images_refused=False, taken_back=False, erased=False, rev=1
+    )
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:
@@ -438,8 +440,8 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     has all of it; ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without
     its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
-    attributes = _unless_nothing(attributes, metadata={}, written_over=[], never_recall=False)
-    attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
+    attributes = _drop_usual_values(attributes, metadata={}, written_over=[], never_recall=False)
+    attributes["provenance"] = _drop_usual_values(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]
         attributes["restatements"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
@@ -565,7 +567,7 @@ def manifest_of(attributes: dict[str, Any]) -> PackManifest:
 def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
     """Encode a manifest as plain JSON values."""
     attributes: dict[str, Any] = _pack.dump_python(manifest, mode="json", exclude_none=True)
-    return _unless_nothing(attributes, left_out=[], also_left_out=0)
+    return _drop_usual_values(attributes, left_out=[], also_left_out=0)
 
 
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:

@@ -37,14 +37,14 @@ class LambdaDeployment:
         account runs as many as it may is asked again, ``ATTEMPTS`` times in all. Raises FunctionFailed, and
         StoreUnavailable when it cannot be called."""
         with translated(f"function {version}"):
-            answer = self._started(version, json.dumps(event).encode())
+            answer = self._invoke_version(version, json.dumps(event).encode())
             with closing(answer["Payload"]) as payload:
                 result = json.loads(payload.read())
         if "FunctionError" in answer:
             raise FunctionFailed(f"{version}: {(result or {}).get('errorType', answer['FunctionError'])}")
         return result
 
-    def _started(self, version: str, event: bytes) -> Any:
+    def _invoke_version(self, version: str, event: bytes) -> Any:
         """Call a version, again only where it was not started: any other call may have run."""
         for _ in range(ATTEMPTS - 1):
             try:

@@ -94,7 +94,7 @@ class TitanEmbedder:
             _ = self.calibration
 
     def _embed(self, text: str) -> bytes:
-        body = {"inputText": _taken(text), "dimensions": DIMENSIONS, "normalize": True}
+        body = {"inputText": _fit_to_model(text), "dimensions": DIMENSIONS, "normalize": True}
         try:
             answer = self._client.invoke_model(
                 modelId=MODEL_ID, contentType="application/json", accept="application/json", body=json.dumps(body)
@@ -106,7 +106,7 @@ class TitanEmbedder:
         return _vector(content)
 
 
-def _taken(text: str) -> str:
+def _fit_to_model(text: str) -> str:
     """Give what the model sees of a text: Unicode, not empty, not too long."""
     cut = text.encode("utf-8", "replace")[:MAX_BYTES].decode("utf-8", "ignore")
     return cut if cut.strip() else NOTHING

@@ -69,7 +69,7 @@ class AnthropicModel:
             api_key=api_key,
             base_url=base_url,
             max_retries=max_retries,
-            middleware=[_within_its_time],
+            middleware=[_limit_to_time_left],
         )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
@@ -82,7 +82,7 @@ class AnthropicModel:
             # without a time-out of the call the SDK refuses what may take longer than ten minutes, by max_tokens alone
             message = create(**_body(request, self._model), timeout=self._timeout_s)
         except self._sdk.APIStatusError as error:
-            raise _translated(error, self._model) from error
+            raise _translate_refusal(error, self._model) from error
         except self._sdk.AnthropicError as error:
             raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
         except (ValueError, RecursionError):  # the SDK lets a body that is not JSON escape; the error would hold it
@@ -164,7 +164,7 @@ def _usage(message: Message) -> dict[str, int]:
     }
 
 
-def _translated(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:
+def _translate_refusal(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:
     """Translate a refusal, without the provider's sentence: it may quote what the user said."""
     status, why = error.status_code, f"{model}: status {error.status_code} ({error.type or 'no type'})"
     if status == TOO_LARGE or (status == 400 and ABOUT_CONTENT.search(_sentence(error.body))):
@@ -178,7 +178,7 @@ def _sentence(body: object) -> str:
     return str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
 
 
-def _within_its_time(request: Any, call_next: Callable[[Any], Any]) -> Any:
+def _limit_to_time_left(request: Any, call_next: Callable[[Any], Any]) -> Any:
     """Make SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one
     the same, and sleep as long as the server says."""
     left = _ends_at.get() - time.monotonic()

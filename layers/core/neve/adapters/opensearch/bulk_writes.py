@@ -32,14 +32,14 @@ class BulkWrites:
         for pause_s in (0.0, *MAX_PAUSE_S):
             if pause_s:
                 self._pause(random.uniform(0, pause_s))
-            outcomes |= self._taken(
+            outcomes |= self._send_once(
                 alias, {number: line for number, line in enumerate(lines) if number not in outcomes}, wait=wait
             )
             if len(outcomes) == len(lines):
                 return [outcomes[number] for number in range(len(lines))]
         raise StoreUnavailable(STORE, f"no room for {len(lines) - len(outcomes)} of {len(lines)} writes (429)")
 
-    def _taken(self, alias: str, lines: Mapping[int, str], *, wait: bool) -> dict[int, Written]:
+    def _send_once(self, alias: str, lines: Mapping[int, str], *, wait: bool) -> dict[int, Written]:
         """Give the outcomes of the lines that there was room for."""
         taken: dict[int, Written] = {}
         numbers = iter(lines)

@@ -82,7 +82,7 @@ class OpenSearchIndex:
             written = self._bulk(place, [index_lines(owner, passage) for passage in passages], wait=self._wait)
             if self._wait and written and all(one.status == OVERTAKEN for one in written):
                 self._calls.refresh(place.index)  # nobody waited for what is newer: that may be invisible yet
-            beyond = _beyond_refused(passages, self._removed(place, owner, passages, written))
+            beyond = _find_left_over(passages, self._find_removed(place, owner, passages, written))
             self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
@@ -132,7 +132,7 @@ class OpenSearchIndex:
             while True:
                 query = by_vector(owner, vector, where, depth, neighbours)
                 answer = self._calls.search(place.index, query, routing(owner))
-                hits = _own(owner, answer)
+                hits = _require_owner(owner, answer)
                 if len(hits) >= depth or not _may_have_more(answer, neighbours):
                     return [_candidate(hit, _cosine(hit["sort"][0])) for hit in hits]
                 neighbours = min(10 * neighbours, MAX_NEIGHBOURS)
@@ -164,7 +164,7 @@ class OpenSearchIndex:
                 break
         return end
 
-    def _removed(
+    def _find_removed(
         self, place: Place, owner: Owner, passages: Sequence[Passage], written: Sequence[Written]
     ) -> list[Passage]:
         """Give the passages that were refused because their item was removed, not because something newer of it is
@@ -180,7 +180,7 @@ class OpenSearchIndex:
         return [passage for identifier, passage in refused.items() if identifier not in there]
 
     def _hits(self, place: Place, owner: Owner, query: Mapping[str, Any]) -> list[Hit]:
-        return _own(owner, self._calls.search(place.index, query, routing(owner)))
+        return _require_owner(owner, self._calls.search(place.index, query, routing(owner)))
 
     def _bulk(self, place: Place, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
         return self._bulk_writes.send(place.writes, lines, wait=wait)
@@ -194,7 +194,7 @@ def _check(vector: bytes, dimensions: int) -> None:
         raise ValueError("a vector without a direction")
 
 
-def _beyond_refused(passages: Iterable[Passage], removed: Iterable[Passage]) -> list[Passage]:
+def _find_left_over(passages: Iterable[Passage], removed: Iterable[Passage]) -> list[Passage]:
     """Give what was written of a removed item: it had more passages than the removal reckoned with."""
     first: dict[tuple[str, int], int] = {}
     for passage in removed:
@@ -203,7 +203,7 @@ def _beyond_refused(passages: Iterable[Passage], removed: Iterable[Passage]) -> 
     return [one for one in passages if one.n > first.get((one.item_id, one.version), one.n)]
 
 
-def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
+def _require_owner(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
     """Give the hits. Raises ForeignPassage unless all are the owner's."""
     hits: list[Hit] = answer["hits"]["hits"]
     for hit in hits:

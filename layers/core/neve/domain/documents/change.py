@@ -63,7 +63,7 @@ def changed_document(before: Document, path: str, change: DocumentChange, now: s
     ``rev`` moves with the fields of ``REVISED_BY`` only."""
     given = change.given()
     after = replace(before, path=path, **{name: _cleared(name, value) for name, value in given.items()})
-    after = replace(after, derived=tuple(name for name in _TO_DERIVE if _follows(name, before, given)))
+    after = replace(after, derived=tuple(name for name in _TO_DERIVE if _follows_text(name, before, given)))
     if path.startswith(ALWAYS_LOAD):
         after = replace(after, always_include=True)
     if after.text != before.text or before.rev == 0:
@@ -107,6 +107,6 @@ def _cleared(name: str, value: Any) -> Any:
     return None if name in _CLEARED_BY_EMPTY and value == "" else value
 
 
-def _follows(name: str, before: Document, given: dict[str, Any]) -> bool:
+def _follows_text(name: str, before: Document, given: dict[str, Any]) -> bool:
     """Say whether the field follows from the text now."""
     return given[name] == "" if name in given else name in before.derived

@@ -71,7 +71,7 @@ def _parts(text: str) -> tuple[str, ...]:
 def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:
     """Make the passages of utterances, without vectors, in order. ``utterances`` are consecutive: each one's neighbours
     stand beside it. ``seqs``: make those of these only."""
-    texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _with_rest(utterance.texts)]
+    texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _pair_with_rest(utterance.texts)]
     places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
     wanted = utterances if seqs is None else [utterance for utterance in utterances if utterance.seq in seqs]
     prints = {utterance.seq: fingerprint("\n".join(utterance.texts)) for utterance in wanted}
@@ -102,7 +102,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
     ]
 
 
-def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _pair_with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Give each part of a message with its other parts."""
     for n, text in enumerate(texts):
         yield text, (*texts[:n], *texts[n + 1 :])

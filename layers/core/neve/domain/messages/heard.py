@@ -101,7 +101,7 @@ class Builder:
     def call(self, identifier: str, name: str, given: Any) -> None:
         """Add a tool's call, with the texts before it."""
         data = {"tool_use_id": identifier, "name": name, "args": _arguments(given)}
-        self._event(EventType.TOOL_CALL, self._taken() or "", data, thinking=True)
+        self._event(EventType.TOOL_CALL, self._take_blocks() or "", data, thinking=True)
 
     def result(self, identifier: str, content: str | list[dict[str, Any]], name: str, *, is_error: bool) -> None:
         data = {"tool_use_id": identifier, "name": name} | ({"is_error": True} if is_error else {})
@@ -118,7 +118,7 @@ class Builder:
         if self.role == "assistant":
             self._end_of_answer()
         elif self._blocks:
-            self._event(EventType.USER_MESSAGE, self._taken())
+            self._event(EventType.USER_MESSAGE, self._take_blocks())
         thoughts, self._thoughts = tuple(self._thoughts), []
         return Heard(self.index, (*self._events, *self._neutral), tuple(self._left), self.own_id, thoughts)
 
@@ -140,9 +140,9 @@ class Builder:
         return any(event.event_type is EventType.TOOL_CALL for event in self._events)
 
     def _say(self) -> None:
-        self._event(EventType.ASSISTANT_RESPONSE, self._taken(), thinking=True)
+        self._event(EventType.ASSISTANT_RESPONSE, self._take_blocks(), thinking=True)
 
-    def _taken(self) -> str | list[dict[str, Any]]:
+    def _take_blocks(self) -> str | list[dict[str, Any]]:
         """Take the blocks so far; a single text as it is, so that it is the same however it was sent."""
         blocks, self._blocks = self._blocks, []
         return blocks[0]["text"] if len(blocks) == 1 and blocks[0]["type"] == "text" else blocks

@@ -58,7 +58,7 @@ class Session:
         return [
             one
             for one in self.seen.get(sent.digest, ())
-            if not self._gone(one.seq) and (one.own_id is None or sent.own_id in (None, one.own_id))
+            if not self._is_taken_back(one.seq) and (one.own_id is None or sent.own_id in (None, one.own_id))
         ]
 
     def by_id(self, sent: Sent) -> Occurrence | None:
@@ -76,12 +76,12 @@ class Session:
         return self._standing(self.last, -1)
 
     def _standing(self, seq: int, step: int) -> int:
-        while seq > 0 and self._gone(seq):
+        while seq > 0 and self._is_taken_back(seq):
             span = next(span for span in self.retracted if span[0] <= seq <= span[1])
             seq = span[1] + 1 if step > 0 else span[0] - 1
         return seq
 
-    def _gone(self, seq: int) -> bool:
+    def _is_taken_back(self, seq: int) -> bool:
         return holds(self.retracted, seq) and not holds(self.deleted, seq)
 
 
@@ -104,16 +104,16 @@ def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
     if not session.ends:
         return nothing
     for length in range(len(sent), 0, -1):
-        places = _at_the_end(sent[:length], session)
-        if places is not None and _is_no_accident(sent[:length], places, session):
+        places = _place_at_end(sent[:length], session)
+        if places is not None and _is_repetition(sent[:length], places, session):
             return [*places, *nothing[length:]]
-    counted = _counted(sent, session)
+    counted = _place_by_count(sent, session)
     there = sum(place is not None for place in counted)
     is_whole = _begins(counted[:1], session) and len(sent) >= ENOUGH and 2 * there > len(sent)
     return counted if is_whole else nothing
 
 
-def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | None:
+def _place_at_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | None:
     """Find where these messages stand one behind the other, up to the end of the session; None where they do not."""
     places: list[Occurrence] = []
     for one in reversed(sent):
@@ -125,7 +125,7 @@ def _at_the_end(sent: Sequence[Sent], session: Session) -> list[Occurrence] | No
     return places[::-1]
 
 
-def _is_no_accident(sent: Sequence[Sent], places: Sequence[Occurrence], session: Session) -> bool:
+def _is_repetition(sent: Sequence[Sent], places: Sequence[Occurrence], session: Session) -> bool:
     """Say whether a list that begins with these messages repeats them. A person may say once more what was said last;
     but a person does not say all of a session again, nor so many messages, nor what holds the ids of calls or many
     words, and an assistant does not speak twice."""
@@ -138,7 +138,7 @@ def _begins(places: Sequence[Occurrence | None], session: Session) -> bool:
     return any(place is not None and place.seq <= session.begins for place in places)
 
 
-def _counted(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
+def _place_by_count(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
     """Place each message where it was said for the first, second … time, as often as the list has it by then: what
     differs was appended behind the others, so the order does not say."""
     left = {one.digest: iter(session.of(one)) for one in sent}

@@ -42,7 +42,7 @@ _READ = {
 def read_messages(messages: Sequence[Any], form: Format | None = None) -> list[Heard]:
     """Read a list of messages. ``form`` None: it is found for each message. Raises NeveError: 422 that names the place
     and the cure."""
-    heard = _with_thoughts([_read(message, n, form) for n, message in enumerate(messages)])
+    heard = _move_thoughts([_read(message, n, form) for n, message in enumerate(messages)])
     marked = next((n for n, message in enumerate(messages) if _is_marked(message)), None)
     if marked is not None:
         left = Left(marked, MARKS, "marks are dropped: a prompt of Neve's sets its own", kept=False)
@@ -72,7 +72,7 @@ def _read(message: Any, index: int, form: Format | None) -> Heard:
         own_id=_own_id(message),
     )
     if message.get("role") in SYSTEM and message.get("type") in (None, "message"):
-        builder.leave("role", f"{message['role']} {INSTRUCTIONS}", _bare(message))
+        builder.leave("role", f"{message['role']} {INSTRUCTIONS}", _strip_own_fields(message))
     else:
         _READ[found](message, builder)
     heard = builder.built()
@@ -133,12 +133,12 @@ def _own_id(message: Mapping[str, Any]) -> str | None:
     return own if isinstance(own, str) and is_identifier(own) else None
 
 
-def _bare(message: Mapping[str, Any]) -> dict[str, Any]:
+def _strip_own_fields(message: Mapping[str, Any]) -> dict[str, Any]:
     """Give the message without what is said beside it."""
     return {name: value for name, value in message.items() if name not in ("id", "created_at", "metadata")}
 
 
-def _with_thoughts(heard: Sequence[Heard]) -> list[Heard]:
+def _move_thoughts(heard: Sequence[Heard]) -> list[Heard]:
     """Move what an item thought to the assistant's next event; where there is none it is left out."""
     found: list[Heard] = []
     waiting: list[dict[str, Any]] = []

@@ -89,14 +89,14 @@ class _Run:
             if self._is_card(begin, end):
                 yield self._span(begin, end)
                 return
-            at, behind = self._printed(begin)
+            at, behind = self._find_grouped_card(begin)
             if behind > at and self._is_card(begin, at):
                 yield self._span(begin, at)
             if behind > at:
                 yield self._span(at, behind)
             begin = behind
 
-    def _printed(self, begin: int) -> tuple[int, int]:
+    def _find_grouped_card(self, begin: int) -> tuple[int, int]:
         """Find from where to where the first card is that is grouped as one; the end twice when there is none."""
         for at in range(begin, len(self._groups)):
             if self._sizes[at] not in _FIRST:

@@ -96,7 +96,7 @@ def find(text: str) -> Iterator[Span]:
             yield from _value(found, 2, stated=found[1].lower() != "to")
     for found in _ELSEWHERE.finditer(text) if any(noun in small for noun in _ELSEWHERE_BY) else ():
         if not is_placeholder(found[1]):
-            yield Span(*_bare(text, *found.span(1)), "password")
+            yield Span(*_strip_marks(text, *found.span(1)), "password")
     for pattern, word in ((_PHRASE, "pass"), (_PIN, "pin"), (_IN_ADDRESS, "://")):
         for found in pattern.finditer(text) if word in small else ():
             if not is_placeholder(found[1]):
@@ -112,7 +112,7 @@ def _value(found: re.Match[str], first: int, *, written: bool = False, stated: b
     if is_placeholder(found[group]):
         return
     if not quoted:
-        start, end = _bare(found.string, start, end)
+        start, end = _strip_marks(found.string, start, end)
     value = found.string[start:end]
     if not value or _CODE.match(value) or is_no_secret(value):
         return
@@ -121,7 +121,7 @@ def _value(found: re.Match[str], first: int, *, written: bool = False, stated: b
         yield Span(start, end, "password")
 
 
-def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_marks(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave out the marks of the sentence or the emphasis around a password. A last mark behind another sign is left to
     the password (``pa$$!``)."""
     while start < end and text[start] in "(*":

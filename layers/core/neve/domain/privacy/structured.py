@@ -76,7 +76,7 @@ class Walk:
         listed = next((given[name] for name in _NAMED_BY if isinstance(given.get(name), str)), "")
         kept = {}
         for (name, member), kept_name in zip(given.items(), self._names(given), strict=True):
-            called = listed if name == _NAMED and _kinds(listed) else name
+            called = listed if name == _NAMED and _classes_of_name(listed) else name
             kept[kept_name] = member if name in leave else self._member(called, member)
         return kept
 
@@ -93,12 +93,12 @@ class Walk:
             yield left
 
     def _member(self, name: str, member: Any) -> Any:
-        if isinstance(member, list) and _kinds(name):
+        if isinstance(member, list) and _classes_of_name(name):
             return [self._member(name, one) for one in member]
         if isinstance(member, bool) or not isinstance(member, str | int):
             return self.value(member)
         written = str(member)
-        kind = next((kind for kind, values in _kinds(name) if values.fullmatch(written)), None)
+        kind = next((kind for kind, values in _classes_of_name(name) if values.fullmatch(written)), None)
         if kind is None or self._classes.get(kind, "allow") == "allow" or not _may_be_one(written):
             return self.value(member)
         one: dict[str, int] = {kind: 1}
@@ -111,7 +111,7 @@ def _numbered(name: str) -> Iterator[str]:
     return (name if n == 1 else f"{name} {n}" for n in count(1))
 
 
-def _kinds(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
+def _classes_of_name(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
     """Give the classes of what a member of that name may hold, with the form of the value."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return [(kind, values) for kind, names, values in _PATTERNS if names.fullmatch(plain)]

@@ -55,12 +55,12 @@ def images_of(event: Event) -> list[dict[str, Any]]:
 
 def render_event(event: Event) -> str:
     """Render an event as ``--- <ISO time> ---``, then ``<speaker> #<seq>: <text>``; no newline at the end."""
-    return _header(event) + _body(event)
+    return _header(event) + _render_body(event)
 
 
 def render_line(event: Event) -> str:
     """Render an event as ``render_event`` does, without its time."""
-    return _speaker(event) + _body(event)
+    return _speaker(event) + _render_body(event)
 
 
 def under_their_days(events: Sequence[Event], timezone: str) -> list[str]:
@@ -86,15 +86,15 @@ def _speaker(event: Event) -> str:
     return f"{speaker} #{event.seq}: "
 
 
-def _body(event: Event) -> str:
+def _render_body(event: Event) -> str:
     """Render what was said, and called."""
     text = event_text(event)
     if event.event_type is EventType.TOOL_CALL:
-        call = f"[tool_call {_tool(event)}({_shown(_arguments(event))})]"
-        return f"{_shown(text)}\n{call}" if text.strip() else call
+        call = f"[tool_call {_tool(event)}({_shorten_tool_text(_arguments(event))})]"
+        return f"{_shorten_tool_text(text)}\n{call}" if text.strip() else call
     if event.event_type is EventType.TOOL_RESULT:
         head = f"[tool_result {_tool(event)}{' (error)' if event.event_data.get('is_error') else ''}]"
-        return f"{head} {_shown(text)}" if text.strip() else head
+        return f"{head} {_shorten_tool_text(text)}" if text.strip() else head
     if event.event_type is EventType.TASK_BOUNDARY:
         return f"[task_boundary] {set_apart(text)}" if text.strip() else "[task_boundary]"
     return set_apart(text)
@@ -111,7 +111,7 @@ def _arguments(event: Event) -> str:
     return given if isinstance(given, str) else compact_json(given)
 
 
-def _shown(text: str) -> str:
+def _shorten_tool_text(text: str) -> str:
     """Shorten a tool's arguments or result, set apart from the lines of the prompt."""
     return set_apart(text if len(text) <= TOOL_CHARACTERS else text[: TOOL_CHARACTERS - 1] + "…")
 
@@ -151,7 +151,7 @@ def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> P
 
 def _weights(event: Event, count: Counter) -> tuple[int, int]:
     """Count the tokens of the header with its line ends, and of the content."""
-    text = _body(event)
+    text = _render_body(event)
     content = count(text)
     return count(f"{_header(event)}{text}\n\n") - content, content + IMAGE_TOKENS * len(images_of(event))
 
@@ -165,7 +165,7 @@ def shortened(event: Event, cap: int, count: Counter) -> Event:
     budget = cap - IMAGE_TOKENS * len(images)
     bare = _with_text(event, "", images)
     if event.event_type is EventType.TOOL_CALL:
-        bare = _with_arguments(bare, budget, count)
+        bare = _shorten_arguments(bare, budget, count)
 
     def measure(part: str) -> int:
         return count(render_event(_with_text(bare, part, [])))
@@ -178,7 +178,7 @@ def _with_text(event: Event, text: str, images: Sequence[dict[str, Any]]) -> Eve
     return replace(event, content=[{"type": "text", "text": text}, *images] if images else text)
 
 
-def _with_arguments(event: Event, budget: int, count: Counter) -> Event:
+def _shorten_arguments(event: Event, budget: int, count: Counter) -> Event:
     """Shorten a tool call's arguments so that they leave it within ``budget`` when it has no text."""
 
     def called(arguments: str) -> Event:

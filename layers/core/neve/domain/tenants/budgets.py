@@ -128,16 +128,16 @@ def share_out(budget: Budget, needs: Needs) -> Grants:
     if left < 0:
         used = min(reserved, -left)
         reserved, left = reserved - used, left + used
-    given, instructions, left = _given_way(given, instructions, left, needs)
+    given, instructions, left = _cut_to_fit(given, instructions, left, needs)
     for section, need in (("memories", needs.memories), ("history", needs.history), ("task", needs.task)):
         more = min(left, need - given[section])
         given[section] += more
         left -= more
-    given = _to_the_floor(given, left, reserved, needs)
+    given = _raise_history_to_floor(given, left, reserved, needs)
     return Grants(instructions, given["memories"], given["history"], given["task"])
 
 
-def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs) -> tuple[dict[str, int], int, int]:
+def _cut_to_fit(given: dict[str, int], instructions: int, left: int, needs: Needs) -> tuple[dict[str, int], int, int]:
     """Cut the sections that can be cut until nothing is missing: the sections that are never cut took more than their
     share."""
     floor = min(needs.history_floor, given["history"])
@@ -149,7 +149,7 @@ def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs
     return given, instructions - taken, left + taken
 
 
-def _to_the_floor(given: dict[str, int], left: int, reserved: int, needs: Needs) -> dict[str, int]:
+def _raise_history_to_floor(given: dict[str, int], left: int, reserved: int, needs: Needs) -> dict[str, int]:
     """Raise a history to its floor: it takes what is missing from what is left, from the task, from the memories, and
     from what is set aside for the system and not needed."""
     missing = max(0, min(needs.history_floor, needs.history) - given["history"])

@@ -248,7 +248,7 @@ class Policy(Given):
             ("compaction_trigger", self.compaction_at, "window", self.effective_window),
             ("session_reflection_trigger", self.reflection_trigger, "window", self.effective_window),
         ):
-            field = self._first_set(name, trigger_name, "window")
+            field = self._first_field_set(name, trigger_name, "window")
             if target <= 0:
                 found.append(FieldError(field, f"{name} must be greater than 0, is {target}"))
             elif target >= trigger:
@@ -262,13 +262,13 @@ class Policy(Given):
         }
         total = sum(layers.values())
         if total > self.effective_window:
-            field = self._first_set("global_budget", "local_rows_budget", *layers, "window")
+            field = self._first_field_set("global_budget", "local_rows_budget", *layers, "window")
             listed = " + ".join(f"{name} {tokens}" for name, tokens in layers.items())
             found.append(FieldError(field, f"{listed} = {total} exceed window = {self.effective_window}"))
         if self.observer_output_cap >= self.observer_transcript_cap:
             found.append(
                 FieldError(
-                    self._first_set("observer_output_cap", "observer_transcript_cap"),
+                    self._first_field_set("observer_output_cap", "observer_transcript_cap"),
                     f"observer_output_cap = {self.observer_output_cap} must be below"
                     f" observer_transcript_cap = {self.observer_transcript_cap}",
                 )
@@ -280,7 +280,7 @@ class Policy(Given):
             found += self.static_prefix.problems("static_prefix")
         return found
 
-    def _first_set(self, *names: str) -> str:
+    def _first_field_set(self, *names: str) -> str:
         """Name the first of the fields that meet in a rule that was set, else the profile, whose input is the window
         then; with none of them the defaults hold, which fit."""
         fields, meeting = type(self).model_fields, (*names, "budget_profile")

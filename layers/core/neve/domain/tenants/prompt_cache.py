@@ -143,14 +143,14 @@ def count_report(
 ) -> Counted:
     """Count a report. ``price`` None: tokens are counted and money is not. ``trigger``: why the reported pack version
     was built."""
-    expired = _expired(before.last, report, price)
+    expired = _is_cache_expired(before.last, report, price)
     is_new = before.last is None or before.last.pack_version != report.pack_version
     shared = report.cache_read if is_new and not expired else before.shared
     change = None
     if before.last is not None and is_new:
-        change = _change(before.last, report, price, trigger, expired=expired)
+        change = _cost_pack_change(before.last, report, price, trigger, expired=expired)
     collapse = _collapse(before.last, report, trigger, expired=expired)
-    added = _tokens(report).plus(_money(report, price, shared))
+    added = _tokens(report).plus(_price_report(report, price, shared))
     if change is not None:
         caused = PromptTotals(pack_changes=1, pack_writes=change.cache_writes, pack_cost=change.cost or 0)
         added = added.plus(caused)
@@ -177,7 +177,7 @@ def _tokens(report: PromptReport) -> PromptTotals:
     )
 
 
-def _money(report: PromptReport, price: ModelPrice | None, shared: int) -> PromptTotals:
+def _price_report(report: PromptReport, price: ModelPrice | None, shared: int) -> PromptTotals:
     """Price a report. Of a pack that is rebuilt every turn only what stands before it is read from the cache; the rest
     is taken to be sent without writing it, which is the cheaper way to do that."""
     if price is None:
@@ -194,7 +194,7 @@ def _money(report: PromptReport, price: ModelPrice | None, shared: int) -> Promp
     )
 
 
-def _expired(last: PromptReport | None, report: PromptReport, price: ModelPrice | None) -> bool:
+def _is_cache_expired(last: PromptReport | None, report: PromptReport, price: ModelPrice | None) -> bool:
     """Say whether the cache had forgotten the session by then: its entries live on when they are read."""
     if last is None:
         return False
@@ -202,7 +202,7 @@ def _expired(last: PromptReport | None, report: PromptReport, price: ModelPrice 
     return (parse(report.at) - parse(last.at)).total_seconds() > ttl_s
 
 
-def _change(
+def _cost_pack_change(
     last: PromptReport, report: PromptReport, price: ModelPrice | None, trigger: Trigger | None, *, expired: bool
 ) -> PackChange:
     """Work out what a change of the pack has cost: what was written beyond the growth of the prompt. An expired cache

@@ -56,10 +56,10 @@ def created(call: Call[CreateQuery, CreateBody]) -> Answer:
     if call.query.split:
         raise invalid("query.split", "is for the kind fact")
     memory = create_memory(call.user, call.body.command(), call.idempotency)
-    return with_etag(_waited_for(call, memory), 201)
+    return with_etag(_wait_for_vectors(call, memory), 201)
 
 
-def _waited_for(call: Call[CreateQuery, CreateBody], memory: Memory) -> Memory:
+def _wait_for_vectors(call: Call[CreateQuery, CreateBody], memory: Memory) -> Memory:
     """Wait for a memory's vectors if the call asks for it: for all memories of a call together no longer than for
     one."""
     waits = call.query.wait == "embedded"
@@ -89,12 +89,12 @@ def _facts(call: Call[CreateQuery, CreateBody]) -> Answer:
         return _facts_answer(call, [DecidedFact.of(one) for one in facts], [one.memory for one in facts])
 
     def waited(facts: list[StoredFact]) -> Answer:
-        rows = [_waited_for(call, one.memory) if one.memory else None for one in facts]
+        rows = [_wait_for_vectors(call, one.memory) if one.memory else None for one in facts]
         return _facts_answer(call, [DecidedFact.of(one) for one in facts], rows)
 
     def again(stored: StoredReply) -> Answer:
         facts = DecidedFact.read(stored.body)
-        rows = [_waited_for(call, get_memory(call.user, one.id)) if one.id else None for one in facts]
+        rows = [_wait_for_vectors(call, get_memory(call.user, one.id)) if one.id else None for one in facts]
         return _facts_answer(call, facts, rows)
 
     return once_within(

@@ -68,14 +68,14 @@ class TenantRow:
 
 def read_tenant(item: Item) -> TenantRow:
     keys = tuple(LiveKey(key["key_id"], tuple(key["scopes"])) for key in item["live_keys"])
-    policy = _policy(item["policy"])
+    policy = _decode_policy(item["policy"])
     prefix = KnownPrefix(item["prefix_version"], item["prefix_sha256"]) if "prefix_version" in item else None
     own = (item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix)
     return TenantRow(*own, item.get("closed", False), item["version"])
 
 
 @lru_cache(maxsize=POLICY_CACHE_SIZE)
-def _policy(stored: str) -> Policy:
+def _decode_policy(stored: str) -> Policy:
     """Decode a stored policy, once for all calls that read the same row, such as those of an authorizer: no caller
     changes one."""
     return Policy.stored(json.loads(stored))

@@ -27,12 +27,12 @@ def find(text: str) -> Iterator[Span]:
         host = _HOST.match(text, at.end())
         if host is None or _SCALED.fullmatch(host[0]):
             continue
-        start = _begin(text, at.start())
-        if start is not None and not _is_of_an_address(text, start, at.start(), host.end()):
+        start = _find_name_start(text, at.start())
+        if start is not None and not _is_login_name(text, start, at.start(), host.end()):
             yield Span(start, host.end(), "email")
 
 
-def _begin(text: str, at: int) -> int | None:
+def _find_name_start(text: str, at: int) -> int | None:
     """Find where the name in front of the sign begins; None where there is none."""
     start = at
     while start > 0 and at - start <= _MAX_NAME and (text[start - 1].isalnum() or text[start - 1] in _IN_NAMES):
@@ -42,7 +42,7 @@ def _begin(text: str, at: int) -> int | None:
     return start if 0 < at - start <= _MAX_NAME and text[at - 1] != "." else None
 
 
-def _is_of_an_address(text: str, start: int, at: int, end: int) -> bool:
+def _is_login_name(text: str, start: int, at: int, end: int) -> bool:
     """Say whether the name is that of the login to a host, of a web address or a repository's."""
     if text.endswith("//", 0, start):
         return True

@@ -37,12 +37,12 @@ _MAX_GAP = 2
 def find(text: str) -> Iterator[Span]:
     for begun in _BEGINNING.finditer(text):
         length = _LENGTHS.get(begun[0][:2].upper())
-        end = _end(text, begun.start(), length) if length else None
+        end = _find_end(text, begun.start(), length) if length else None
         if end is not None and _checks(text[begun.start() : end]):
             yield Span(begun.start(), end, "iban")
 
 
-def _end(text: str, start: int, length: int) -> int | None:
+def _find_end(text: str, start: int, length: int) -> int | None:
     """Find the end of so many letters and digits of ASCII, with gaps between them; None where they are fewer or
     more."""
     at, gap = start, 0

@@ -75,7 +75,7 @@ def find(text: str) -> Iterator[Span]:
         yield from _international(text, _DIALLED)
     for pattern in _NATIONAL:
         for found in pattern.finditer(text):
-            if not _is_date(found[0]) and not _is_anothers(text, found.start()):
+            if not _is_date(found[0]) and not _is_other_number(text, found.start()):
                 yield Span(*found.span(), "phone")
     small = folded(text)
     for found in _NAMED.finditer(text) if any(word in small for word in _NAMED_BY) else ():
@@ -111,6 +111,6 @@ def _is_date(written: str) -> bool:
     return _DATE.match(written.strip("()")) is not None
 
 
-def _is_anothers(text: str, start: int) -> bool:
+def _is_other_number(text: str, start: int) -> bool:
     """Say whether the words before the number say that it is a number of another kind."""
     return _ANOTHERS.search(text[max(0, start - _LOOKED_BACK) : start]) is not None

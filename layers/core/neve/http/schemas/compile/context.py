@@ -119,7 +119,7 @@ class PromptBody(Body):
 
     @field_validator("message", mode="before")
     @classmethod
-    def _no_larger_than_an_event(cls, message: Any) -> Any:
+    def _check_message_size(cls, message: Any) -> Any:
         """Refuse a message that no append would take. Raises NeveError ``event_too_large``."""
         check_event_size({"event_type": "user_message", "content": message}, "message")
         return message

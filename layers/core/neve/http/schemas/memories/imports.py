@@ -139,7 +139,7 @@ class RejectedLineView(View):
         return len(json.dumps(self.model_dump(mode="json", exclude_none=True), ensure_ascii=False).encode())
 
 
-def _with_room(rejected: Sequence[RejectedLine]) -> list[RejectedLineView]:
+def _fit_reasons(rejected: Sequence[RejectedLine]) -> list[RejectedLineView]:
     """Give the first of the rejected lines, as many as ``REASONS_BYTES`` have room for."""
     shown: list[RejectedLineView] = []
     left = REASONS_BYTES
@@ -169,7 +169,7 @@ class ImportView(View):
 
     @classmethod
     def of(cls, report: ImportReport, read: ReadLines) -> Self:
-        shown = _with_room(read.rejected)
+        shown = _fit_reasons(read.rejected)
         return cls(
             imported=report.imported,
             unchanged=report.unchanged,

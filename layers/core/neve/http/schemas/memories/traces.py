@@ -60,7 +60,7 @@ class TraceView(View):
 
     @classmethod
     def of(cls, trace: Trace) -> TraceView:
-        told = _nearest(trace)
+        told = _nearest_statements(trace)
         return cls(
             memory_id=trace.memory_id,
             history=told,
@@ -74,7 +74,7 @@ class TraceView(View):
         )
 
 
-def _nearest(trace: Trace) -> list[TracedStatementView]:
+def _nearest_statements(trace: Trace) -> list[TracedStatementView]:
     """Give the statements nearest to the traced one that fit, oldest first. A hundred of the longest statements are
     four times what an answer may have."""
     places = {memory.id: at for at, memory in enumerate(trace.history)}

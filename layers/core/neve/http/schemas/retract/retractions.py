@@ -26,7 +26,7 @@ class RetractBody(Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_end(cls, sent: Any) -> Any:
+    def _drop_null_end(cls, sent: Any) -> Any:
         """Take an end of null as left out: what is deleted must not wait for a client to be mended."""
         return {k: v for k, v in sent.items() if (k, v) != ("to_seq", None)} if isinstance(sent, dict) else sent
 

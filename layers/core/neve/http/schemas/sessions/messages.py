@@ -52,7 +52,7 @@ class MessagesBody(Body):
     created_at: Time | None = Field(default=None, description="When those were said that do not say it themselves.")
 
     @model_validator(mode="after")
-    def _understood(self) -> MessagesBody:
+    def _check_messages(self) -> MessagesBody:
         """Read the messages at once, so that what cannot be understood is known before anything is done. Raises
         NeveError."""
         _ = self.heard
@@ -62,14 +62,14 @@ class MessagesBody(Body):
     def heard(self) -> list[Heard]:
         """Reads the messages as events, once. Raises NeveError ``validation_failed`` and ``event_too_large``, which
         name the place."""
-        own = [self._own(message, n) for n, message in enumerate(self.messages)]
+        own = [self._read_own_fields(message, n) for n, message in enumerate(self.messages)]
         found = read_messages([message | mine for message, mine in zip(self.messages, own, strict=True)], self.format)
         labelled = [_labelled(one, own[one.index].get("metadata")) for one in found]
         for one in labelled:
             _check_sizes(one)
         return labelled
 
-    def _own(self, message: dict[str, Any], n: int) -> dict[str, Any]:
+    def _read_own_fields(self, message: dict[str, Any], n: int) -> dict[str, Any]:
         """Read what a message says of itself. A time that is no text is none: some servers have numbers of their own
         there."""
         own: dict[str, Any] = {"created_at": self.created_at}

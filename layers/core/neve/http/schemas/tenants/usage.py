@@ -67,7 +67,7 @@ class ReportUsageBody(Body):
     )
 
     @model_validator(mode="after")
-    def _of_one_prompt(self) -> ReportUsageBody:
+    def _check_prompt_fields(self) -> ReportUsageBody:
         """Refuse a report that names a prompt and what is known of it, or neither. Raises 422 naming the field."""
         named = {name: getattr(self, name) for name in ("session_id", "pack_version")}
         if self.prompt_id is not None:

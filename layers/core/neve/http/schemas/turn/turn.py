@@ -38,7 +38,7 @@ class TurnBody(Body):
     recall: SearchBody | None = Field(default=None, description="The body of `recall`, from this session.")
 
     @model_validator(mode="after")
-    def _one_of_each(self) -> TurnBody:
+    def _check_exclusive_fields(self) -> TurnBody:
         """Refuse fields that exclude each other, so that what cannot be done is known before anything is appended.
         Raises NeveError."""
         if self.messages is not None and self.events is not None:
