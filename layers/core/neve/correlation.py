@@ -1,8 +1,8 @@
 """One id from the HTTP call to the last worker: in the logs of a call, on the rows that it writes, in the messages that
 the outbox makes of those rows, and in the logs of the workers that handle them.
 
-It is the request id that the caller was answered with (``X-Request-Id``). Work that nobody asked for (a schedule) has
-none."""
+It is the request id that the caller was answered with (``X-Request-Id``). Work that no caller asked for (a schedule)
+has none."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ def meeting_unreadable_rows() -> Iterator[list[str]]:
 
 class ReadableTable:
     """A table without the rows that cannot be understood. A list leaves them out; who asks for one alone, or for the
-    head of a user, a session or a tenant, is refused: without it nobody knows what there is. ``whole``: with all of
-    them, for whoever deletes by keys."""
+    head of a user, a session or a tenant, is refused: without it no reader knows what there is. ``whole``: with all
+    of them, for a caller that deletes by keys."""
 
     def __init__(self, whole: Table, caches: Caches, now: Callable[[], datetime]) -> None:
         """``caches``: of the process, whose troubles hear of it."""

@@ -1,6 +1,6 @@
 """What goes wrong beneath a process again and again, or for good: for health, and once in the log.
 
-A trouble stands until it is cleared, or nobody has seen it for ``ACTIVE_FOR``; a damaged page stands for good. Each is
+A trouble stands until it is cleared, or was not seen for ``ACTIVE_FOR``; a damaged page stands for good. Each is
 warned of when it begins, and at most once in ``WARNED_EVERY`` while it goes on."""
 
 from __future__ import annotations

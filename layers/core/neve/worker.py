@@ -1,10 +1,10 @@
 """What a function behind a FIFO queue does with its batch: each message to one use case, failures reported one by one,
 and a message whose session is busy put off.
 
-Who finds the lease of a session taken has not failed. A failure would hide the message for the queue's visibility
-timeout and bring it nearer to the dead letters, so it is sent again as a new message and the received one is done with.
-The new one stands behind the others of its group. That changes nothing: a message names a session, and whoever takes it
-up does all that is to be done there.
+A worker that finds the lease of a session taken has not failed. A failure would hide the message for the queue's
+visibility timeout and bring it nearer to the dead letters, so it is sent again as a new message and the received one is
+done with. The new one stands behind the others of its group. That changes nothing: a message names a session, and the
+worker that takes it up does all that is to be done there.
 
 A queue on which messages go round for ever looks like one that works. So a message that is sent again says since when
 its session has stood where it stands, and fails when that is too long ago: then its receives are counted, and it ends

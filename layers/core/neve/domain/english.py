@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PLEASE = r"(?:(?:please|pls|now|just|can you|could you|would you|will you|help me(?: to)?)\s+)*"
-"""In front of what somebody is asked to do."""
+"""Words in front of what the assistant is asked to do."""
 
 
 def any_of(*lists: str) -> str:

@@ -1,4 +1,4 @@
-"""Characters that nobody sees: the index finds words without them, and the gate reads texts without them."""
+"""Characters that no reader sees: the index finds words without them, and the gate reads texts without them."""
 
 from __future__ import annotations
 

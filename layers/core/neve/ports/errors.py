@@ -1,4 +1,4 @@
-"""What goes wrong outside: adapters translate vendor errors into these, and nobody else catches a vendor error."""
+"""What goes wrong outside: adapters translate vendor errors into these, and no other code catches a vendor error."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class AnswerOutOfForm(UnusableAnswer):
 
 class ModelRefused(NoAnswer):
     """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
-    such request can succeed until somebody changes something. The text says why without quoting anybody."""
+    such request can succeed until an operator changes something. The text says why without quoting a person."""
 
 
 class ContentRefused(ModelRefused):

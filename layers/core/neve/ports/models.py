@@ -72,7 +72,7 @@ class CrossEncoder(Protocol):
 class ModelRequest:
     """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or
     ``{"type": "image", "media_type", "data": base64 | "url"}`` in order. ``within_s``: seconds that the call may take
-    with all its attempts; later nobody is there to take the answer."""
+    with all its attempts; later no caller is there to take the answer."""
 
     system: str
     content: tuple[Mapping[str, Any], ...]

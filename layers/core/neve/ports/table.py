@@ -69,11 +69,11 @@ class Put:
     """Write a whole row. The engine sets ``version``: ``first`` for ABSENT, n + 1 for Version(n), 0 for ANY (such rows
     are never updated optimistically). An incoming ``version`` attribute is ignored.
 
-    ``first``, at least 1: another number each time for a row that comes back after it was deleted, so that nobody takes
-    it for the one that was read before.
+    ``first``, at least 1: another number each time for a row that comes back after it was deleted, so that no reader
+    takes it for the one that was read before.
 
-    ``durable`` False: a row that nobody was promised. A write of nothing else may answer before the disk has it, where
-    an engine would wait for that: it survives the end of the process, and maybe not a power cut."""
+    ``durable`` False: a row that no caller was promised. A write of nothing else may answer before the disk has it,
+    where an engine would wait for that: it survives the end of the process, and maybe not a power cut."""
 
     item: Item
     expect: Expectation = Expect.ANY

@@ -43,4 +43,4 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
         else:
             raise ValueError(f"no work of the kind {body['work']}")
     except WorkerReplaced as held:
-        observability.message_postponed(QUEUE, body.get(FIELD, ""), held)  # somebody else is at it
+        observability.message_postponed(QUEUE, body.get(FIELD, ""), held)  # another worker is at it

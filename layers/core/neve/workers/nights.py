@@ -64,7 +64,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
         return
     finally:
         _report(_correlation_id(body), report)
-    if not done:  # it got somewhere: whoever is busy next is so from then on
+    if not done:  # it got somewhere: a user who is busy next is so from then on
         _send_again(ports, {name: value for name, value in body.items() if name != BUSY_SINCE})
 
 

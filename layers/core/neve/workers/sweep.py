@@ -27,7 +27,7 @@ METRICS = {
 """Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
 tries again. ``lost``: jobs that had not ended in ten minutes, and were sent again. ``deletions``: those, and
 retractions, that the search index had not heard of by then. ``embeddings``, ``passes``: messages about what was not in
-the index by then, or without vectors, and about sessions that nobody had observed. An outbox that does not run fails
+the index by then, or without vectors, and about sessions that no pass had observed. An outbox that does not run fails
 nowhere and is seen by these alone (alarm sweep-resends). ``idle_left``: more sessions were due than one sweep looks at.
 ``left``: kinds of work that had no time for all that was due."""
 

@@ -51,7 +51,7 @@ PATIENCE: dict[Service, Patience] = {
 gives up after 29 s, a recall has 300 ms and the start of a session 500 ms (docs/rules/tenants.md#defaults), and a
 thread that waits is one less for the next request.
 
-* Connecting inside a region takes a few milliseconds; 1 s says that nobody answers.
+* Connecting inside a region takes a few milliseconds; 1 s says that no server answers.
 * DynamoDB answers in single milliseconds, a transaction of 100 operations in under 100; 2 s is twenty times that.
   Three attempts end after 11 s at worst, so that two calls in a row still fit the gateway's time.
 * S3 and SQS answer in tens of milliseconds; 3 s is the same step above.

@@ -57,7 +57,7 @@ class DynamoDbTable:
     take for a failure: unprocessed keys, and conflicts between transactions. What is left is StoreUnavailable.
 
     **A lost answer.** The client's own retry sends a write again that may have been carried out, and its condition then
-    fails on itself. Nobody may take that for another writer's work:
+    fails on itself. No caller may take that for another writer's work:
 
     * A transaction carries a request token; the service answers the repetition as it did the first time (10 minutes).
     * A single conditional put leaves a random id on the row. A failed condition brings the stored row along, and one

@@ -26,7 +26,7 @@ MAX_YIELD_S, MAX_TURN_S = 0.5, 1.2
 worker keeps for it."""
 LOWEST_PRIORITY = 19
 RECENTLY_S = 1.0
-"""Whoever asked so shortly ago will ask again."""
+"""A caller that asked so shortly ago will ask again."""
 
 
 class QueriesFirst:
@@ -63,7 +63,7 @@ class QueriesFirst:
         threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
         if threads <= 1:
             return [one(text) for text in texts]
-        # whoever holds the interpreter's lock must not wait for a core that a passage is read on
+        # the thread that holds the interpreter's lock must not wait for a core that a passage is read on
         with ThreadPoolExecutor(threads, initializer=lower_priority, initargs=(LOWEST_PRIORITY,)) as pool:
             return list(pool.map(one, texts))
 

@@ -3,7 +3,7 @@
 512 dimensions: by Amazon's own measurement they keep 99 % of the accuracy of 1,024 (256 keep 97 %), at half of what an
 index, its memory and a scan of vectors cost.
 
-The model has no instruction for queries and takes one text a call. Nobody has calibrated it here: that takes an account
+The model has no instruction for queries and takes one text a call. It is not calibrated here: that takes an account
 with access to it. ``python layers/encoder/calibrate.py titan`` measures it and writes ``CALIBRATIONS``, for less than a
 cent. Until then it embeds nothing: recall is by keyword and says ``vector:embed_error``, health names the command."""
 

@@ -57,7 +57,7 @@ class ForeignPassage(RuntimeError):
 class OpenSearchIndex:
     """See ports.search.SearchIndex. ``alias``: of the index, or an index's own name. Where there is none yet, the first
     write makes one for ``model``. Searches see a write once it returns; with ``wait=False``, which is for loading many
-    passages, a second later. ``caches``: of the process; None: whoever opens it shares nothing with anybody."""
+    passages, a second later. ``caches``: of the process; None: of its own, shared with no other."""
 
     def __init__(
         self, client: OpenSearch, alias: str, model: IndexModel, *, wait: bool = True, caches: Caches | None = None
@@ -81,7 +81,7 @@ class OpenSearchIndex:
                     _check(passage.vector, place.model.dimensions)
             written = self._bulk(place, [index_lines(owner, passage) for passage in passages], wait=self._wait)
             if self._wait and written and all(one.status == OVERTAKEN for one in written):
-                self._calls.refresh(place.index)  # nobody waited for what is newer: that may be invisible yet
+                self._calls.refresh(place.index)  # its writer may not have waited: what is newer may be invisible yet
             beyond = _find_left_over(passages, self._find_removed(place, owner, passages, written))
             self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 

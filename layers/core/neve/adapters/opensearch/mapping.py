@@ -17,8 +17,8 @@ SHARDS: Final = 3
 30 GB hold some 9 million."""
 
 REFRESHED_EVERY: Final = "1s"
-"""OpenSearch's own number, but said: unsaid, a shard that nobody searched for 30 s goes to sleep, and whoever waits for
-a refresh waits for its next search."""
+"""OpenSearch's own number, but said: unsaid, a shard that was not searched for 30 s goes to sleep, and a writer that
+waits for a refresh waits for its next search."""
 NEVER: Final = "-1"
 REMOVALS_REMEMBERED_S: Final = 600
 """How long a removal's version is remembered: far longer than a worker takes from its read of a row to its write, and

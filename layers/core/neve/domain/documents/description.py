@@ -1,4 +1,4 @@
-"""What a document is called, and what is said of it in a line, where nobody said it (docs/rules/documents.md#name)."""
+"""The name of a document, and what is said of it in a line, where no caller said it (docs/rules/documents.md#name)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,6 @@ WORKER_S = 900
 SPARE_S = 60.0
 """With less left the job is handed on to another worker."""
 LEASE_S = WORKER_S + 10
-"""Nobody takes a job up while a worker may still be at it."""
+"""Seconds in which no other worker takes a job up: one may still be at it."""
 VISIBILITY_S = 6 * WORKER_S
 """Of its queue: what AWS asks for."""

@@ -16,7 +16,7 @@ Role = Literal["user", "assistant"]
 NO_NAME = ""
 """Of a tool's result whose message does not name the tool: the log has the call."""
 DISTINCTIVE = 40
-"""Characters of a text that nobody says twice in the same words by chance (*chosen*)."""
+"""Characters of a text that no speaker says twice in the same words by chance (*chosen*)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from neve.domain.sessions.spans import holds
 LAST = 1 << 62
 """Behind every seq."""
 ENOUGH = 3
-"""Messages at the end of a session that nobody says again in the same words and order (*chosen*)."""
+"""Messages at the end of a session that no speaker says again in the same words and order (*chosen*)."""
 
 
 @dataclass(frozen=True, slots=True)

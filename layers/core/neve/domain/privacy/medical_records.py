@@ -1,4 +1,5 @@
-"""Numbers under which a hospital keeps somebody: they have no form of their own, so only the words before them tell."""
+"""Numbers under which a hospital keeps a patient: they have no form of their own, so only the words before them
+tell."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A text as it is read: without signs that nobody sees, and with digits, letters, spaces and dashes of another width or
-script as those of ASCII. A model reads ``１２３`` as ``123``, and so does whoever searches."""
+"""A text as it is read: without invisible signs, and with digits, letters, spaces and dashes of another width or
+script as those of ASCII. A model reads ``１２３`` as ``123``, and so does a search."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Document:
     """Text under a path (docs/rules/documents.md). ``id`` stays when the document moves; one below ``/artifacts/`` has
     none: the content of a tool result that a compaction took out of the log, of the session and the event it names,
     which no search finds. ``text`` is empty in what a list gives; ``text_object`` names the object of one that is too
-    long for a row. ``derived``: which of ``name`` and ``summary`` follow from the text, because nobody gave them.
+    long for a row. ``derived``: which of ``name`` and ``summary`` follow from the text, because no caller gave them.
     ``fingerprint``: of the statement, as a memory's; ``sha256``, ``bytes``: of the very text, in UTF-8. ``supersedes``,
     ``superseded_by``: paths. ``extracted_at``: when it was last drawn from a conversation; ``updated_at``: when ``rev``
     last moved. The fields from ``embedding_state`` on are those of a memory."""

@@ -71,7 +71,7 @@ BY_A_PERSON: frozenset[By] = frozenset({"user_confirmed", "human_edit"})
 
 
 Relation = Literal["not_checked", "new", "reinforces", "updates", "contradicts"]
-"""How a fact stands to what was known: nobody looked; nothing; says the same; the state has changed; both cannot be
+"""The relation of a fact to what was known: not looked for; none; says the same; the state has changed; both cannot be
 true."""
 
 

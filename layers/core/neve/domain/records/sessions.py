@@ -17,8 +17,8 @@ class EventType(StrEnum):
 
 
 SILENT = frozenset({EventType.TASK_BOUNDARY, EventType.NEUTRAL})
-"""What nobody has said: a turn neither begins nor ends with it. A ``NEUTRAL`` event is kept and given back, and read by
-nothing else."""
+"""Events that no speaker said: a turn neither begins nor ends with one. A ``NEUTRAL`` event is kept and given back, and
+read by nothing else."""
 
 
 Outcome = Literal["SUCCESS", "PARTIAL", "INTERRUPTED"]
@@ -68,7 +68,7 @@ class SessionHead:
     the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
     on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
-    its end, and nobody has seen since then that somebody will look whether it is idle. ``asked_seq``: the last
+    its end, and it was not seen since then that the sweep will look whether it is idle. ``asked_seq``: the last
     ``user_message``; ``thinking``: the events with a row of what the model thought (``store/sessions/``), which are
     shown behind it only. ``said_first``, ``said_last``: the first and the last event that is not ``SILENT``;
     ``open_calls``: names of the tools that have not answered, by the ids of their calls. ``deleted`` (also on the two

@@ -12,10 +12,10 @@ class UserHead:
     ``replaced_by``: the job of the last replacement, whose new rows a pack build reads by id until ``replaced_until``.
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
-    whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
+    a reader of events of several asks each session which. ``purges``: how often packs were taken away for good, which
     moves this row so that no build under way points to one that has read what was in them. ``deletions``: how often
     messages were deleted for good, which does the same to exports. ``unheld``: there may be facts that do not hold, and
-    whoever builds a pack asks which. ``erased``: nothing was written since an erasure let the id go."""
+    a pack build asks which. ``erased``: nothing was written since an erasure let the id go."""
 
     gen: int = 1
     incarnation: int = 1

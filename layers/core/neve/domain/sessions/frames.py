@@ -1,5 +1,6 @@
-"""What a model is asked to read is material, whoever wrote it: no line of it may pass for one that stands around it
-(docs/rules/observe.md#reads), such as the speaker of an event that nobody said, or a person's correction."""
+"""The text that a model is asked to read is material, from any writer: no line of it may pass for one that stands
+around it (docs/rules/observe.md#reads), such as the speaker of an event that no speaker said, or a person's
+correction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a session is over although nobody ended it (docs/rules/librarian.md#idle)."""
+"""Tells when a session is over although no caller ended it (docs/rules/librarian.md#idle)."""
 
 from __future__ import annotations
 

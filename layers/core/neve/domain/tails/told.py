@@ -1,5 +1,5 @@
-"""What may be told elsewhere of a log that nobody has observed yet (docs/rules/pack.md#just-said): utterances as they
-were said, without what no observer keeps by rule."""
+"""The part of a log that no pass has observed yet which may be told elsewhere (docs/rules/pack.md#just-said):
+utterances as they were said, without what no observer keeps by rule."""
 
 from __future__ import annotations
 

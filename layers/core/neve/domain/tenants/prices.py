@@ -24,7 +24,7 @@ OPENAI_PAGE = "https://developers.openai.com/api/docs/pricing"
 
 class ModelPrice(Given):
     """USD for a million tokens. ``input``: neither read from the cache nor written to it. ``cache_ttl_s``: how long the
-    cache keeps a prompt that nobody reads. The tokens of a prompt that has more than ``long_from`` cost ``long_input``
+    cache keeps a prompt that no call reads. The tokens of a prompt that has more than ``long_from`` cost ``long_input``
     times as much, and those of its answer ``long_output`` times as much. ``as_of``: when it was read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,7 +1,7 @@
-"""What a model thought in the open turn, in rows beside its events (docs/rules/sessions.md#thinking).
+"""The thinking of a model in the open turn, in rows beside its events (docs/rules/sessions.md#thinking).
 
 A row of its own for each event: the message that ends the turn deletes it in its own transaction without a read, and
-nobody who reads the log for another reason comes across it."""
+a reader of the log for another reason does not come across it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""How somebody is reached or paid. Nobody looks for it unless a tenant asks (docs/rules/privacy.md#contacts)."""
+"""The ways in which a person is reached or paid. The gate looks for them only where a tenant asks
+(docs/rules/privacy.md#contacts)."""

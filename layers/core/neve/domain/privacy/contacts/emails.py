@@ -19,7 +19,7 @@ _HOST = re.compile(
 _SCALED = re.compile(r"\d+x\.(?:png|jpe?g|gif|webp|svg|avif)", re.IGNORECASE)
 """``logo@2x.png``"""
 _CLONED_BY = frozenset({"git", "hg", "svn"})
-"""``git@host.example:owner/name``: nobody's address."""
+"""Names in front of a repository's host: ``git@host.example:owner/name`` is no person's address."""
 
 
 def find(text: str) -> Iterator[Span]:

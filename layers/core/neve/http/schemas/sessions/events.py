@@ -149,7 +149,7 @@ _EventBlocks = Annotated[list[EventBlock], Field(min_length=1), AfterValidator(_
 SaidContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | _EventBlocks, _CONTENT]
 ReturnedContent = Annotated[Annotated[str, Tag("text")] | _EventBlocks, _CONTENT]
 Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
-"""What a tool was given or returned may be empty; what somebody said may not."""
+"""A tool's arguments or result may be empty; what a speaker said may not."""
 _AnsweredBlocks = Annotated[list[AnsweredBlock], Field(min_length=1), AfterValidator(_few_images), Tag("blocks")]
 AnsweredContent = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | _AnsweredBlocks, _CONTENT]
 CalledContent = Annotated[Annotated[str, Tag("text")] | _AnsweredBlocks, _CONTENT]
