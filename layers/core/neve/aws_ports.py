@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class AwsPorts:
-    """``ports.engines.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
-    ``session``: whose credentials and region to use instead of the process's."""
+    """The managed stores as ``ports.engines.Ports``. Reading a port raises SettingsError, naming the variable, when one
+    is not set. ``session``: whose credentials and region to use instead of the process's."""
 
     def __init__(self, settings: Settings, session: Session | None = None) -> None:
         self._settings = settings

@@ -127,9 +127,10 @@ class ReflectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for; of rules,
-    how many lines of the sources. ``over_target``: of rules, which fit their rows themselves, by how many tokens the
-    lines that must stay are above it; None of a model, whose rows are still to be fitted."""
+    """The result of a reflection. ``left_out``: how many more rows the answer had, or rows of more words, than the
+    target has room for; of rules, how many lines of the sources. ``over_target``: of rules, which fit their rows
+    themselves, by how many tokens the lines that must stay are above it; None of a model, whose rows are still to be
+    fitted."""
 
     rows: tuple[ReflectedRow, ...]
     model: str
@@ -156,8 +157,8 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """``summary`` is empty when nothing was worth a word. ``prompt_version`` None: no model was asked. ``left_out``:
-    how many items of the answer had no room as a whole."""
+    """The result of a summary. ``summary`` is empty when nothing was worth a word. ``prompt_version`` None: no model
+    was asked. ``left_out``: how many items of the answer had no room as a whole."""
 
     summary: SummaryText
     model: str
@@ -178,8 +179,8 @@ class CondenseInput:
 
 @dataclass(frozen=True, slots=True)
 class CondensedRow:
-    """``group_ids``: the sources that it names (empty = all of them). ``priority`` and ``observed_date`` None: not
-    said."""
+    """One row of a night's answer. ``group_ids``: the sources that it names (empty = all of them). ``priority`` and
+    ``observed_date`` None: not said."""
 
     text: str
     group_ids: tuple[str, ...] = ()
@@ -189,8 +190,8 @@ class CondensedRow:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """``left_out``: how many lines of the sources rules had no room for; a model's answer does not say.
-    ``over_target``: as of a ``Reflected``."""
+    """The result of one batch of a night. ``left_out``: how many lines of the sources rules had no room for; a model's
+    answer does not say. ``over_target``: as of a ``Reflected``."""
 
     rows: tuple[CondensedRow, ...]
     model: str

@@ -41,7 +41,7 @@ class SessionData(UserData[P_co]):
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """``id``: the verified caller's. ``policy``: the one in force, at most 60 s old."""
+    """A verified tenant. ``id``: the verified caller's. ``policy``: the one in force, at most 60 s old."""
 
     id: str
     policy: Policy

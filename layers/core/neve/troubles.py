@@ -20,9 +20,9 @@ REPEATEDLY = 3
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``, ``vector``), ``rerank``,
-    the ``embedder``, the ``observer``, the ``workers`` or the dead letters of a queue (``index-dlq``). ``reason``: in
-    words of an adapter, never a caller's."""
+    """A trouble that stands. ``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``,
+    ``vector``), ``rerank``, the ``embedder``, the ``observer``, the ``workers`` or the dead letters of a queue
+    (``index-dlq``). ``reason``: in words of an adapter, never a caller's."""
 
     what: str
     kind: Kind

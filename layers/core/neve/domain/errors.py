@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """``field`` is a path into the request: ``events[3].content``, ``query.limit``, ``path.user_id``,
-    ``header.If-Match``."""
+    """A field that is wrong, and why. ``field`` is a path into the request: ``events[3].content``, ``query.limit``,
+    ``path.user_id``, ``header.If-Match``."""
 
     field: str
     message: str

@@ -58,8 +58,8 @@ class Call(Generic[Q, B]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``body``: a model (its None fields are left out) or JSON that was answered before. ``text`` is sent as
-    text/plain. ``degraded`` becomes ``X-Neve-Degraded``."""
+    """The answer of a bound function. ``body``: a model (its None fields are left out) or JSON that was answered
+    before. ``text`` is sent as text/plain. ``degraded`` becomes ``X-Neve-Degraded``."""
 
     status: int = 200
     body: BaseModel | Mapping[str, Any] | None = None

@@ -15,7 +15,8 @@ MAX_BODY_BYTES = 1024 * 1024
 
 
 class Request:
-    """``method``, ``resource`` (the template's path), ``request_id`` and the caller; the rest is read on demand."""
+    """An event of API Gateway, read as a request: ``method``, ``resource`` (the template's path), ``request_id`` and
+    the caller; the rest is read on demand."""
 
     def __init__(self, event: Mapping[str, Any]) -> None:
         context = event.get("requestContext") or {}

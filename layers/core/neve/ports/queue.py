@@ -20,7 +20,8 @@ class QueueName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``group``: FIFO group, or fairness group on a standard queue. ``dedup_id``: FIFO only (5 minutes)."""
+    """A message to send. ``group``: FIFO group, or fairness group on a standard queue. ``dedup_id``: FIFO only (5
+    minutes)."""
 
     body: dict[str, Any]
     group: str

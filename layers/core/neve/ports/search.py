@@ -54,8 +54,8 @@ class Candidate(NamedTuple):
 
 
 class FoundByWords(NamedTuple):
-    """``among``: how many passages the filter admits, of which ``candidates`` are the best; 0 where nothing was looked
-    for."""
+    """The result of the keyword leg. ``among``: how many passages the filter admits, of which ``candidates`` are the
+    best; 0 where nothing was looked for."""
 
     candidates: list[Candidate]
     among: int

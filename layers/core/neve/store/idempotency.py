@@ -36,8 +36,8 @@ def nothing_beside(_result: object) -> Sequence[WriteOp]:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """``route`` is ``<METHOD> <path>`` with the ids in place, ``body_sha`` the sha256 of the canonical body
-    and of the parameters."""
+    """The caller's key with what it is compared by. ``route`` is ``<METHOD> <path>`` with the ids in place,
+    ``body_sha`` the sha256 of the canonical body and of the parameters."""
 
     route: str
     key: str
@@ -46,7 +46,7 @@ class IdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """``body`` is the JSON that was answered."""
+    """The first answer of a call: ``body`` is the JSON that was answered."""
 
     status: int
     body: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,8 @@ from neve.ports.table import Item
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``old`` None: inserted. ``new`` None: removed. ``sequence_number`` names it in a partial batch answer."""
+    """The change of one row. ``old`` None: inserted. ``new`` None: removed. ``sequence_number`` names it in a partial
+    batch answer."""
 
     sequence_number: str
     old: Item | None

@@ -21,9 +21,9 @@ class FunctionFailed(Exception):
 
 
 class LambdaDeployment:
-    """``functions`` and ``deployments`` are boto3's clients of Lambda and CodeDeploy, ``pause`` waits so many seconds.
-    Needs ``lambda:InvokeFunction`` on the versions and ``codedeploy:PutLifecycleEventHookExecutionStatus`` on the
-    deployment groups."""
+    """The deployment as Lambda and CodeDeploy hold it. ``functions`` and ``deployments`` are boto3's clients of Lambda
+    and CodeDeploy, ``pause`` waits so many seconds. Needs ``lambda:InvokeFunction`` on the versions and
+    ``codedeploy:PutLifecycleEventHookExecutionStatus`` on the deployment groups."""
 
     def __init__(
         self, functions: Any = None, deployments: Any = None, pause: Callable[[float], None] = time.sleep

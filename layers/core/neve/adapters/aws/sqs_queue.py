@@ -35,8 +35,8 @@ GOOD_ID = re.compile(r"[!-~]{1,128}")
 
 
 class SqsQueue:
-    """``urls`` by queue; a queue is FIFO iff its URL ends in ``.fifo``. Needs ``sqs:SendMessage``. ``pause`` waits so
-    many seconds between two attempts."""
+    """The Queue port on Amazon SQS. ``urls`` by queue; a queue is FIFO iff its URL ends in ``.fifo``. Needs
+    ``sqs:SendMessage``. ``pause`` waits so many seconds between two attempts."""
 
     def __init__(
         self, client: SQSClient, urls: Mapping[QueueName, str], pause: Callable[[float], None] = time.sleep

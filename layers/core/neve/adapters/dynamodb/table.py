@@ -42,7 +42,8 @@ PUTS_AT_ONCE = 10
 
 
 class ConditionFailed(Exception):
-    """``stored``: the row, typed, on which a condition failed; empty when there is none."""
+    """The condition of a write did not hold. ``stored``: the row, typed, on which a condition failed; empty when there
+    is none."""
 
     def __init__(self, stored: Mapping[str, Any]) -> None:
         super().__init__("the condition of a single write failed")

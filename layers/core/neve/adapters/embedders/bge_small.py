@@ -29,8 +29,9 @@ FETCH = "layers/encoder/fetch.py"
 
 
 class BgeSmall:
-    """``folder`` is the encoder layer: ``calibration.json`` and ``model/{model.onnx,tokenizer.json}``. Nothing is
-    imported or read until the first text; two threads may ask at once."""
+    """The embedder that runs bge-small-en-v1.5 inside the process. ``folder`` is the encoder layer:
+    ``calibration.json`` and ``model/{model.onnx,tokenizer.json}``. Nothing is imported or read until the first text;
+    two threads may ask at once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -13,7 +13,7 @@ MODEL = IndexModel("none", 0)
 
 
 class NoEmbedder:
-    """``none``: zero dimensions, nothing to compare."""
+    """The embedder ``none``: zero dimensions, nothing to compare."""
 
     @property
     def model(self) -> IndexModel:

@@ -47,9 +47,9 @@ WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-
 
 
 class AnthropicModel:
-    """``model`` must accept a forced tool call: the Haiku family, and others up to generation 5. ``base_url`` None is
-    the public API. ``timeout_s`` is how long a call lasts with all its attempts, or as its request says if that is
-    less."""
+    """The LanguageModel port on Anthropic's Messages API. ``model`` must accept a forced tool call: the Haiku family,
+    and others up to generation 5. ``base_url`` None is the public API. ``timeout_s`` is how long a call lasts with all
+    its attempts, or as its request says if that is less."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ MAX_CHARACTERS: Final = 5_000_000
 
 
 class BulkWrites:
-    """``pause`` waits so many seconds."""
+    """Bulk requests of which the lines that had no room are sent again. ``pause`` waits so many seconds."""
 
     def __init__(self, calls: Calls, pause: Callable[[float], None] = time.sleep) -> None:
         self._calls = calls

@@ -43,8 +43,9 @@ ALIAS_CACHE: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=AL
 
 
 class Places:
-    """``alias`` may be an index's own name too. ``model``: what an index is made for where there is none. ``caches``:
-    by the wall clock, because a function's process may stand still between two calls."""
+    """The index behind an alias, looked up again when it is gone. ``alias`` may be an index's own name too. ``model``:
+    what an index is made for where there is none. ``caches``: by the wall clock, because a function's process may stand
+    still between two calls."""
 
     def __init__(self, calls: Calls, alias: str, model: IndexModel, caches: Caches) -> None:
         self._calls = calls

@@ -53,7 +53,8 @@ def count_terms(owner: Owner, terms: Sequence[str], where: SearchFilter) -> Quer
 
 
 class Counts(NamedTuple):
-    """``idf``: BM25's, over the owner's passages. ``admitted``: how many of them the filter admits."""
+    """The numbers that the keyword leg weighs terms by. ``idf``: BM25's, over the owner's passages. ``admitted``: how
+    many of them the filter admits."""
 
     idf: Mapping[str, float]
     admitted: int

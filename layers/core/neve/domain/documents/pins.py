@@ -28,9 +28,9 @@ _PRIORITIES: tuple[IncludePriority, ...] = ("high", "normal", "low")
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """``order``: of the place, then by path. ``title``: what stands above the text of a profile document, or before a
-    person's; ``excerpt``: of a person only, ``cut`` where their text is longer. ``tokens``: of the document's text.
-    ``too_long``: no row holds the text, and so no pack."""
+    """A document that stands in every pack. ``order``: of the place, then by path. ``title``: what stands above the
+    text of a profile document, or before a person's; ``excerpt``: of a person only, ``cut`` where their text is longer.
+    ``tokens``: of the document's text. ``too_long``: no row holds the text, and so no pack."""
 
     place: Place
     order: int

@@ -27,9 +27,9 @@ ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistan
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens
-    where a message is longer than that: the encoder reads no further. ``rev``: what was said never changes, but a
-    neighbour of it may be taken back."""
+    """An event as the search index takes it: who said what. ``speaker``: the name that the caller gave, else the role.
+    ``parts``: one, or several of at most 500 tokens where a message is longer than that: the encoder reads no further.
+    ``rev``: what was said never changes, but a neighbour of it may be taken back."""
 
     session: str
     seq: int

@@ -64,8 +64,8 @@ def _letters(event: NewEvent) -> int:
 
 @dataclass
 class Builder:
-    """``index``: of the message; ``role``: whose words its texts are; ``name``: the speaker; ``form``: whose message it
-    is."""
+    """Collects the pieces of one message and makes its events of them. ``index``: of the message; ``role``: whose words
+    its texts are; ``name``: the speaker; ``form``: whose message it is."""
 
     index: int
     role: Role

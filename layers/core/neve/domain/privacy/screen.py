@@ -56,7 +56,7 @@ def _sum(some: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Screened(Found):
-    """``text`` without what was found."""
+    """A screened text: ``text`` without what was found."""
 
     text: str = ""
 

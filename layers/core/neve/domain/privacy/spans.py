@@ -17,7 +17,7 @@ PLACEHOLDER = re.compile(r"\[removed\]|\[\*\]|^[*x•.…]+$")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """``text[start:end]`` is of class ``kind``."""
+    """A part of a text: ``text[start:end]`` is of class ``kind``."""
 
     start: int
     end: int

@@ -89,8 +89,8 @@ Via = Literal["api", "observer", "librarian"]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """``trust``: the lowest of the passages' or, for a reflection, of its sources'; ``trusted`` reads it.
-    ``left_out``: parts of the range that had been taken back before this was made of the others."""
+    """The origin of a memory. ``trust``: the lowest of the passages' or, for a reflection, of its sources'; ``trusted``
+    reads it. ``left_out``: parts of the range that had been taken back before this was made of the others."""
 
     by: By
     session_id: str | None = None

@@ -58,8 +58,8 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class PromptRecord:
-    """``pack_version`` 0: of a prompt without a pack. ``prefix``: sha256 of what stands before the pack, by part.
-    ``reported``: what was answered when its usage was reported."""
+    """The record of a compiled prompt. ``pack_version`` 0: of a prompt without a pack. ``prefix``: sha256 of what
+    stands before the pack, by part. ``reported``: what was answered when its usage was reported."""
 
     id: str
     at: str

@@ -121,8 +121,9 @@ def _shorten_tool_text(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """``cut_by_cap``: events were left for the next pass, or the only event had to be shortened. Either way nothing
-    later can join these events, so the marker moves past them whatever the model answers."""
+    """The events that one pass reads. ``cut_by_cap``: events were left for the next pass, or the only event had to be
+    shortened. Either way nothing later can join these events, so the marker moves past them whatever the model
+    answers."""
 
     events: tuple[Event, ...]
     cut_by_cap: bool

@@ -14,7 +14,8 @@ from neve.domain.tokens import estimate
 
 @dataclass(frozen=True, slots=True)
 class JustSaid:
-    """``conversations``: what is told of each, the newest first, in the order in which it was said."""
+    """The utterances for which there is room. ``conversations``: what is told of each, the newest first, in the order
+    in which it was said."""
 
     conversations: tuple[tuple[Told, ...], ...] = ()
 

@@ -105,8 +105,8 @@ class Collapse:
 
 @dataclass(frozen=True, slots=True)
 class SessionPrompts:
-    """``shared``: tokens that the cache gave for the last pack that was new to it: what stands before the pack.
-    ``write_ids``: of the last reports, by which a writer recognises its own."""
+    """The sums over a session's reports. ``shared``: tokens that the cache gave for the last pack that was new to it:
+    what stands before the pack. ``write_ids``: of the last reports, by which a writer recognises its own."""
 
     totals: PromptTotals = field(default_factory=PromptTotals)
     last: PromptReport | None = None
@@ -119,7 +119,7 @@ class SessionPrompts:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """``added``: what the report adds to every sum. ``session``: with it."""
+    """The sums after one report. ``added``: what the report adds to every sum. ``session``: with it."""
 
     added: PromptTotals
     session: SessionPrompts

@@ -18,7 +18,7 @@ TAKEN = (
 
 
 class WrongUsage(ValueError):
-    """``field``: where, from ``usage`` on."""
+    """A usage that is of no known form. ``field``: where, from ``usage`` on."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}")
@@ -27,7 +27,7 @@ class WrongUsage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """``input``: of the prompt, neither read from the cache nor written to it."""
+    """The token counts of one answer. ``input``: of the prompt, neither read from the cache nor written to it."""
 
     input: int
     cache_read: int

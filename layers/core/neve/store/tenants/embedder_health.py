@@ -14,7 +14,8 @@ from neve.store.keys import EMBEDDER_HEALTH
 
 @dataclass(frozen=True, slots=True)
 class EmbedderHealth:
-    """``reason`` says why when unavailable, in words of the adapter, never a caller's text."""
+    """The state of the embedder. ``reason`` says why when unavailable, in words of the adapter, never a caller's
+    text."""
 
     model: IndexModel
     state: Literal["ready", "unavailable"]

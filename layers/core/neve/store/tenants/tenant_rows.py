@@ -22,7 +22,7 @@ SCOPES = ("chat", "records", "admin", "documents")
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """``sha256`` is of the whole key text, in hex. ``last_used_day``: ``2026-03-10``, in UTC."""
+    """An API key's row. ``sha256`` is of the whole key text, in hex. ``last_used_day``: ``2026-03-10``, in UTC."""
 
     key_id: str
     tenant_id: str
@@ -45,7 +45,7 @@ class LiveKey:
 
 @dataclass(frozen=True, slots=True)
 class KnownPrefix:
-    """``sha256``: of the text as it is rendered, the version included."""
+    """A static prefix that the tenant has had. ``sha256``: of the text as it is rendered, the version included."""
 
     version: str
     sha256: str
@@ -53,8 +53,9 @@ class KnownPrefix:
 
 @dataclass(frozen=True, slots=True)
 class TenantRow:
-    """``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the highest version of the
-    static prefix that there was, also when the policy has none now. ``closed``: it is being removed."""
+    """A tenant's row. ``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the
+    highest version of the static prefix that there was, also when the policy has none now. ``closed``: it is being
+    removed."""
 
     id: str
     created_at: str

@@ -30,7 +30,7 @@ _REFUSED = ("malformed_json", "validation_failed")
 
 @dataclass(frozen=True, slots=True)
 class RejectedLine:
-    """``errors``: the fields at fault; none where the line is no JSON."""
+    """A line of an import that is not taken. ``errors``: the fields at fault; none where the line is no JSON."""
 
     line: int
     refusal: NeveError
