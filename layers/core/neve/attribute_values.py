@@ -16,7 +16,7 @@ TypedValue = Mapping[str, Any]
 TypedItem = Mapping[str, TypedValue]
 
 PUT_ID: Final = "~put"
-"""Who wrote a row: an attribute of the DynamoDB engine's own, which no reader of a row sees."""
+"""The id of the write that made a row: an attribute of the DynamoDB engine's own, which no reader of a row sees."""
 
 
 def typed_item(item: Mapping[str, Any], binary: Callable[[bytes], Any] = bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a function behind a standard queue does with its batch: all messages together to one use case, failures reported
+"""Handles the batch of a function behind a standard queue: all messages together to one use case, failures reported
 one by one."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""That a call met a user who is being erased: what it reads is empty, and its answer says why
+"""Notes that a call met a user who is being erased: what it reads is empty, and its answer says why
 (docs/rules/erase.md#meanwhile)."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 ERASING = "erasing"
-"""What such an answer says."""
+"""The degradation that such an answer names."""
 
 _met: ContextVar[list[str] | None] = ContextVar("erasures", default=None)
 

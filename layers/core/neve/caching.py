@@ -1,5 +1,5 @@
-"""What a process keeps in memory between calls. One class, one behaviour, held by the object that the composition root
-makes (``Ports.caches``): two processes in one interpreter share nothing."""
+"""The values that a process keeps in memory between calls. One class, one behaviour, held by the object that the
+composition root makes (``Ports.caches``): two processes in one interpreter share nothing."""
 
 from __future__ import annotations
 

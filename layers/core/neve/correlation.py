@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 FIELD = "correlation_id"
-"""Its name on rows, in message bodies and in log lines."""
+"""The id's name on rows, in message bodies and in log lines."""
 
 _current: ContextVar[str | None] = ContextVar("correlation_id", default=None)
 

@@ -19,7 +19,7 @@ from neve.domain.records.memories import Kind, Priority
 from neve.domain.records.sessions import Event, Outcome
 
 SecondsLeft = Callable[[], float]
-"""How long the worker may still run."""
+"""Tells how many seconds the worker may still run."""
 
 
 def for_ever() -> float:

@@ -25,7 +25,7 @@ from neve.store.tenants.leg_health import ROWS, put_leg_trouble
 from neve.store.tenants.tenant_rows import read_api_key, read_tenant
 
 ROWS_UNREADABLE = "rows:unreadable"
-"""What an answer says that was made without them."""
+"""The degradation that an answer names which was made without them."""
 
 _RECORDS: Mapping[str, Callable[[Item], object]] = {
     "user": rows.read_head,

@@ -1,5 +1,5 @@
-"""Who is asked: the engines, the verified tenant with its policy, and below that a user and a session. What a use case
-takes first. One that no policy has a say in takes the data of a tenant, a user or a session."""
+"""The scope of a use case: the engines, the verified tenant with its policy, and below that a user and a session. What
+a use case takes first. One that no policy has a say in takes the data of a tenant, a user or a session."""
 
 from __future__ import annotations
 

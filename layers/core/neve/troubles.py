@@ -1,4 +1,4 @@
-"""What goes wrong beneath a process again and again, or for good: for health, and once in the log.
+"""Keeps what goes wrong beneath a process again and again, or for good: for health, and once in the log.
 
 A trouble stands until it is cleared, or was not seen for ``ACTIVE_FOR``; a damaged page stands for good. Each is
 warned of when it begins, and at most once in ``WARNED_EVERY`` while it goes on."""

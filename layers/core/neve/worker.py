@@ -1,4 +1,4 @@
-"""What a function behind a FIFO queue does with its batch: each message to one use case, failures reported one by one,
+"""Handles the batch of a function behind a FIFO queue: each message to one use case, failures reported one by one,
 and a message whose session is busy put off.
 
 A worker that finds the lease of a session taken has not failed. A failure would hide the message for the queue's
@@ -40,7 +40,7 @@ from neve.workers.cut_off import telling_if_cut_off
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft, ObservationReport], object]
 
 PROGRESS = "stands"
-"""In a message that was sent again: where its session stood, and since when."""
+"""The field of a message that was sent again: where its session stood, and since when."""
 
 
 class NoProgress(Exception):

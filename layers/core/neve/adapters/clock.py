@@ -22,7 +22,8 @@ from neve.ports.runtime import Clock, Task
 T = TypeVar("T")
 
 CACHE_SIZE_MS = 256
-"""How many milliseconds ``SystemIds`` keeps the newest id of: far more than threads can disagree about "now"."""
+"""The number of milliseconds of which ``SystemIds`` keeps the newest id: far more than threads can disagree about
+"now"."""
 WORKERS = 32
 """Threads of ``ThreadTasks``: a recall starts at most six tasks at once, so five recalls run without waiting for each
 other."""

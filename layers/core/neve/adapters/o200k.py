@@ -33,7 +33,7 @@ PATTERN = "|".join(
         r"\s+",
     ]
 )
-"""How o200k_base splits text before merging."""
+"""The pattern by which o200k_base splits text before merging."""
 
 
 def token_counter(name: CounterName) -> Counter:

@@ -1,4 +1,5 @@
-"""What every ObjectStore engine refuses, so that a key is one on all of them or on none. The numbers are S3's."""
+"""The rules by which every ObjectStore engine refuses, so that a key is one on all of them or on none. The numbers are
+S3's."""
 
 from __future__ import annotations
 

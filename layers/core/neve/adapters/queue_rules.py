@@ -1,4 +1,5 @@
-"""What every Queue engine refuses before it sends, so that a message is malformed on one engine iff it is on all."""
+"""The rules by which every Queue engine refuses before it sends, so that a message is malformed on one engine iff it is
+on all."""
 
 from __future__ import annotations
 

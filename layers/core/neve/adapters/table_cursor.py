@@ -1,4 +1,4 @@
-"""What the cursors of a table's queries are bound to (``domain/cursors.py``)."""
+"""The names that the cursors of a table's queries are bound to (``domain/cursors.py``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What every Table engine refuses before it writes, so that a call is malformed on one engine iff it is on all.
+"""The rules by which every Table engine refuses before it writes, so that a call is malformed on one engine iff it is
+on all.
 
 The numbers are DynamoDB's: the engine that cannot be argued with. The embedded engine and the local stand-ins for
 DynamoDB accept more than the service does; a caller must not come to depend on it."""
@@ -32,7 +33,7 @@ _KEY_LIMITS = tuple(
     for names in INDEX_KEYS.values()
     for name, limit in zip(names, (MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES), strict=True)
 )
-"""Of each key the name, the bytes that it may have, and the characters that are never more than those."""
+"""For each key the name, the bytes that it may have, and the characters that are never more than those."""
 
 
 def check_write(ops: Sequence[WriteOp]) -> None:

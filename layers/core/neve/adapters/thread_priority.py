@@ -1,4 +1,4 @@
-"""Which thread gets a core first."""
+"""Sets which thread gets a core first."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 DIGEST_BYTES = 9
 MAX_PART_BYTES = 2048
-"""Of a partition key (*limit*, DynamoDB)."""
+"""The bytes of a partition key (*limit*, DynamoDB)."""
 _NUMBER = re.compile("[0-9]{1,15}")
 
 

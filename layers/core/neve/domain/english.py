@@ -1,4 +1,4 @@
-"""What patterns of English are written with."""
+"""The parts that patterns of English are written with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Everything that can be wrong with a call, raised where it is known. ``http/problems.py`` is the one table that says
-which status each code becomes."""
+"""The refusals: everything that can be wrong with a call, raised where it is known. ``http/problems.py`` is the one
+table that says which status each code becomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which texts are not English, as far as their function words or their script tell (docs/rules/recall.md#languages)."""
+"""Tells texts that are not English, as far as their function words or their script tell
+(docs/rules/recall.md#languages)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller gives, as a model."""
+"""The base of what a caller gives, as a model."""
 
 from __future__ import annotations
 

@@ -10,11 +10,12 @@ from unicodedata import category, normalize
 from ulid import ULID
 
 IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
-"""Of a tenant, and of what Neve gives ids to."""
+"""The grammar of the id of a tenant, and of what Neve gives ids to."""
 IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
 NAME = r"(?!\.{1,2}$)[^\s/#~%?\\\u0000-\u001f\u007f-\u009f][^/#~%?\\\u0000-\u001f\u007f-\u009f]{0,127}"
-"""Of a user, a session and a client's event: what the caller calls them. ``as_name`` is stricter, which no pattern can
-say. None holds what keys and object names are joined with, or a control character, which sorts before all of them."""
+"""The grammar of the id of a user, a session and a client's event: what the caller calls them. ``as_name`` is stricter,
+which no pattern can say. None holds what keys and object names are joined with, or a control character, which sorts
+before all of them."""
 MAX_NAME_BYTES = 128
 NAME_RULE = (
     f"must be 1 to {MAX_NAME_BYTES} bytes of printable UTF-8 without / # ~ % ? \\ , control and format characters, not"
@@ -29,7 +30,7 @@ _IDENTIFIER, _OWN, _ANY = re.compile(IDENTIFIER), re.compile(OWN_MEMORY_ID), re.
 _NAME = re.compile(NAME)
 _NOT_PRINTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _UNREAD = "\N{REPLACEMENT CHARACTER}"
-"""What a gateway makes of bytes that are no UTF-8: two different ones would be one user."""
+"""The sign that a gateway makes of bytes that are no UTF-8: two different ones would be one user."""
 _EVENT = "evt:"
 _DOCUMENT_PREFIX = "doc_"
 _DOCUMENT = re.compile(_DOCUMENT_PREFIX + r"[0-7][0-9A-HJKMNP-TV-Z]{25}")

@@ -1,6 +1,6 @@
-"""From text to the terms of the keyword index: the one analysis of what is stored, asked for and compared. Case folded,
-stop words out, Snowball stems, accents beside the word without them; compounds whole and in parts; scripts without
-spaces by pairs of characters. No I/O.
+"""Turns text into the terms of the keyword index: the one analysis of what is stored, asked for and compared. Case
+folded, stop words out, Snowball stems, accents beside the word without them; compounds whole and in parts; scripts
+without spaces by pairs of characters. No I/O.
 
 With any change of a term raise ``FORMAT_NUMBER`` of a local folder and ``MAPPING_VERSION`` of OpenSearch, so that no
 index holds terms of two kinds. Apart from ``words``, because it needs PyStemmer, which most functions never load."""

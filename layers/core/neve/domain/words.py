@@ -32,7 +32,8 @@ _MARKS = (
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u0900-\u0963\u0971-\u0dff"
     "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 )
-"""What may stand inside a word though it is no letter: accents, vowel signs. Of the Indian scripts, whole blocks."""
+"""The signs that may stand inside a word though it is no letter: accents, vowel signs. Of the Indian scripts, whole
+blocks."""
 _EMOJI = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f0ff"
     "\U0001f18e\U0001f191-\U0001f19a\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
@@ -49,7 +50,7 @@ _CHUNK = rf"{_JOINED.format(run=_RUN)}|[{_BY_PAIRS}]+|{_OTHER}"
 _PLAIN = rf"{_RUN}(?:'{_RUN})*|{_CHARACTER}|{_OTHER}"
 _ASCII_CHUNK = re.compile(_JOINED.format(run="[A-Za-z0-9]+"))
 _ASCII_PLAIN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
-"""What ``_CHUNK`` and ``_PLAIN`` find in ASCII, in half the time."""
+"""A pattern of what ``_CHUNK`` and ``_PLAIN`` find in ASCII, in half the time."""
 _ANY_EMOJI = re.compile(_OTHER)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
@@ -76,10 +77,10 @@ _PREPARED: Final = str.maketrans(
     | {"ŉ": "'n", "⁄": "/", "…": " ", "™": " ", "℠": " "}
     | {c: f" {unicodedata.normalize('NFKC', c).replace('⁄', '/')}" for c in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅟↉"}
 )
-"""What NFKC alone would join to a neighbour: ``2½`` must not become ``21/2``, nor ``well…no`` a compound."""
+"""Replaces what NFKC alone would join to a neighbour: ``2½`` must not become ``21/2``, nor ``well…no`` a compound."""
 
 STEMMED_LANGUAGES: Final = ("en",)
-"""Of which ``terms`` knows inflections, and this module the words without content."""
+"""The languages of which ``terms`` knows inflections, and this module the words without content."""
 
 # --- words without content ----------------------------------------------------------------------
 

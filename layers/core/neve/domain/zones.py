@@ -10,8 +10,8 @@ from neve.domain.times import parse
 
 _NOT_IANA = frozenset({"localtime", "posixrules", "Factory"})
 _OTHER_CLOCKS = ("posix/", "right/")
-"""What a machine's database may hold beside the zones: its own time, a zone that is none, and the zones once more,
-below ``right/`` on a clock that counts leap seconds. Another machine has none of them."""
+"""The names that a machine's database may hold beside the zones: its own time, a zone that is none, and the zones once
+more, below ``right/`` on a clock that counts leap seconds. Another machine has none of them."""
 
 
 @lru_cache(maxsize=64)

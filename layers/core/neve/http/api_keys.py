@@ -1,4 +1,4 @@
-"""Who is calling: the API key of an Authorization header, checked against its row."""
+"""Finds who is calling: the API key of an Authorization header, checked against its row."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Caller:
 
 
 VERDICTS: CacheSpec[str, Caller] = CacheSpec("verdicts", size=1000, ttl=timedelta(seconds=60))
-"""Of the last minute, by the sha256 of the key (docs/rules/tenants.md#keys). They are asked only while the row store is
-down, so that an outage of it degrades the chat path instead of closing it; while it is up a revoked key is refused at
-once."""
+"""The verdicts of the last minute, by the sha256 of the key (docs/rules/tenants.md#keys). They are asked only while the
+row store is down, so that an outage of it degrades the chat path instead of closing it; while it is up a revoked key is
+refused at once."""
 
 
 def caller_of(ports: Ports, authorization: str | None) -> Caller | None:

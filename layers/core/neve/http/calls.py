@@ -1,4 +1,4 @@
-"""What a bound function takes and gives."""
+"""The call that a bound function takes, and the answer that it gives."""
 
 from __future__ import annotations
 

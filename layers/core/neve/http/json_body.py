@@ -28,7 +28,7 @@ REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters (Unicode category Cc) other than tab, line feed and carriage return, and lone surrogates."""
 
 LARGEST = sys.float_info.max
-"""Of a number with a point or an exponent."""
+"""The largest number with a point or an exponent."""
 
 
 class _Unreadable(ValueError):

@@ -1,5 +1,5 @@
-"""What a language model has done wrong in a call of a tool (docs/rules/recall.md#tool): the backend passes the answer
-on as the result, and the model tries again."""
+"""Says what a language model has done wrong in a call of a tool (docs/rules/recall.md#tool): the backend passes the
+answer on as the result, and the model tries again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neve.domain.errors import FieldError, NeveError
 from neve.http.operations import View
 
 ARGUMENTS = "arguments."
-"""Where a tool's body holds what the model wrote; the rest is the backend's."""
+"""The place where a tool's body holds what the model wrote; the rest is the backend's."""
 MOST = 5
 """Mistakes that the sentence names (*chosen*)."""
 

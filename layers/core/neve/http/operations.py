@@ -1,4 +1,4 @@
-"""How a call is declared. The router, the OpenAPI description and the tests of both read the same ``Operation``."""
+"""The declaration of a call. The router, the OpenAPI description and the tests of both read the same ``Operation``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ B = TypeVar("B", bound=BaseModel)
 
 Scope = Literal["chat", "records", "admin", "documents"]
 USER_WRITE = ("conflict", "erasing", "user_closed")
-"""What every write below a user can be refused with, beside its own codes."""
+"""The codes that every write below a user can be refused with, beside its own codes."""
 
 
 class Parameters(Given):
@@ -51,7 +51,7 @@ class TextBody(RootModel[str]):
 
     media_type: ClassVar[str] = "text/plain"
     line: ClassVar[type[BaseModel] | None] = None
-    """What each line of it is, where it is JSON by lines: no schema of a text can say it, so it is a member
+    """The model of each line of it, where it is JSON by lines: no schema of a text can say it, so it is a member
     ``x-neve-line`` of the description."""
 
 

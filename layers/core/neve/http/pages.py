@@ -13,10 +13,10 @@ from typing import ClassVar, Protocol, TypeVar
 from neve.http.operations import View
 
 MAX_BYTES = 4 * 1024 * 1024
-"""Of the rows in an answer as Lambda hands it on, JSON within JSON (*chosen*: with one more row, at most 400 KB in the
-store and four times that when all of it is quotation marks, it stays below 6,291,556)."""
+"""The bytes of the rows in an answer as Lambda hands it on, JSON within JSON (*chosen*: with one more row, at most 400
+KB in the store and four times that when all of it is quotation marks, it stays below 6,291,556)."""
 VIEW_BYTES = 6_000_000
-"""Of the parts of one view, likewise (*chosen*: of 6,291,556 the rest is for its other fields)."""
+"""The bytes of the parts of one view, likewise (*chosen*: of 6,291,556 the rest is for its other fields)."""
 P = TypeVar("P", bound="Page")
 V = TypeVar("V", bound=View)
 

@@ -12,11 +12,11 @@ _LISTED = re.compile(r'[ \t]*(?:(?P<weak>W/)?"(?P<tag>[\x21\x23-\x7e\x80-\xff]*)
 """One member of a list of entity tags, which may be empty, with the comma behind it (RFC 9110, 5.6.1 and 8.8.3). A
 comma inside the quotes belongs to the tag."""
 _REV = re.compile(r"0|[1-9][0-9]{0,14}")
-"""As an ETag says it: a strong comparison is of the characters."""
+"""A rev as an ETag says it: a strong comparison is of the characters."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MAX_TAGS = 50
 EVERY_REV = range(10**15)
-"""What ``If-Match: *`` names: the rev of whatever is there, and of nothing that is not (RFC 9110, 13.1.1)."""
+"""The revs that ``If-Match: *`` names: the rev of whatever is there, and of nothing that is not (RFC 9110, 13.1.1)."""
 
 
 @dataclass(frozen=True, slots=True)

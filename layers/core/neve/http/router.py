@@ -1,4 +1,4 @@
-"""From a proxy event to one call of a use case, and back.
+"""Leads from a proxy event to one call of a use case, and back.
 
 How a function is written
 -------------------------

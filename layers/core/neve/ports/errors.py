@@ -1,4 +1,5 @@
-"""What goes wrong outside: adapters translate vendor errors into these, and no other code catches a vendor error."""
+"""The errors of what goes wrong outside: adapters translate vendor errors into these, and no other code catches a
+vendor error."""
 
 from __future__ import annotations
 

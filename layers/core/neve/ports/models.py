@@ -1,4 +1,4 @@
-"""What makes vectors, and the language model."""
+"""The embedder, which makes vectors, and the language model."""
 
 from __future__ import annotations
 

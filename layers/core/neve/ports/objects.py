@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 MAX_KEYS: Final = 1_000
-"""Of one page (*limit*, S3)."""
+"""The keys of one page (*limit*, S3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ INDEX_PROJECTION: Mapping[Index, frozenset[str]] = {
     ),
     Index.DUE: frozenset({"type", "id", "tenant_id", "user_id", "session_id"}),
 }
-"""What a RANK or DUE query returns beside ``pk``, ``sk`` and the index's own two keys."""
+"""The attributes that a RANK or DUE query returns beside ``pk``, ``sk`` and the index's own two keys."""
 
 
 @dataclass(frozen=True, slots=True)

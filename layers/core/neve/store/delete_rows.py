@@ -8,7 +8,7 @@ from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table, W
 from neve.store.partitions import pages, whole
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
-"""With a fence."""
+"""The rows of one transaction, with a fence."""
 
 
 def delete_rows(table: Table, keys: Sequence[Key], fence: Check | None = None) -> int:

@@ -29,7 +29,7 @@ SOURCE, DELETED, ANNOUNCED = "document_source", "deleted_document", "announced_t
 
 _document = TypeAdapter(Document)
 _OF_THE_INDEX = ("embedding_state", "embedding_model", "embed_queued_at", "rev_at", "words_at", "write_id", "version")
-"""Where the search index is with a head. No revision holds it."""
+"""The attributes that say where the search index is with a head. No revision holds it."""
 
 
 def read_document(item: Item) -> Document:

@@ -26,7 +26,8 @@ _END_OF_ID = re.compile("[/#]")
 
 T_contra = TypeVar("T_contra", contravariant=True)
 Beside = Callable[[T_contra], Sequence[WriteOp]]
-"""What a transaction writes beside the work that leaves this: the record of the caller's key, where there is one."""
+"""The operations that a transaction writes beside the work that leaves this: the record of the caller's key, where
+there is one."""
 
 
 def nothing_beside(_result: object) -> Sequence[WriteOp]:

@@ -1,4 +1,4 @@
-"""How each record is laid out as a row, and read back. An entity's keys, index keys and attributes meet here only.
+"""Lays out each record as a row, and reads it back. An entity's keys, index keys and attributes meet here only.
 
 Free-form JSON of the caller (``event_data``, block lists, job results) is stored as JSON text: a row holds no null, and
 DynamoDB's nesting limit must not become the caller's. What grows with a session is compressed where it is
@@ -254,8 +254,8 @@ def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
 
 
 LIVE_BYTES = 300_000
-"""Of a session's live list as its marker keeps it, for what callers bring (*chosen*): 16,000 rows with ids of ours,
-5,600 with ids of 64 drawn characters. A row has 400 KB (*limit*, DynamoDB)."""
+"""The bytes of a session's live list as its marker keeps it, for what callers bring (*chosen*): 16,000 rows with ids of
+ours, 5,600 with ids of 64 drawn characters. A row has 400 KB (*limit*, DynamoDB)."""
 LIVE_BYTES_OF_PASSES = 340_000
 """The same for what passes and successors add (*chosen*). What is left of the row is for the lease, the observations
 until they are folded, and what else a marker says."""
@@ -317,11 +317,12 @@ def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
 # --- events -------------------------------------------------------------------------------------
 
 IMAGES_LEFT = "images_left"
-"""Of the row of an event that no longer shows its images: their objects, until they are removed."""
+"""An attribute of the row of an event that no longer shows its images: their objects, until they are removed."""
 EXPIRED = "expired"
-"""Of the row of an event that retention has begun to remove: it ends that, whatever the policy says by then."""
+"""An attribute of the row of an event that retention has begun to remove: it ends that, whatever the policy says by
+then."""
 OF_WHAT_WAS_SAID = ("name", "event_data", "blocks", "metadata")
-"""Of an event's row, beside its content: what goes when that is erased."""
+"""The attributes of an event's row, beside its content: what goes when that is erased."""
 _ERASED = {"content": "", "erased": True, "taken_back": True}
 
 
@@ -421,7 +422,7 @@ def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) 
 
 
 SENT_WITHIN = timedelta(minutes=10)
-"""What the outbox has not sent by then has been given up with its batch (docs/rules/jobs.md#lost)."""
+"""The time of the outbox: what it has not sent by then has been given up with its batch (docs/rules/jobs.md#lost)."""
 
 
 # --- memories -----------------------------------------------------------------------------------
@@ -518,8 +519,8 @@ LEAVE = "leave"
 
 
 LEFT_DIGITS = 10
-"""Of the fingerprint of each text: a memory of 64,000 characters has 32,000 texts at most, 350 KB. Two of a trillion
-begin alike: then a vector that is still needed is made again."""
+"""The digits of the fingerprint of each text: a memory of 64,000 characters has 32,000 texts at most, 350 KB. Two of a
+trillion begin alike: then a vector that is still needed is made again."""
 
 
 def put_leaving(

@@ -15,8 +15,8 @@ from neve.ports.table import Item
 T = TypeVar("T")
 
 ATTEMPTS = 50
-"""How many writers of one row can be ahead of a caller before it is told 409. Each lost attempt means that another
-writer made progress."""
+"""The number of writers of one row that can be ahead of a caller before it is told 409. Each lost attempt means that
+another writer made progress."""
 ROUNDS_OF_A_MODEL = 5
 """*Chosen*: the same where each lost round has asked a language model. The message fails then, and is delivered again
 later."""
@@ -24,7 +24,7 @@ FIRST_PAUSE_S, MAX_PAUSE_S = 0.002, 0.25
 """The second attempt follows at once. Before each later one lies a random part of a pause that starts here and doubles
 (full jitter), so that writers who met once do not meet again."""
 MAX_ROWS = 90
-"""Beside them a transaction checks or notes some rows of the user and the job."""
+"""The rows of one batch: beside them a transaction checks or notes some rows of the user and the job."""
 BATCH_BYTES = 2_000_000
 """*Chosen*: half of what a transaction holds (*limit*, DynamoDB): a row may be written larger than it was read."""
 TOO_MANY_WRITERS = "Too many writers are changing this at the same time; try again."

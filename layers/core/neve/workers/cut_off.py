@@ -15,7 +15,7 @@ from neve.ports.engines import Ports
 from neve.usecases.background.note_cut_off import note_cut_off
 
 TELL_S = 1.0
-"""Before the end, because nothing runs behind it (*chosen*: one write takes some 10 ms)."""
+"""Seconds before the end, because nothing runs behind it (*chosen*: one write takes some 10 ms)."""
 LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 
 

@@ -1,4 +1,4 @@
-"""What the function behind the librarian queue does with its batch: one session a message, failures reported one by
+"""Handles the batch of the function behind the librarian queue: one session a message, failures reported one by
 one, and a message whose work is not done sent again."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the function behind the jobs queue does with its batch: work on all that is kept of one user or in one log,
+"""Handles the batch of the function behind the jobs queue: work on all that is kept of one user or in one log,
 failures reported one by one."""
 
 from __future__ import annotations

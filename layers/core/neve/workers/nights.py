@@ -1,4 +1,4 @@
-"""What the function behind the reflect queue does with its batch: one user or one tenant a message, failures reported
+"""Handles the batch of the function behind the reflect queue: one user or one tenant a message, failures reported
 one by one, and a message whose work is not done sent again."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from neve.workers.one_by_one import process_one_by_one
 
 QUEUE = QueueName.REFLECT
 BUSY_SINCE = "busy_since"
-"""In a message that was put off: since when its user has been busy."""
+"""The field of a message that was put off: since when its user has been busy."""
 METRICS = {
     "replaced": "RowsCondensed",
     "written": "RowsWritten",

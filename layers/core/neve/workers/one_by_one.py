@@ -1,4 +1,5 @@
-"""What every function does whose messages are work of their own: one after the other, failures reported one by one."""
+"""Handles the batch of every function whose messages are work of their own: one after the other, failures reported one
+by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the function behind the sweep's schedule does: the sweep, and the numbers that tell of it."""
+"""Runs the function behind the sweep's schedule: the sweep, and the numbers that tell of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the AWS SDK raises, in the words of ``ports.errors``."""
+"""Translates what the AWS SDK raises into the words of ``ports.errors``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from neve.adapters.aws.errors import translated
 
 ATTEMPTS = 6
 BUSY_S = 3.0
-"""Of a new account, which runs ten functions at once, together 15 s (*chosen*): others end in that time."""
+"""Seconds between two attempts, for a new account, which runs ten functions at once, together 15 s (*chosen*): others
+end in that time."""
 
 
 class FunctionFailed(Exception):

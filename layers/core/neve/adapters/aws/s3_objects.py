@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 CONFLICT_ATTEMPTS = 4
 MAX_PAUSE_S = (0.1, 0.2, 0.4)
-"""Before each attempt after the first: drawn between 0 and this. The other writer needs tens of milliseconds."""
+"""Seconds before each attempt after the first: drawn between 0 and this. The other writer needs tens of
+milliseconds."""
 WRITE_ID = "write"
 """Metadata of an object: which ``put_new`` wrote it."""
 

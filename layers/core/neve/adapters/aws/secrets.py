@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from types_boto3_secretsmanager import SecretsManagerClient
 
 SECRET_CACHE: CacheSpec[str, str] = CacheSpec("secrets", 4, timedelta(minutes=5))
-"""How long a process works with a value that was changed meanwhile, by ARN. A pass a second for a month would otherwise
-be 2.6 million reads, 13 dollars."""
+"""The time for which a process works with a value that was changed meanwhile, by ARN. A pass a second for a month would
+otherwise be 2.6 million reads, 13 dollars."""
 
 
 class Secrets:

@@ -28,8 +28,8 @@ MAX_BATCH_BYTES = 256 * 1024
 64 KiB."""
 ATTEMPTS = 3
 MAX_PAUSE_S = (0.1, 0.4)
-"""Before the second and the third attempt: drawn between 0 and this, so that senders that were refused together do not
-come back together."""
+"""Seconds before the second and the third attempt: drawn between 0 and this, so that senders that were refused together
+do not come back together."""
 GOOD_ID = re.compile(r"[!-~]{1,128}")
 """Letters, digits and punctuation of ASCII: what SQS takes as a group or deduplication id."""
 

@@ -1,4 +1,4 @@
-"""What DynamoDB's refusals mean in the words of ``ports.errors``, and how long to wait before asking again."""
+"""Translates DynamoDB's refusals into the words of ``ports.errors``, and says how long to wait before asking again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_PAUSE_S, MAX_PAUSE_S = 0.02, 0.4
 """Six attempts wait 0.31 s on average and 0.62 s at most."""
 
 TRANSIENT_REASONS: Final = frozenset({"TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"})
-"""Why a transaction may be cancelled though every expectation of it held."""
+"""The reasons for which a transaction may be cancelled though every expectation of it held."""
 
 
 def attempts() -> Iterator[None]:

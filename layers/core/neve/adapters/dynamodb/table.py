@@ -38,7 +38,7 @@ KEYS_A_BATCH = 100
 """The most that one BatchGetItem takes."""
 PUT_ID_BYTES = 8
 PUTS_AT_ONCE = 10
-"""Of ``write_each`` (*chosen*): a third of the client's connections."""
+"""Puts that ``write_each`` sends at a time (*chosen*): a third of the client's connections."""
 
 
 class ConditionFailed(Exception):

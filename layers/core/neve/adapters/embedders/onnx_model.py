@@ -1,4 +1,5 @@
-"""What the encoders inside the process share: the files of a model, one text a run, and queries before passages.
+"""The parts that the encoders inside the process share: the files of a model, one text a run, and queries before
+passages.
 
 One text a run, on purpose: the files quantise activations with one scale a run, so a text embedded beside others gets
 other numbers. Texts run in parallel on the cores instead, without padding."""

@@ -35,7 +35,7 @@ DIMENSIONS = 512
 MODEL_TAG = f"titan-embed-text-v2-{DIMENSIONS}"
 MODEL = IndexModel(MODEL_TAG, DIMENSIONS)
 MAX_BYTES = 8_000
-"""Of a text in UTF-8; what is longer is cut. The model takes 8,192 tokens, and a token has at least a byte."""
+"""The bytes of a text in UTF-8; a longer one is cut. The model takes 8,192 tokens, and a token has at least a byte."""
 MAX_THREADS = 8
 """Texts of one call that are embedded beside each other: 50 texts of 0.2 s each take a little over a second."""
 NOTHING = "."

@@ -24,9 +24,9 @@ DEFAULT_MODEL = "claude-haiku-5-5"
 MAX_RETRIES = 2
 MAX_WAIT_S = 20.0
 MIN_ATTEMPT_S = 2.0
-"""With less left no other attempt begins."""
+"""Seconds: with less left no other attempt begins."""
 DEFAULT_TIMEOUT_S = 90.0
-"""Of a call with all its attempts."""
+"""Seconds of a call with all its attempts."""
 REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
 TOO_LARGE = 413
@@ -35,13 +35,14 @@ ABOUT_CONTENT = re.compile(
     r"|\bimages?\b|^unable to download the file|\brobots\.txt\b|content filter",
     re.IGNORECASE,
 )
-"""How a 400 begins or what it says when it is about what was shown to the model: the path of a message, its length, an
-image (one by address may be gone, or closed to the provider), the provider's filter. Any other 400 is about the model,
-a parameter or the account, and no event's fault."""
+"""The beginning or the words of a 400 when it is about what was shown to the model: the path of a message, its length,
+an image (one by address may be gone, or closed to the provider), the provider's filter. Any other 400 is about the
+model, a parameter or the account, and no event's fault."""
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-"""What the API reads. Any other image would make it refuse the whole pass: the model is told of it in words."""
+"""The images that the API reads. Any other image would make it refuse the whole pass: the model is told of it in
+words."""
 _ends_at: ContextVar[float] = ContextVar("ends_at", default=math.inf)
-"""When the time of the current call is over, by ``time.monotonic``."""
+"""The end of the current call's time, by ``time.monotonic``."""
 WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-3")
 """Families that think only when asked, and of which not all know the effort setting."""
 

@@ -13,9 +13,10 @@ from neve.adapters.opensearch.calls import STORE, TURNED_AWAY, Calls, Overloaded
 from neve.ports.errors import StoreUnavailable
 
 MAX_PAUSE_S: Final = (0.5, 1.0, 2.0)
-"""Before each further attempt a random part of it (*chosen*: a full write queue is worked off within seconds)."""
+"""Seconds: before each further attempt a random part of it passes (*chosen*: a full write queue is worked off within
+seconds)."""
 MAX_CHARACTERS: Final = 5_000_000
-"""Of a request. A managed domain takes 10 MB at least; a character of JSON is one byte."""
+"""The characters of a request. A managed domain takes 10 MB at least; a character of JSON is one byte."""
 
 
 class BulkWrites:

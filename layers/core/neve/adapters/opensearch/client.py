@@ -19,7 +19,7 @@ SERVICE: Final = "es"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 PATIENT: Final = Timeout(connect=CONNECT_S, read=WRITE_READ_S)
-"""For writes."""
+"""The timeouts of writes."""
 
 
 def open_search_client(endpoint: str, *, region: str | None = None, read_s: float = SEARCH_READ_S) -> OpenSearch:

@@ -1,4 +1,4 @@
-"""What an index of passages looks like on OpenSearch 2.19: the one source of its settings and fields.
+"""The layout of an index of passages on OpenSearch 2.19: the one source of its settings and fields.
 
 ``MAPPING_VERSION`` is part of every index's name. Raise it with any change here, of a term in ``neve.domain.terms`` or
 of a count in ``neve.domain.recall.weighted_counts``: an index is never changed in place, a new one is filled from the
@@ -21,9 +21,9 @@ REFRESHED_EVERY: Final = "1s"
 waits for a refresh waits for its next search."""
 NEVER: Final = "-1"
 REMOVALS_REMEMBERED_S: Final = 600
-"""How long a removal's version is remembered: far longer than a worker takes from its read of a row to its write, and
-with the quarter of it that passes until a refresh looks for what is over, shorter than the wait before an erased id is
-free: what its next life says begins at rev 1 again."""
+"""The seconds for which a removal's version is remembered: far longer than a worker takes from its read of a row to its
+write, and with the quarter of it that passes until a refresh looks for what is over, shorter than the wait before an
+erased id is free: what its next life says begins at rev 1 again."""
 
 _KEYWORDS = ("tenant", "user", "source", "kind", "status", "tier", "category", "group", "session_id", "fingerprint")
 _NOT_SORTED = {"type": "keyword", "doc_values": False}

@@ -1,4 +1,4 @@
-"""Which index stands behind the alias, and which model's vectors it holds."""
+"""Finds the index behind the alias, and the model whose vectors it holds."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel
 
 ALIAS_TTL_S: Final = 30.0
-"""How long a process goes on with the index it saw behind the alias. After a switch every process has seen the new one
-when this is over."""
+"""The seconds for which a process goes on with the index it saw behind the alias. After a switch every process has seen
+the new one when this is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Place:
 
 
 ALIAS_CACHE: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
-"""By alias."""
+"""The places that were looked up, by alias."""
 
 
 class Places:

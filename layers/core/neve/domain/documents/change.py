@@ -1,4 +1,4 @@
-"""What a write makes of a document: the fields that it names, and what follows from them
+"""Makes of a document what a write makes of it: the fields that it names, and what follows from them
 (docs/rules/documents.md#writing)."""
 
 from __future__ import annotations

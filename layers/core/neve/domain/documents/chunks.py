@@ -13,7 +13,7 @@ CONVERSATION = "conversation"
 _HEADINGS = re.compile(r"(?:#{1,6}[ \t][^\n]*(?:\n|\Z))+")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*+\n\s*+")
 _ABOUT = re.compile(r"(?:- (?:Date|Outcome|Tone|Topics): [^\n]*(?:\n|\Z))+")
-"""What a session's summary says of itself below its title."""
+"""The lines that a session's summary says of itself below its title."""
 
 
 def document_chunks(text: str, kind: str | None = None) -> list[str]:

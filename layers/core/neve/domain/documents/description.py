@@ -8,7 +8,7 @@ MAX_NAME = 120
 MAX_SUMMARY = 200
 """Characters (docs/rules/documents.md#name)."""
 MAX_TITLE = 60
-"""Of a name that is made of the first words of a text (*chosen*)."""
+"""The characters of a name that is made of the first words of a text (*chosen*)."""
 UNTITLED = "Untitled"
 HEADING_LINES = 20
 """A heading further down names a part, not the document."""

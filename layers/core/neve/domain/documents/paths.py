@@ -1,4 +1,4 @@
-"""Which paths a document may have (docs/rules/documents.md#paths)."""
+"""The paths that a document may have (docs/rules/documents.md#paths)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 MAX_SEGMENTS = 20
 MAX_BYTES = 900
-"""In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below has
-eight more than it, and DynamoDB takes 1,024."""
+"""The bytes of a path in UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end
+of a list below has eight more than it, and DynamoDB takes 1,024."""
 MAX_GIVEN = 2 * MAX_BYTES
 """Characters of a path before it is composed: no letter of two bytes is typed as more than three."""
 ARTIFACTS = "/artifacts/"

@@ -1,4 +1,5 @@
-"""Which documents stand in every pack, and what of them is known without reading their text (docs/rules/pack.md#pins).
+"""The documents that stand in every pack, and what of them is known without reading their text
+(docs/rules/pack.md#pins).
 
 A pin is a row beside the document, kept by the transactions that write the document; a pack build reads the pins and
 only then the texts that fit."""
@@ -15,12 +16,12 @@ from neve.domain.records.memories import Status
 
 Place = Literal["always", "profile", "people"]
 PLACES: tuple[Place, ...] = ("always", "profile", "people")
-"""In the order in which a pack shows them; people stand in the layer ``profile``."""
+"""The places of documents in the order in which a pack shows them; people stand in the layer ``profile``."""
 EXCERPT = 200
 """Characters of a person's text (docs/rules/pack.md#people)."""
 ELLIPSIS = "…"
 LAST_ORDER = 9_999_999_999
-"""Of a document without ``prompt_order``: behind all that have one."""
+"""The order of a document without ``prompt_order``: behind all that have one."""
 
 _HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]*(?:\n\s*|\Z)")
 _PRIORITIES: tuple[IncludePriority, ...] = ("high", "normal", "low")

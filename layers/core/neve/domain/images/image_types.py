@@ -1,11 +1,11 @@
-"""What an image is, by its first bytes (docs/rules/sessions.md#images)."""
+"""Tells the type of an image by its first bytes (docs/rules/sessions.md#images)."""
 
 from __future__ import annotations
 
 MAX_IMAGE_BYTES = 3_932_160
 """3.75 MiB: what is 5 MiB in base64, the most that a model's API takes for one image."""
 START_BYTES = 12
-"""How many bytes tell its type."""
+"""The number of first bytes that tell an image's type."""
 
 
 def image_type(start: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""How many images one request to a model has room for (docs/rules/compile.md#images)."""
+"""The images that one request to a model has room for (docs/rules/compile.md#images)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
 
 MOST_IMAGES = 100
-"""Of one request (*limit*: Anthropic, whose models of the smaller window take no more)."""
+"""The images of one request (*limit*: Anthropic, whose models of the smaller window take no more)."""
 MOST_BESIDE_LARGE, LARGE_SIDE = 20, 2_000
 """Above 20 images no side may have more pixels (*limit*: Anthropic refuses the whole request)."""
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 HEAD_BYTES, TAIL_BYTES = 262_144, 65_536
-"""Of a large image, what is read first (*chosen*): headers with a preview and a colour profile have room in the head,
-and what a phone appends mostly in the tail. An image without sides or an end in them is read whole before it is
-refused."""
+"""The bytes of a large image that are read first (*chosen*): headers with a preview and a colour profile have room in
+the head, and what a phone appends mostly in the tail. An image without sides or an end in them is read whole before it
+is refused."""
 MAX_SIDE = 8_000
 """Pixels (*limit*: Anthropic)."""
 MOST_PARTS = 20_000

@@ -1,4 +1,4 @@
-"""What the search index holds: a passage, and what its versions are."""
+"""The unit of the search index: a passage, and what its versions are."""
 
 from __future__ import annotations
 

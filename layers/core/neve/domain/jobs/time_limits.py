@@ -1,4 +1,4 @@
-"""How long the worker of the jobs queue may take, and what follows from it (docs/rules/jobs.md#queues).
+"""The time that the worker of the jobs queue may take, and what follows from it (docs/rules/jobs.md#queues).
 
 ``template.yaml`` repeats three of these numbers; a test compares them."""
 
@@ -9,8 +9,8 @@ DELIVERIES = 5
 WORKER_S = 900
 """``Timeout`` of jobs: the longest that Lambda allows."""
 SPARE_S = 60.0
-"""With less left the job is handed on to another worker."""
+"""Seconds: with less left the job is handed on to another worker."""
 LEASE_S = WORKER_S + 10
 """Seconds in which no other worker takes a job up: one may still be at it."""
 VISIBILITY_S = 6 * WORKER_S
-"""Of its queue: what AWS asks for."""
+"""The visibility timeout of the worker's queue, in seconds: what AWS asks for."""

@@ -14,7 +14,7 @@ from neve.domain.sessions.new_event import NewEvent
 Format = Literal["anthropic", "openai", "openai_responses", "ai_sdk"]
 Role = Literal["user", "assistant"]
 NO_NAME = ""
-"""Of a tool's result whose message does not name the tool: the log has the call."""
+"""The name in a tool's result whose message does not name the tool: the log has the call."""
 DISTINCTIVE = 40
 """Characters of a text that no speaker says twice in the same words by chance (*chosen*)."""
 

@@ -1,4 +1,4 @@
-"""Which of a list's messages the session has already (docs/rules/messages.md#which-are-new).
+"""Finds which of a list's messages the session has already (docs/rules/messages.md#which-are-new).
 
 A list is the whole chat, or its end, or only what is new, and does not say which. Nothing of what a person says may be
 taken for a repeat, and a chat that is sent again may not stand in the log twice."""
@@ -12,7 +12,7 @@ from neve.domain.records.sessions import Spans
 from neve.domain.sessions.spans import holds
 
 LAST = 1 << 62
-"""Behind every seq."""
+"""A number behind every seq."""
 ENOUGH = 3
 """Messages at the end of a session that no speaker says again in the same words and order (*chosen*)."""
 

@@ -13,7 +13,7 @@ from neve.domain.messages.parts import filled, image_of, listed, text_of
 ROLES = ("user", "assistant", "tool", "system", "developer", "function")
 _THOUGHT = ("reasoning_content", "reasoning", "reasoning_details")
 _LEGACY = "function:"
-"""Before the name of a function that was called without an id."""
+"""The prefix of the name of a function that was called without an id."""
 
 
 def read_openai_chat(message: Mapping[str, Any], builder: Builder) -> None:

@@ -1,4 +1,4 @@
-"""What the forms have in common: reading members of a message, and images."""
+"""The parts that the forms have in common: reading members of a message, and images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neve.domain.errors import NeveError, invalid
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 ANY_IMAGE = "image/*"
-"""Of an image by address whose name does not say more."""
+"""The media type of an image by address whose name does not say more."""
 _ENDINGS = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 _ADDRESS = re.compile(r"https?://[^\s]{1,2040}")
 _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+*-]+)?(?:;[\w.=+-]+)*?(?P<base64>;base64)?,(?P<data>.*)", re.DOTALL)

@@ -45,10 +45,10 @@ _FORMS = (
     r"eyJ[A-Za-z0-9_\-]{8,8192}\.[A-Za-z0-9_\-]{8,16384}(?:\.[A-Za-z0-9_\-]{0,8192})?",  # JWT
 )
 _BORDER = r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrt]))"
-"""Also behind a line break as JSON within JSON has it."""
+"""The border before a key, also behind a line break as JSON within JSON has it."""
 _BY_FORM = re.compile(_BORDER + "(?:" + "|".join(_FORMS) + ")")
 _TOKEN = re.compile(r"[A-Za-z0-9_\-+/.=:\\]{13,}")
-"""What may hold one: no form is shorter. Prose has few, which makes it three times as fast."""
+"""The texts that may hold a key: no form is shorter. Prose has few, which makes it three times as fast."""
 _WEBHOOK = re.compile(r"(?i)https://hooks\.slack\.com/services/(T\w{1,64}/B\w{1,64}/\w{1,128})")
 _AWS_SECRET = re.compile(r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?\b([0-9a-z/+]{40})\b")
 _NPM = re.compile(r"(?i)(?:_authToken|npm[ _-]?token).{0,5}?(?:NpmToken\.)?([a-z0-9-]{36})")

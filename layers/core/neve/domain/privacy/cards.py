@@ -42,8 +42,8 @@ _ISSUED = re.compile(
     r"|220[0-4]\d{12,15}"  # Mir
     r"|(?:50|5[6-9]|6\d)\d{14,17}"  # Maestro, Discover, UnionPay
 )
-"""By the ranges that ISO/IEC 7812 gives to networks, and the lengths that these issue. Without them a tenth of all long
-numbers, times in milliseconds among them, would pass for a card."""
+"""The numbers that are issued, by the ranges that ISO/IEC 7812 gives to networks, and the lengths that these issue.
+Without them a tenth of all long numbers, times in milliseconds among them, would pass for a card."""
 
 _PRINTED = frozenset(
     {
@@ -51,7 +51,7 @@ _PRINTED = frozenset(
         *((4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 6, 4), (4, 4, 4, 1), (6, 13), (8, 8), (4, 12), (6, 10)),
     }
 )
-"""How many digits the groups of a card have; (n,) is one without gaps."""
+"""The numbers of digits that the groups of a card have; (n,) is one without gaps."""
 _FIRST = frozenset(sizes[0] for sizes in _PRINTED)
 _MAX_GROUPS = max(map(len, _PRINTED))
 

@@ -1,5 +1,6 @@
-"""What python-stdnum knows of numbers. It is imported by the first number that looks like one: with all that it brings
-(20 modules, ``ssl`` and ``pydoc`` among them) it would be a tenth of the start of every function that takes a text."""
+"""Asks python-stdnum what it knows of numbers. It is imported by the first number that looks like one: with all that it
+brings (20 modules, ``ssl`` and ``pydoc`` among them) it would be a tenth of the start of every function that takes a
+text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the gate knows to look for, and what a tenant may have done with it (docs/rules/privacy.md#classes)."""
+"""The classes that the gate knows to look for, and what a tenant may have done with it
+(docs/rules/privacy.md#classes)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What stands between the words that name a number and the number: in a sentence, on a form, in Markdown, in a table,
-in JSON and in JSON within JSON. Bounded, so that a text is read once."""
+"""The signs that stand between the words that name a number and the number: in a sentence, on a form, in Markdown, in a
+table, in JSON and in JSON within JSON. Bounded, so that a text is read once."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _ELSEWHERE_BY = (
     *("passwort", "kennwort", "contrase", "mot de passe", "senha", "palavra-passe", "парол", "密码", "密碼"),
     *("パスワード", "비밀번호", "كلمة ", "पासवर्ड"),
 )
-"""With what one of them begins, in small letters (``folded``)."""
+"""The beginnings of these words, in small letters (``folded``)."""
 _IS_ELSEWHERE = "(?:ist|lautet|war|es|est|era|é)(?=[ \t])|是|为|為|は|은|는|هي|هو"
 _ELSEWHERE = re.compile(
     rf"(?i)(?:{_NOUN_ELSEWHERE})(?:(?:[ \t]{{1,3}}[^\s.,;:：=!?\"]{{1,24}}){{0,4}}?"
@@ -79,7 +79,7 @@ undefined unique unknown unsafe unset updated used using valid very visible weak
 with working wrong yes your
 """
 _NO_PASSWORD = frozenset(_WORDS_ABOUT_A_PASSWORD.split())
-"""What is said of a password, and stands in place of one in code."""
+"""Words that are said of a password, and stand in place of one in code."""
 
 
 def is_no_secret(value: str) -> bool:

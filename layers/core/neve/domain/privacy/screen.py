@@ -29,8 +29,8 @@ _FIND: Mapping[PiiClass, Callable[[str], Iterator[Span]]] = {
 }
 BETWEEN_BLOCKS = cards.BLOCKS
 _LOOKS = 5
-"""What is taken out may have hidden what stands beside it: "pin 4821 4111 ..." is one run of digits until the first are
-gone. One look more for each text with anything in it, rarely two."""
+"""The number of looks at a text: what is taken out may have hidden what stands beside it: "pin 4821 4111 ..." is one
+run of digits until the first are gone. One look more for each text with anything in it, rarely two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where something was found in a text, and what stands there afterwards."""
+"""The places where something was found in a text, and what stands there afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from neve.domain.privacy.classes import PiiClass
 
 REMOVED = "[removed]"
 SHORT = "[*]"
-"""Where ``REMOVED`` would be longer than what it stands for: no text grows, so what fitted a limit fits it still."""
+"""The marker where ``REMOVED`` would be longer than what it stands for: no text grows, so what fitted a limit fits it
+still."""
 
 PLACEHOLDER = re.compile(r"\[removed\]|\[\*\]|^[*x•.…]+$")
 

@@ -36,7 +36,7 @@ _NAMES: Sequence[tuple[PiiClass, str, str]] = (
         r"(?=.*[0-9])(?=.*[^\W\d_]{2})[^:@/\\]* [^:@/\\]*",
     ),
 )
-"""Of members whose values need no form of their own, by their names and what the values are."""
+"""The classes of members whose values need no form of their own, by their names and what the values are."""
 _PATTERNS = [(kind, re.compile(names), re.compile(values, re.DOTALL)) for kind, names, values in _NAMES]
 _NAMED_BY = ("name", "key", "field")
 _NAMED = "value"

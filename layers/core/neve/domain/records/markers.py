@@ -1,4 +1,4 @@
-"""How far a session is observed."""
+"""The marker of how far a session is observed."""
 
 from __future__ import annotations
 

@@ -53,19 +53,19 @@ Trust = Literal["user", "assistant", "import", "tool"]
 
 
 TRUST: tuple[Trust, ...] = ("user", "assistant", "import", "tool")
-"""From the word that counts most to the one that counts least."""
+"""Trust in the word of each source, from the one that counts most to the one that counts least."""
 
 
 DEFAULT_TRUST: Trust = "assistant"
-"""Of what was written before trust was noted."""
+"""The trust of what was written before trust was noted."""
 
 
 Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
-"""What a fact is about."""
+"""The subject of a fact."""
 
 
 By = Literal["user_stated", "user_confirmed", "assistant", "tool", "import", "human_edit"]
-"""Who said what a memory says."""
+"""The source of what a memory says."""
 BY_A_PERSON: frozenset[By] = frozenset({"user_confirmed", "human_edit"})
 """Said in a call, and not in a conversation."""
 
@@ -76,15 +76,15 @@ true."""
 
 
 Pii = Literal["clear", "redacted", "blocked"]
-"""What the gate did to a text."""
+"""The gate's action on a text."""
 
 
 Route = Literal["high", "medium", "low"]
-"""How plainly a fact was said (docs/rules/facts.md#routing)."""
+"""The plainness with which a fact was said (docs/rules/facts.md#routing)."""
 
 
 Via = Literal["api", "observer", "librarian"]
-"""Who proposed a fact."""
+"""The proposer of a fact."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is kept of a compiled prompt: ids and hashes, for seven days. The words are where they came from."""
+"""The record of a compiled prompt: ids and hashes, for seven days. The words are where they came from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from neve.domain.records.sessions import Event, EventType, Spans
 
 PREFIX_PARTS = ("tools", "static", "system", "instructions")
-"""What stands before the pack."""
+"""The parts of a prompt that stand before the pack."""
 _SHA_LENGTH = 16
 """Hex digits: lines of one prompt are told apart by them."""
 

@@ -1,4 +1,4 @@
-"""What was taken back of a session."""
+"""The retractions of a session."""
 
 from __future__ import annotations
 

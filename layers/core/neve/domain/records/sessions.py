@@ -22,7 +22,7 @@ read by nothing else."""
 
 
 Outcome = Literal["SUCCESS", "PARTIAL", "INTERRUPTED"]
-"""How a session ended."""
+"""The way in which a session ended."""
 
 
 Span = tuple[int, int]

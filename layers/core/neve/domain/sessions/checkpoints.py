@@ -1,4 +1,4 @@
-"""Which appends a session that is behind remembers the time of."""
+"""The appends of which a session that is behind remembers the time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from neve.domain.records.sessions import SessionHead
 
 CHECKPOINTS = 8
-"""Of more, the oldest two become one."""
+"""The appends that are remembered; of more, the oldest two become one."""
 
 
 def appended(head: SessionHead, last_seq: int, now: datetime) -> tuple[tuple[int, int], ...]:

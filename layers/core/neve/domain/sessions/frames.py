@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 NAME_CHARACTERS = 64
-"""What is shown of a speaker's or a tool's name."""
+"""The characters that are shown of a speaker's or a tool's name."""
 _APART = "> "
 _BREAK = "\n\r\x0b\x0c\x85\u2028\u2029"
 _BLANK = rf"[^\S{_BREAK}]*+"
@@ -29,7 +29,7 @@ _SENTENCES = (
     r"|the user's time zone is|your previous answer to this|while you read, a person changed|you had not been shown"
     r"|\(\d+ (?:events in between|older ones) are not shown"
 )
-"""What the prompts say around the material, whichever of them it is."""
+"""The sentences that the prompts say around the material, whichever of them it is."""
 _LIKE_OURS = rf"(?={_BLANK}(?:{_HEADINGS}|{_MARKS}|{_SENTENCES}))"
 _LINE = re.compile(rf"(?<![^{_BREAK}]){_LIKE_OURS}", re.IGNORECASE)
 _SET_APART = re.compile(rf"(?<![^{_BREAK}]){_APART}{_LIKE_OURS}", re.IGNORECASE)

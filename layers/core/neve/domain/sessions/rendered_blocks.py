@@ -26,7 +26,7 @@ INVISIBLE = (
 """Control characters, Unicode's default-ignorable ones and its format characters: a tag that is spelt with them is
 still read as that tag."""
 BEFORE_A_NAME = rf"[\s/\\{INVISIBLE}]*+"
-"""Between ``<`` and the name of a tag."""
+"""The signs between ``<`` and the name of a tag."""
 
 
 def spelt(name: str, between: str = INVISIBLE) -> str:

@@ -15,7 +15,7 @@ from neve.domain.zones import local_day
 TRANSCRIPT_CAP = 35_000
 """Tokens of event text, headers included, that one model request may hold (docs/rules/observe.md#reads)."""
 TOOL_CHARACTERS = 1_500
-"""What is shown of a tool's arguments and of its result."""
+"""The characters that are shown of a tool's arguments and of its result."""
 CUT_MARKER = "\n[… cut …]\n"
 """Stands between the first and the last part of an event that is too long for a pass."""
 FIRST_TURNS_KEPT = 2

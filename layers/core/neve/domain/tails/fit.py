@@ -1,4 +1,4 @@
-"""Which utterances of unobserved logs there is room for (docs/rules/pack.md#just-said)."""
+"""Chooses the utterances of unobserved logs that there is room for (docs/rules/pack.md#just-said)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tokens of one prompt are shared out (docs/rules/compile.md#budgets)."""
+"""Shares out the tokens of one prompt (docs/rules/compile.md#budgets)."""
 
 from __future__ import annotations
 

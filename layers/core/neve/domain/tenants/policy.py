@@ -24,10 +24,10 @@ from neve.domain.zones import is_zone
 
 Tokens = int
 Rerank = TypeAliasType("Rerank", Literal["off", "linear", "deep"])
-"""Who orders what the legs found: RRF alone; a linear model; for a tool a cross-encoder over the
+"""The way to order what the legs found: RRF alone; a linear model; for a tool a cross-encoder over the
 first of its order too, where a stage has one."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
-"""Whether a person decides on facts that were not said plainly."""
+"""The mode in which a person decides or does not decide on facts that were not said plainly."""
 PiiAction = TypeAliasType("PiiAction", Action)
 TokenCounter = TypeAliasType("TokenCounter", CounterName)
 MAX_WINDOW = 10_000_000

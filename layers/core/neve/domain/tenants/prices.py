@@ -1,5 +1,5 @@
-"""What a language model's tokens cost: list prices by model family, each with the day it was read. A tenant's policy
-may correct them and add to them (docs/rules/usage.md#prices)."""
+"""The prices of a language model's tokens: list prices by model family, each with the day it was read. A tenant's
+policy may correct them and add to them (docs/rules/usage.md#prices)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ LIST_PRICES: Mapping[str, ModelPrice] = {
 """Standard tier, 5-minute cache, of ``CLAUDE_PAGE`` and ``OPENAI_PAGE``."""
 
 _DRESSING = re.compile(r"(-latest|[-@]\d{8}|-\d{4}-\d\d-\d\d)?(-v\d+(:\d+)?)?(\[\w+\])?$")
-"""What providers hang on a family's name: a snapshot's date, a version of Bedrock, a size of the window."""
+"""The endings that providers hang on a family's name: a snapshot's date, a version of Bedrock, a size of the window."""
 
 
 def family(model: str) -> str:

@@ -1,4 +1,4 @@
-"""What a provider's prompt cache did for a conversation, from what its answers report (docs/rules/usage.md)."""
+"""Counts what a provider's prompt cache did for a conversation, from what its answers report (docs/rules/usage.md)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from neve.domain.times import parse
 Reason = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
 
 MIN_CACHED_SHARE = 0.5
-"""Of what the cache held after the report before: reading less is a collapse (docs/rules/usage.md#collapse)."""
+"""The share of what the cache held after the report before: reading less is a collapse
+(docs/rules/usage.md#collapse)."""
 MAX_CHANGES = 20
-"""How many of the last pack changes, and of the last collapses, a session's row holds."""
+"""The number of the last pack changes, and of the last collapses, a session's row holds."""
 
 
 @dataclass(frozen=True, slots=True)

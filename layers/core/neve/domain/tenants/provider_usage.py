@@ -143,4 +143,4 @@ _SHAPES: tuple[tuple[tuple[str, ...], Callable[[_Fields], Tokens]], ...] = (
     (("inputTokens", "outputTokens"), _ai_sdk),
     (("promptTokenCount", "prompt_token_count", "candidatesTokenCount"), _gemini),
 )
-"""In this order: OpenAI's responses have Anthropic's names, and details beside them."""
+"""The readers of each form, in this order: OpenAI's responses have Anthropic's names, and details beside them."""

@@ -14,7 +14,7 @@ from neve.domain.given import Given
 from neve.domain.tokens import estimate
 
 PREFIX_TOKENS = 8_000
-"""What a prefix may have, boundaries included."""
+"""The tokens that a prefix may have, boundaries included."""
 _NUMBER = r"(?:0|[1-9]\d{0,14})"
 _VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -33,8 +33,8 @@ _REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("an id", r"\b(?:mem|ses|rcl|job|req)_[0-9a-z]{8,}\b"),
     )
 )
-"""What belongs to a request, a user or a day: it would make the prefix another one for each of them. Each pattern looks
-at a text once: an address begins where nothing of one stands before it, and a placeholder has an end."""
+"""Patterns of what belongs to a request, a user or a day: it would make the prefix another one for each of them. Each
+pattern looks at a text once: an address begins where nothing of one stands before it, and a placeholder has an end."""
 
 
 def _version(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the tenant's own jobs are answered with, and what its memory has cost."""
+"""The answers of the tenant's own jobs, and of what its memory has cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opening a session is answered with."""
+"""The answer of opening a session."""
 
 from __future__ import annotations
 

@@ -118,7 +118,8 @@ Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_len
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
 Name = Annotated[Filled, AfterValidator(one_line)]
-"""Of a person or a tool: white space in it, line breaks included, becomes single spaces, and none stands around it."""
+"""The name of a person or a tool: white space in it, line breaks included, becomes single spaces, and none stands
+around it."""
 _COMPOSED = AfterValidator(lambda given: normalize("NFC", one_line(given)))
 Composed = Annotated[str, _COMPOSED]
 """Text by which something is found: however its accents and the white space in it and around it were typed, it is kept

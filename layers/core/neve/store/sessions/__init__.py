@@ -1,1 +1,1 @@
-"""What a session keeps beside its log and its state."""
+"""The rows that a session keeps beside its log and its state."""

@@ -1,5 +1,5 @@
-"""Which messages a session has seen, in 32 rows by how their digests begin: so a whole chat is looked up in a read of
-at most as many rows, and an append writes no more of them."""
+"""The messages that a session has seen, in 32 rows by how their digests begin: so a whole chat is looked up in a read
+of at most as many rows, and an append writes no more of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neve.store.rows import expectation, loaded_json, stored_json
 
 PARTS = "0123456789abcdefghijklmnopqrstuv"
 DELETED = ""
-"""Where what was deleted stands without its digest: the part alone tells 5 bits of it, and no words."""
+"""The attribute where what was deleted stands without its digest: the part alone tells 5 bits of it, and no words."""
 Seen = Mapping[str, Sequence[Occurrence]]
 
 

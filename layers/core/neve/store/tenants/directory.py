@@ -1,4 +1,4 @@
-"""Who there is: every tenant, and every user of a tenant. For operators' work over all of them, never on a request."""
+"""The directory: every tenant, and every user of a tenant. For operators' work over all of them, never on a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the embed workers last found out about their embedder, for those that have none of their own (health)."""
+"""The health that the embed workers last found out about their embedder, for those that have none of their own
+(health)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That a leg of recall, the observer or a worker fails, for those that do not use them themselves (health)."""
+"""Notes that a leg of recall, the observer or a worker fails, for those that do not use them themselves (health)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.store.rows import expectation
 
 RETENTION_DAYS = 400
-"""How long the sums of a day are kept: a year and the month to compare it with (docs/rules/usage.md#sums)."""
+"""The days for which the sums of a day are kept: a year and the month to compare it with (docs/rules/usage.md#sums)."""
 
 _session = TypeAdapter(SessionPrompts)
 _answer = TypeAdapter(ReportedUsage)

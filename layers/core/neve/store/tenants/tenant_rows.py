@@ -16,7 +16,7 @@ from neve.store.rows import expectation
 
 DEFAULT_POLICY = Policy()
 POLICY_CACHE_SIZE = 64
-"""With its static prefix and the names of its prices a policy takes up to 300 KB."""
+"""The policies that a process keeps: with its static prefix and the names of its prices a policy takes up to 300 KB."""
 SCOPES = ("chat", "records", "admin", "documents")
 
 

@@ -46,7 +46,7 @@ _GERMAN = re.compile(
 _OFTEN_ANOTHER = (
     r"(?:platz|weg|ring|damm|ufer|markt|berg|hof|steig|stieg|tor|feld|kamp|wall|graben|brücke|winkel|kai|promenade)"
 )
-"""What ends many streets, and words of another kind."""
+"""Endings of many streets, and of words of another kind."""
 _WITH_TOWN = re.compile(
     rf"(?<![\w-])(?:[{_CAPITALS}][\wäöüß\-]{{1,30}}{_OFTEN_ANOTHER}"
     rf"|(?:{_WORD}[ \-]){{1,3}}(?i:{_OFTEN_ANOTHER})|(?:Straße|Platz|Allee) (?:des|der) (?:[0-9]{{1,2}}\. )?{_WORD}"

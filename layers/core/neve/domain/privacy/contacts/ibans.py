@@ -28,7 +28,7 @@ _LENGTHS = {
     **dict.fromkeys(("LC",), 32),
     **dict.fromkeys(("RU",), 33),
 }
-"""By country (*given*, SWIFT's registry)."""
+"""The lengths of account numbers by country (*given*, SWIFT's registry)."""
 _BEGINNING = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[ ]?[0-9]{2}(?=[ \t\u00a0\u202f-]{0,2}[A-Za-z0-9])")
 _GAPS = frozenset(" \t\u00a0\u202f-")
 _MAX_GAP = 2

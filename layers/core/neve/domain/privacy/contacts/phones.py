@@ -15,7 +15,7 @@ from neve.domain.privacy.spans import Span
 
 _DIGITS = re.compile(r"[0-9]")
 _BEHIND = r"(?![\w/]|[.,:-]\d)"
-"""What follows is no part of the number."""
+"""A number ends here: what follows is no part of the number."""
 _BEFORE = r"(?<![\w+./#:$€£=-])"
 _CODE = (
     r"(?:1|7|2(?:0|7|[1-689]\d)|3(?:[0-469]|[578]\d)|4(?:[013-9]|2\d)|5(?:[1-8]|[09]\d)|6(?:[0-6]|[789]\d)"
@@ -26,7 +26,7 @@ _SEP = r"[ \t\u00a0\-]?"
 _REST = r"(?:[ \t\u00a0.\-/]{0,2}(?:\(\d{1,5}\)|\d)){6,14}"
 _INTERNATIONAL = re.compile(rf"(?<![\w+])\(?\+{_SEP}({_CODE})\)?{_REST}{_BEHIND}")
 _DIALLED = re.compile(rf"{_BEFORE}00({_CODE})(?=\d*[ \-/(]){_REST}{_BEHIND}")
-"""With ``00`` in front, and a gap somewhere: many ids begin with zeros."""
+"""Numbers with ``00`` in front, and a gap somewhere: many ids begin with zeros."""
 _NATIONAL = (
     re.compile(  # North America
         rf"{_BEFORE}(?:1[ .\-])?"

@@ -92,7 +92,7 @@ class DocumentFields(Body):
 
 
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
-"""Also a blank one."""
+"""A document's text, also a blank one."""
 
 
 class PutBody(DocumentFields):

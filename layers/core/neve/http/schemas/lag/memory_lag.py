@@ -1,4 +1,4 @@
-"""How far memory is behind, in the answers of several calls."""
+"""The lag of memory, in the answers of several calls."""
 
 from __future__ import annotations
 

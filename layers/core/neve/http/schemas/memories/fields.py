@@ -28,7 +28,7 @@ MemoryId = Annotated[
 ]
 Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 _EACH_ONCE = AfterValidator(lambda given: list(dict.fromkeys(given)))
-"""What is written twice, or in two ways, is one."""
+"""A list in which what is written twice, or in two ways, is one."""
 Tags = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 Topics = Annotated[list[Label], Field(max_length=32), _EACH_ONCE]
 Tone = Annotated[Name, Field(max_length=200)]

@@ -33,8 +33,8 @@ from neve.http.schemas.memories.fields import (
 from neve.usecases.memories.import_memories import ImportedRow
 
 MAX_LINE_BYTES, BESIDE_A_PASSAGE = 262_000, 64
-"""Of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB) holds
-what else a line may have, 130 KB, beside them. A text of ``MAX_TEXT`` always fits."""
+"""The bytes of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB)
+holds what else a line may have, 130 KB, beside them. A text of ``MAX_TEXT`` always fits."""
 
 
 class PassageLine(Body):

@@ -23,8 +23,8 @@ MAX_LINES = 5_000
 OF_AN_EXPORT = ("export", "document", "proposal", "session", "summary", "event")
 """Lines of an export that are no memories: they are left out, and counted."""
 REASONS_BYTES = 40_000
-"""Of the reasons in an answer, as JSON: the record of an Idempotency-Key, a row of 400 KB, holds them beside the ids of
-``MAX_LINES`` lines (*limit*, DynamoDB)."""
+"""The bytes of the reasons in an answer, as JSON: the record of an Idempotency-Key, a row of 400 KB, holds them beside
+the ids of ``MAX_LINES`` lines (*limit*, DynamoDB)."""
 _REFUSED = ("malformed_json", "validation_failed")
 
 

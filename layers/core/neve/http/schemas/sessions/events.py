@@ -55,8 +55,8 @@ LONG_TEXT = "send a longer text to createUpload, and append an event whose text 
 MAX_TEXTS = 4
 """Texts by upload in one append (*chosen*: read and screened within the function's 28 s)."""
 MAX_EVENT_IMAGES, MAX_IMAGES = 20, 48
-"""Of an event (*chosen*: with 5 MiB of base64 each, an export holds one event in 100 MB), and of all of one append:
-four calls to the object store for each, one after the other, have to end within the function's 28 s."""
+"""The images of an event (*chosen*: with 5 MiB of base64 each, an export holds one event in 100 MB), and of all of one
+append: four calls to the object store for each, one after the other, have to end within the function's 28 s."""
 
 
 class TextBlock(Body):

@@ -26,7 +26,7 @@ _OWN: tuple[tuple[str, TypeAdapter[Any]], ...] = (
     ("created_at", TypeAdapter(Time)),
     ("metadata", TypeAdapter(Metadata)),
 )
-"""What a message may carry beside its provider's fields that has a grammar of ours."""
+"""The fields that a message may carry beside its provider's fields that has a grammar of ours."""
 Message = Annotated[
     dict[str, Any],
     Field(

@@ -1,4 +1,4 @@
-"""What a caller says of the user of a session."""
+"""The facts that a caller states of the user of a session."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ UNKNOWN_MODEL = "unknown"
 USD_DIGITS, RATE_DIGITS = 9, 6
 
 Word = Annotated[Filled, Field(max_length=64)]
-"""As it is sent: two names that were made one would lose a part."""
+"""A name as it is sent: two names that were made one would lose a part."""
 
 
 def usd(pico: int) -> float:
