@@ -133,7 +133,7 @@ BudgetProfile: TypeAlias = "Literal['compact_8k', 'window_200k', 'agentic']"
 
 
 class CacheControlBody(TypedDict):
-    """As Anthropic takes it."""
+    """A cache breakpoint, as Anthropic takes it."""
 
     type: Literal["ephemeral"]
     ttl: NotRequired[CacheTtl]
@@ -426,7 +426,7 @@ class CreateKeyBody(TypedDict):
 
 
 class CriteriaView(TypedDict):
-    """What the storage decision looked at."""
+    """The criteria that the storage decision looked at."""
 
     pii: PiiFinding
     provenance: bool
@@ -598,7 +598,7 @@ class DroppedPart(TypedDict):
 
 
 class EditBody(TypedDict):
-    """At least one field. `path`: of a document; `category`, `importance`: of a fact."""
+    """The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact."""
 
     text: NotRequired[str]
     path: NotRequired[str]
@@ -683,7 +683,7 @@ class EventsPage(TypedDict):
 
 
 class EvolveDocumentBody(TypedDict):
-    """What is not named is as in the old document."""
+    """A new document in the place of an old one; what is not named is as in the old document."""
 
     name: NotRequired[str]
     """Default: the first heading, else the path's last segment; again when empty."""
@@ -783,7 +783,7 @@ class FactView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """With `split`: each statement of the text."""
+    """The decisions on the statements of a text, with `split`: one for each."""
 
     facts: list[FactView | RejectedFactView]
 
@@ -948,7 +948,7 @@ class ImageBlock(TypedDict):
 
 
 class ImagesOut(TypedDict):
-    """Of the prompt, those by `url` included."""
+    """Counts of the prompt's images, those by `url` included."""
 
     shown: int
     left_out: int
@@ -1074,7 +1074,7 @@ JsonValue: TypeAlias = "Any"
 
 
 class JudgedView(TypedDict):
-    """Why a fact is kept as it is."""
+    """The reasons why a fact is kept as it is."""
 
     criteria: CriteriaView
     route: Plainness
@@ -1181,7 +1181,7 @@ MemoryKind: TypeAlias = "Literal['observation', 'reflection', 'fact', 'session_s
 
 
 class MemoryLagOut(TypedDict):
-    """How far memory is behind what was said. All zero: everything can be recalled, by words and by meaning."""
+    """The lag of memory behind what was said. All zero: everything can be recalled, by words and by meaning."""
 
     events: int
     """Events whose words are not in the search index yet."""
@@ -1308,7 +1308,7 @@ class MistakeView(TypedDict):
 
 class ModelPrice(TypedDict):
     """USD for a million tokens. ``input``: neither read from the cache nor written to it. ``cache_ttl_s``: how long
-    the cache keeps a prompt that nobody reads. The tokens of a prompt that has more than ``long_from`` cost
+    the cache keeps a prompt that no call reads. The tokens of a prompt that has more than ``long_from`` cost
     ``long_input`` times as much, and those of its answer ``long_output`` times as much. ``as_of``: when it was
     read."""
 
@@ -1542,8 +1542,8 @@ PiiAction: TypeAlias = "Literal['block', 'redact', 'allow']"
 
 
 class PiiActions(TypedDict):
-    """What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
-    relatives are what a memory of a person is made of: nothing looks for them."""
+    """The actions on each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
+    relatives are what a memory of a person is made of: the gate does not look for them."""
 
     card_number: NotRequired[PiiAction]
     ssn: NotRequired[PiiAction]
@@ -1568,7 +1568,7 @@ class PlannedBatchOut(TypedDict):
 
 
 class Policy(TypedDict):
-    """What the tenant set, as it is stored. The properties give the numbers in force."""
+    """The numbers that the tenant set, as they are stored. The properties give the numbers in force."""
 
     window: NotRequired[int]
     session_reflection_trigger: NotRequired[int]
@@ -1641,7 +1641,7 @@ class Problem(TypedDict):
 
 
 class PromptBody(TypedDict):
-    """What a prompt is compiled from, of a session that is named elsewhere."""
+    """The parts that a prompt is compiled from, of a session that is named elsewhere."""
 
     message: NotRequired[str | list[TextBlock | ImageBlock]]
     """What the user says now: text or blocks. It is not stored. Where the log ends with it already, it is not
@@ -1699,7 +1699,8 @@ PromptFormat: TypeAlias = "Literal['anthropic', 'openai', 'openai_responses', 'a
 
 
 class ProposalView(TypedDict):
-    """What the librarian would do to a document. `decided_path` and `rev`: of the document that came of it."""
+    """A proposal: what the librarian would do to a document. `decided_path` and `rev`: of the document that came of
+    it."""
 
     action: FilingAction
     path: str
@@ -1723,7 +1724,7 @@ ProposedBy: TypeAlias = "Literal['api', 'observer', 'librarian']"
 
 
 class ProvenanceLine(TypedDict):
-    """What an exported row says of its origin; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
+    """The origin that an exported row names; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
 
     by: NotRequired[str]
     session_id: NotRequired[str]
@@ -1752,7 +1753,7 @@ class PrunedOut(TypedDict):
 
 
 class PutBody(TypedDict):
-    """Or the text alone, as `text/markdown`."""
+    """A document to write; the text alone may be sent as `text/markdown` instead."""
 
     name: NotRequired[str]
     """Default: the first heading, else the path's last segment; again when empty."""
@@ -2106,7 +2107,7 @@ SaidBy: TypeAlias = "Literal['user_stated', 'user_confirmed', 'human_edit', 'ass
 
 
 class SearchBody(TypedDict):
-    """What is looked for, from a session that may be named elsewhere."""
+    """A search, from a session that may be named elsewhere."""
 
     query: str
     """The user's message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`. Of more than 1,200 bytes
@@ -2232,7 +2233,7 @@ class SessionPage(TypedDict):
 
 
 class SessionPromptsOut(TypedDict):
-    """And the last 20 pack changes and collapses, oldest first."""
+    """Sums over the reports of a session's prompts, with the last 20 pack changes and collapses, oldest first."""
 
     reports: int
     hit_rate: NotRequired[float]
@@ -2268,7 +2269,8 @@ StageState: TypeAlias = "Literal['done', 'running', 'waiting', 'failed']"
 
 
 class StaticPrefix(TypedDict):
-    """Who the assistant is, what it can do, what it must not; and the version that all three have together."""
+    """The texts that say who the assistant is, what it can do, what it must not; and the version that all three have
+    together."""
 
     version: str
     """Semantic: `1.2.0`. A changed text needs a higher one; else 409."""
@@ -2355,8 +2357,8 @@ class TextBlock(TypedDict):
 
 
 class ThinkingBlock(TypedDict):
-    """What a model thought, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
-    and erased with the next `user_message`."""
+    """The thinking of a model, as its provider sent it. Kept as it is while the turn is open, shown to the model
+    alone, and erased with the next `user_message`."""
 
     type: ThinkingType
 
@@ -2538,7 +2540,7 @@ class Unobservable(TypedDict):
 
 
 class UpdateBody(TypedDict):
-    """At least one field. A field that is absent stays as it is."""
+    """The fields to change, at least one. A field that is absent stays as it is."""
 
     text: NotRequired[str]
     priority: NotRequired[Priority]
@@ -2603,7 +2605,7 @@ class UsedView(TypedDict):
 
 
 class UserMeta(TypedDict):
-    """What the pack and the observer should know about the user in this session."""
+    """Facts that the pack and the observer should know about the user in this session."""
 
     name: NotRequired[str]
     stage: NotRequired[UserStage]

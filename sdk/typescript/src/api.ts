@@ -1179,7 +1179,7 @@ export interface components {
         };
         /** @enum {string} */
         BudgetProfile: "compact_8k" | "window_200k" | "agentic";
-        /** @description As Anthropic takes it. */
+        /** @description A cache breakpoint, as Anthropic takes it. */
         CacheControlBody: {
             ttl?: components["schemas"]["CacheTtl"];
             /** @constant */
@@ -1465,7 +1465,7 @@ export interface components {
             /** @description `documents`: calls of documents, and the tools that search and read them, alone. */
             scopes: components["schemas"]["KeyScope"][];
         };
-        /** @description What the storage decision looked at. */
+        /** @description The criteria that the storage decision looked at. */
         CriteriaView: {
             contradiction: components["schemas"]["FactRelation"];
             /** @description Whether it reaches the policy's minimum, or was to be remembered. */
@@ -1629,7 +1629,7 @@ export interface components {
             part: string;
             why: string;
         };
-        /** @description At least one field. `path`: of a document; `category`, `importance`: of a fact. */
+        /** @description The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact. */
         EditBody: {
             category?: components["schemas"]["Category"];
             importance?: number;
@@ -1716,7 +1716,7 @@ export interface components {
             /** @description From `createUpload`, of `text/plain`. */
             upload_id?: string;
         };
-        /** @description What is not named is as in the old document. */
+        /** @description A new document in the place of an old one; what is not named is as in the old document. */
         EvolveDocumentBody: {
             /** @description In every pack. Always true below `/always-load/`. */
             always_include?: boolean;
@@ -1761,7 +1761,7 @@ export interface components {
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
         /** @enum {string} */
         FactRelation: "not_checked" | "new" | "reinforces" | "updates" | "contradicts";
-        /** @description With `split`: each statement of the text. */
+        /** @description The decisions on the statements of a text, with `split`: one for each. */
         FactsView: {
             facts: (components["schemas"]["FactView"] | components["schemas"]["RejectedFactView"])[];
         };
@@ -1973,7 +1973,7 @@ export interface components {
             upload_id?: string;
             url?: string;
         };
-        /** @description Of the prompt, those by `url` included. */
+        /** @description Counts of the prompt's images, those by `url` included. */
         ImagesOut: {
             /** @description A line of text stands in their place; `pruned` says of which events and why. Of what waits for an answer: `images:left_out`. */
             left_out: number;
@@ -2114,7 +2114,7 @@ export interface components {
         /** @enum {string} */
         JobStatus: "queued" | "running" | "done" | "failed";
         JsonValue: unknown;
-        /** @description Why a fact is kept as it is. */
+        /** @description The reasons why a fact is kept as it is. */
         JudgedView: {
             criteria: components["schemas"]["CriteriaView"];
             reason: string;
@@ -2213,7 +2213,7 @@ export interface components {
         };
         /** @enum {string} */
         MemoryKind: "observation" | "reflection" | "fact" | "session_summary" | "note" | "manual";
-        /** @description How far memory is behind what was said. All zero: everything can be recalled, by words and by meaning. */
+        /** @description The lag of memory behind what was said. All zero: everything can be recalled, by words and by meaning. */
         MemoryLagOut: {
             /** @description true: not everything was counted, so each number may be larger. Else absent. */
             at_least?: boolean;
@@ -2353,7 +2353,7 @@ export interface components {
         };
         /**
          * @description USD for a million tokens. ``input``: neither read from the cache nor written to it. ``cache_ttl_s``: how long the
-         *     cache keeps a prompt that nobody reads. The tokens of a prompt that has more than ``long_from`` cost ``long_input``
+         *     cache keeps a prompt that no call reads. The tokens of a prompt that has more than ``long_from`` cost ``long_input``
          *     times as much, and those of its answer ``long_output`` times as much. ``as_of``: when it was read.
          */
         ModelPrice: {
@@ -2576,8 +2576,8 @@ export interface components {
         /** @enum {string} */
         PiiAction: "block" | "redact" | "allow";
         /**
-         * @description What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
-         *     relatives are what a memory of a person is made of: nothing looks for them.
+         * @description The actions on each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
+         *     relatives are what a memory of a person is made of: the gate does not look for them.
          */
         PiiActions: {
             /** @default allow */
@@ -2608,7 +2608,7 @@ export interface components {
             tokens: number;
             user_id: string;
         };
-        /** @description What the tenant set, as it is stored. The properties give the numbers in force. */
+        /** @description The numbers that the tenant set, as they are stored. The properties give the numbers in force. */
         Policy: {
             always_budget?: number;
             /** @default agentic */
@@ -2715,7 +2715,7 @@ export interface components {
             /** @description `urn:neve:problem:<code>`. */
             type: string;
         };
-        /** @description What a prompt is compiled from, of a session that is named elsewhere. */
+        /** @description The parts that a prompt is compiled from, of a session that is named elsewhere. */
         PromptBody: {
             /** @description Default: the policy's. */
             budget_profile?: components["schemas"]["BudgetProfile"] | components["schemas"]["CustomBudget"];
@@ -2782,7 +2782,10 @@ export interface components {
         };
         /** @enum {string} */
         PromptFormat: "anthropic" | "openai" | "openai_responses" | "ai_sdk" | "gemini";
-        /** @description What the librarian would do to a document. `decided_path` and `rev`: of the document that came of it. */
+        /**
+         * @description A proposal: what the librarian would do to a document. `decided_path` and `rev`: of the document that came of
+         *     it.
+         */
         ProposalView: {
             action: components["schemas"]["FilingAction"];
             /** @description The rev that the text was made from. */
@@ -2803,7 +2806,7 @@ export interface components {
         };
         /** @enum {string} */
         ProposedBy: "api" | "observer" | "librarian";
-        /** @description What an exported row says of its origin; ``by`` becomes ``import``, and so does ``trust`` unless it is lower. */
+        /** @description The origin that an exported row names; ``by`` becomes ``import``, and so does ``trust`` unless it is lower. */
         ProvenanceLine: {
             by?: string;
             model?: string;
@@ -2828,7 +2831,7 @@ export interface components {
             section: string;
             why: string;
         };
-        /** @description Or the text alone, as `text/markdown`. */
+        /** @description A document to write; the text alone may be sent as `text/markdown` instead. */
         PutBody: {
             /** @description In every pack. Always true below `/always-load/`. */
             always_include?: boolean;
@@ -3171,7 +3174,7 @@ export interface components {
         ReviewMode: "auto" | "interactive";
         /** @enum {string} */
         SaidBy: "user_stated" | "user_confirmed" | "human_edit" | "assistant" | "tool";
-        /** @description What is looked for, from a session that may be named elsewhere. */
+        /** @description A search, from a session that may be named elsewhere. */
         SearchBody: {
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
@@ -3298,7 +3301,7 @@ export interface components {
             next_cursor?: string;
             sessions: components["schemas"]["SessionOut"][];
         };
-        /** @description And the last 20 pack changes and collapses, oldest first. */
+        /** @description Sums over the reports of a session's prompts, with the last 20 pack changes and collapses, oldest first. */
         SessionPromptsOut: {
             collapses: components["schemas"]["CollapsesOut"];
             /** @description The share of the prompts' tokens that the cache gave. */
@@ -3327,7 +3330,10 @@ export interface components {
         };
         /** @enum {string} */
         StageState: "done" | "running" | "waiting" | "failed";
-        /** @description Who the assistant is, what it can do, what it must not; and the version that all three have together. */
+        /**
+         * @description The texts that say who the assistant is, what it can do, what it must not; and the version that all three have
+         *     together.
+         */
         StaticPrefix: {
             /**
              * @description Safety and wellbeing. Never left out.
@@ -3419,7 +3425,7 @@ export interface components {
             type: "text";
         };
         /**
-         * @description What a model thought, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
+         * @description The thinking of a model, as its provider sent it. Kept as it is while the turn is open, shown to the model alone,
          *     and erased with the next `user_message`.
          */
         ThinkingBlock: {
@@ -3623,7 +3629,7 @@ export interface components {
         Unobservable: {
             reason: string;
         };
-        /** @description At least one field. A field that is absent stays as it is. */
+        /** @description The fields to change, at least one. A field that is absent stays as it is. */
         UpdateBody: {
             category?: components["schemas"]["Category"];
             /** @description Kept to six places. */
@@ -3687,7 +3693,7 @@ export interface components {
             unknown: string[];
             used: string[];
         };
-        /** @description What the pack and the observer should know about the user in this session. */
+        /** @description Facts that the pack and the observer should know about the user in this session. */
         UserMeta: {
             name?: string;
             /** @description How well the product knows the user. */
