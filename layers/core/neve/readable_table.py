@@ -90,7 +90,7 @@ class ReadableTable:
     def query(self, partition: str, *, index: Index = Index.MAIN, limit: int, **how: Any) -> Page:
         """Read a page, which may hold fewer than ``limit``. Raises UnreadableRow."""
         page = self.whole.query(partition, index=index, limit=limit, **how)
-        if index in (Index.RANK, Index.DUE):  # of which they tell a part of each row
+        if index in (Index.RANK, Index.DUE):  # these indexes tell a part of each row
             return Page([item for item in page.items if item.get("type") != UNREADABLE], page.cursor)
         return Page(list(self._readable(page.items, is_session_state)), page.cursor)
 

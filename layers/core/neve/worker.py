@@ -73,7 +73,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         try:
             work(user.of_session(body["session"]), body, seconds_left, report)
         except Exception:
-            report.failure = None  # what is raised is told instead
+            report.failure = None  # the error that is raised is told instead
             raise
         finally:
             _report(queue, body.get(FIELD, record.message_id), report, body.get("job_id"))

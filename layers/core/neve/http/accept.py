@@ -124,7 +124,7 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
         return operation.body(lines), lines
     text = decode_utf8(raw)
     if operation.text_field and content_type.lower().startswith("text/"):
-        # of an editor's file: it says how it is encoded, and is no word of it
+        # the mark of an editor: it says how the file is encoded, and is no word of it
         text = text.removeprefix(BYTE_ORDER_MARK)
         if problem := refused_text(text):
             raise invalid("body", problem)

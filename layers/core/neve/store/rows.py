@@ -443,7 +443,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes = _drop_usual_values(attributes, metadata={}, written_over=[], never_recall=False)
     attributes["provenance"] = _drop_usual_values(attributes["provenance"], left_out=[])
-    if attributes.pop("restatements"):  # without the names of its fields: a row pays for each kilobyte
+    if attributes.pop("restatements"):  # kept without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]
         attributes["restatements"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
