@@ -126,14 +126,14 @@ ABLATIONS = _by_name(
             "recognising a memory whose creation was answered as lost",
             "churn",
             20,
-            lambda: [(create_memory._Create, "_own", nothing)],
+            lambda: [(create_memory._Create, "_made_before", nothing)],
         ),
         Ablation(
             "own change",
             "recognising a change of a memory that was answered as lost",
             "records",
             100,
-            lambda: [(update_memory._Update, "_own", nothing)],
+            lambda: [(update_memory._Update, "_made_before", nothing)],
         ),
         Ablation(
             "own deletion",
@@ -221,7 +221,7 @@ ABLATIONS = _by_name(
             "recognising a document's write that was answered as lost",
             "documents",
             300,
-            lambda: [(commit_document._Attempts, "_own", nothing)],
+            lambda: [(commit_document._Attempts, "_made_before", nothing)],
         ),
         Ablation(
             "document deleted",
