@@ -38,7 +38,7 @@ from neve.usecases.sessions.note_open import REOPENS
 BESIDE_THE_EVENTS = 3
 """Writes of an append behind those of its events: the session's row, a compaction's job, an idempotency record."""
 MAX_OPEN_CALLS = 48
-"""Of a session, the newest (*chosen*: as many as one append may hold)."""
+"""Open calls that a session's row keeps, the newest (*chosen*: as many as one append may hold)."""
 Numbered = tuple[int, int, NewEvent]
 """A new event: its position in the call, its seq, and itself."""
 Queued = Literal["queued", "none"]
@@ -48,11 +48,11 @@ AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """``seqs`` in the order of the request; ``observation`` says whether a pass over them is under way, ``compaction``
-    whether these events have queued one, with its job. ``redacted``: how many of each class of personal data were taken
-    out of them. ``retracted``: those of the seqs that were taken back since an earlier append of the same events.
-    ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are the positions of the events that
-    were not there, ``before`` says how often each message had been said."""
+    """The answer of an append. ``seqs`` in the order of the request; ``observation`` says whether a pass over them is
+    under way, ``compaction`` whether these events have queued one, with its job. ``redacted``: how many of each class
+    of personal data were taken out of them. ``retracted``: those of the seqs that were taken back since an earlier
+    append of the same events. ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are the
+    positions of the events that were not there, ``before`` says how often each message had been said."""
 
     seqs: list[int]
     observation: Queued
@@ -69,8 +69,8 @@ class Appended:
 def append_events(
     scope: SessionScope, events: Sequence[NewEvent], idempotency_key: IdempotencyKey | None = None
 ) -> Appended:
-    """All of ``events`` or none, without what the policy takes out of them (docs/rules/privacy.md#events). Raises
-    NeveError: session_not_found, session_deleted, client_id_conflict, retracted, idempotency_mismatch, erasing,
+    """Append all of ``events`` or none, without what the policy takes out of them (docs/rules/privacy.md#events).
+    Raises NeveError: session_not_found, session_deleted, client_id_conflict, retracted, idempotency_mismatch, erasing,
     user_closed, conflict, and what ``name_images`` and ``store_images`` raise. Raises StoreUnavailable; the caller may
     then repeat the call safely if it sent client ids or an idempotency key.
 
@@ -83,7 +83,7 @@ def append_events(
 
 
 def append_screened(append: Append, screened: Sequence[tuple[NewEvent, Found]], fields: Sequence[str]) -> Appended:
-    """``append``: without its events yet. ``fields``: where the content of each stands."""
+    """Append screened events. ``append``: without its events yet. ``fields``: where the content of each stands."""
     named = [name_images(append.scope, event.content, at) for (event, _), at in zip(screened, fields, strict=True)]
     append.events = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
     append.redacted = sum((found for _, found in screened), Found()).removed
@@ -92,8 +92,9 @@ def append_screened(append: Append, screened: Sequence[tuple[NewEvent, Found]], 
 
 
 def _with_images(append: Append, images: Sequence[Sequence[NewObject]]) -> Appended:
-    """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there. A
-    repeat looks for those of the events that are there, which its caller may not have been answered about."""
+    """Store the images, then append. ``images``: of each event. A commit whose outcome is unknown keeps what it stored:
+    the events may be there. A repeat looks for those of the events that are there, which its caller may not have been
+    answered about."""
     looked = append.look()
     new = [] if isinstance(looked, Appended) else looked
     repeated = StoredImages(append.scope, [], [image for n, of in enumerate(images) if n not in new for image in of])
@@ -116,10 +117,10 @@ def _with_images(append: Append, images: Sequence[Sequence[NewObject]]) -> Appen
 
 @dataclass
 class Append:
-    """``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it writes, ``job_id``
-    the compaction that it may queue. ``tried``: the first event's row of its last attempt, and what that
-    would have been answered. ``shapes``: of stored
-    images, which are no part of what makes two events the same: of an upload they are known when it was looked at."""
+    """One append call. ``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it
+    writes, ``job_id`` the compaction that it may queue. ``tried``: the first event's row of its last attempt, and what
+    that would have been answered. ``shapes``: of stored images, which are no part of what makes two events the same: of
+    an upload they are known when it was looked at."""
 
     scope: SessionScope
     events: list[NewEvent]
@@ -131,8 +132,8 @@ class Append:
     shapes: Mapping[str, Shape | TextShape] = field(default_factory=dict)
 
     def look(self) -> Appended | list[int]:
-        """The answer of an earlier call with this idempotency key, or the positions of the events that are new. One
-        read. Raises what refuses the append."""
+        """Find the answer of an earlier call with this idempotency key, or the positions of the events that are new.
+        One read. Raises what refuses the append."""
         found = self.scope.ports.table.get_many(self._keys_to_read())
         answered = self._replayed(found, self.scope.ports.clock.now())
         if answered:
@@ -141,7 +142,7 @@ class Append:
         return [n for n, _, _ in self._numbered(found, head)[1]]
 
     def attempt(self) -> Appended:
-        """One read and at most one transaction. Raises Conflict when another writer won."""
+        """Make one read and at most one transaction. Raises Conflict when another writer won."""
         found, now = self.scope.ports.table.get_many(self._keys_to_read()), self.scope.ports.clock.now()
         answered = self._replayed(found, now)
         if answered:
@@ -159,7 +160,8 @@ class Append:
         return Appended(**earlier.body) if earlier else None
 
     def _writable(self, found: dict[Key, Item]) -> tuple[UserHead, SessionHead]:
-        """Raises erasing, user_closed, session_not_found, session_deleted."""
+        """Give the user's row and the session's, if both may be written. Raises erasing, user_closed,
+        session_not_found, session_deleted."""
         user = rows.read_head(found.get(self.scope.keys.head))
         rows.writable(user)
         row = found.get(self.scope.keys.session_head)
@@ -179,20 +181,20 @@ class Append:
         return wanted + self._id_keys()
 
     def _id_keys(self) -> list[Key]:
-        """The rows that say which of the events are there already."""
+        """List the rows that say which of the events are there already."""
         return [self.scope.keys.client_id(c) for c in dict.fromkeys(e.client_id for e in self.events if e.client_id)]
 
     def _numbered(self, found: dict[Key, Item], head: SessionHead) -> tuple[list[int], list[Numbered]]:
-        """The seq of each event, and those that are new: position, seq, event."""
+        """Give the seq of each event, and those that are new: position, seq, event."""
         return _number(self.events, self._known_seqs(found, head), head.last_seq)
 
     def _id_rows(self, found: dict[Key, Item], new: Sequence[Numbered]) -> list[WriteOp]:  # noqa: ARG002
-        """By which the new events are known from now on."""
+        """Make the rows by which the new events are known from now on."""
         return [self._client_id_row(event.client_id, seq, event) for _, seq, event in new if event.client_id]
 
     def _known_seqs(self, found: dict[Key, Item], head: SessionHead) -> dict[str, int]:
-        """client id -> seq of an earlier append. Raises client_id_conflict when its content was another, and retracted
-        when it was deleted: nobody knows any more what it was."""
+        """Map each client id to its seq of an earlier append. Raises client_id_conflict when its content was another,
+        and retracted when it was deleted: it is not known any more what it was."""
         known: dict[str, int] = {}
         for position, event in enumerate(self.events):
             row = event.client_id and found.get(self.scope.keys.client_id(event.client_id))
@@ -254,11 +256,11 @@ class Append:
         )
 
     def _answer_of(self, tried: Appended) -> Appended:
-        """The answer of our own commit, whose response was lost: the rows are there."""
+        """Give the answer of our own commit, whose response was lost: the rows are there."""
         return tried
 
     def _begun(self, head: SessionHead, now: datetime) -> tuple[SessionHead, list[WriteOp]]:  # noqa: ARG002
-        """The session, and the rows that begin it where this call does."""
+        """Give the session, and the rows that begin it where this call does."""
         return head, []
 
     def _epoch(self, found: dict[Key, Item]) -> SessionEpoch:
@@ -268,7 +270,7 @@ class Append:
     def _compaction(
         self, before: SessionHead, after: SessionHead, epoch: SessionEpoch, appended: Sequence[Event]
     ) -> Job | None:
-        """The job that these events are a reason for; its row is its message (docs/rules/compact.md#triggers)."""
+        """Make the job that these events are a reason for; its row is its message (docs/rules/compact.md#triggers)."""
         reason: Reason | None = boundary_reason(appended)
         trigger = self.scope.policy.compaction_at
         if reason is None and outgrows(after_horizon(before, epoch), after_horizon(after, epoch), trigger):
@@ -321,20 +323,20 @@ class Append:
 
 
 def _said_at(sent: str | None, now: datetime) -> str:
-    """When an event was said: nothing was in the days to come. Such a time would keep retention from all that was said
-    behind it, and no correction would be newer."""
+    """Give the time when an event was said, which is not in the days to come: such a time would keep retention from all
+    that was said behind it, and no correction would be newer."""
     return sent if sent is not None and sent <= iso(now + AHEAD) else iso(now)
 
 
 def _said_first(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> int:
-    """The first that was said; where that was taken back, the first of what is said instead."""
+    """Give the seq of the first event that was said; where that was taken back, the first of what is said instead."""
     if head.said_first and not (holds(head.retracted, head.said_first) and not holds(head.erased, head.said_first)):
         return head.said_first
     return next((seq for seq, event in new if event.event_type not in SILENT), head.said_first)
 
 
 def _open_calls(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> dict[str, str]:
-    """The newest ``MAX_OPEN_CALLS`` that have no result yet."""
+    """Give the newest ``MAX_OPEN_CALLS`` calls that have no result yet."""
     calls = dict(head.open_calls)
     for _, event in new:
         identifier = str(event.event_data.get("tool_use_id", ""))
@@ -345,7 +347,7 @@ def _open_calls(head: SessionHead, new: Sequence[tuple[int, NewEvent]]) -> dict[
 
 
 def _number(events: Sequence[NewEvent], known: dict[str, int], last_seq: int) -> tuple[list[int], list[Numbered]]:
-    """Seqs in request order, and the events that are new with theirs. A client id repeated in one request is one
+    """Give seqs in request order, and the events that are new with theirs. A client id repeated in one request is one
     event."""
     seqs: list[int] = []
     new: list[Numbered] = []
@@ -374,6 +376,7 @@ def _check_client_ids(events: Sequence[NewEvent]) -> None:
 
 
 def _content_sha(event: NewEvent) -> str:
-    """What makes two events with one client id the same: type, speaker, content and data, not the time it was sent."""
+    """Hash what makes two events with one client id the same: type, speaker, content and data, not the time it was
+    sent."""
     basis = [event.event_type, event.name, event.content, event.event_data]
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()

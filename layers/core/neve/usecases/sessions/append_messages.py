@@ -33,15 +33,15 @@ from neve.usecases.sessions.new_session import OpenSession, ended_at, first_head
 MAX_NEW, MAX_NEW_IMAGES = 48, 48
 """Events and images of one append (docs/rules/sessions.md#log)."""
 UNNAMED = "tool"
-"""What a tool is called whose call is not here."""
+"""The name of a tool whose call is not here."""
 
 State = Literal["appended", "known", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
 class AppendedMessage:
-    """``dropped``: it says nothing that a log has a place for. ``id``: its own, else made of what it says and how often
-    that was said before."""
+    """The outcome for one message. ``dropped``: it says nothing that a log has a place for. ``id``: its own, else made
+    of what it says and how often that was said before."""
 
     id: str
     state: State
@@ -50,7 +50,7 @@ class AppendedMessage:
 
 @dataclass(frozen=True, slots=True)
 class AppendedMessages:
-    """``events``: what appending their events was answered."""
+    """The answer of a call. ``events``: what appending their events was answered."""
 
     events: Appended
     messages: Sequence[AppendedMessage]
@@ -66,9 +66,9 @@ def append_messages(
     opening: OpenSession | None = None,
     idempotency_key: IdempotencyKey | None = None,
 ) -> AppendedMessages:
-    """All that is new of ``messages`` or none; ``opening``: of the session, where it is new, in the same transaction.
-    Raises what ``append_events`` raises, but for session_not_found where there is an ``opening``; and
-    422 for more than ``MAX_NEW`` new events."""
+    """Append all that is new of ``messages`` or none; ``opening``: of the session, where it is new, in the same
+    transaction. Raises what ``append_events`` raises, but for session_not_found where there is an ``opening``; and 422
+    for more than ``MAX_NEW`` new events."""
     screened = [[screen_event(event, scope.policy.pii.actions) for event in one.events] for one in messages]
     append = _AppendMessages(
         scope, [], {}, idempotency_key, scope.ports.ids.token(), new_job_id(scope.ports), messages=messages
@@ -87,8 +87,8 @@ class _AppendMessages(Append):
 
     @cached_property
     def sent(self) -> list[Sent]:
-        """The messages as they are compared: without what was thought, and what a tool is called, which not every form
-        says."""
+        """Give the messages as they are compared: without what was thought, and what a tool is called, which not every
+        form says."""
         found, left = list[Sent](), iter(self.events)
         for one in self.messages:
             events = [next(left) for _ in one.events]
@@ -102,7 +102,7 @@ class _AppendMessages(Append):
         return [*rows_to_read(keys, (one.digest for one in self.sent)), *map(keys.client_id, own)]
 
     def _numbered(self, found: dict[Key, Item], head: SessionHead) -> tuple[list[int], list[Numbered]]:
-        """Raises ``event_too_large``."""
+        """Give the seq of each event, and those that are new. Raises ``event_too_large``."""
         session = Session(
             read_seen(self.scope.keys, found, {one.digest for one in self.sent}),
             head.said_first,
@@ -129,7 +129,7 @@ class _AppendMessages(Append):
         return seqs, new
 
     def _places(self, found: dict[Key, Item], session: Session) -> list[Occurrence | None]:
-        """Also of those that were appended as an event under the same id."""
+        """Find where the messages are in the log, also those that were appended as an event under the same id."""
         places = known(self.sent, session)
         for n, one in enumerate(self.messages):
             row = found.get(self.scope.keys.client_id(one.own_id)) if one.own_id else None
@@ -181,7 +181,8 @@ class _AppendMessages(Append):
 
 
 def _digest(scope: SessionScope, events: Sequence[NewEvent]) -> str:
-    """In each session another, so that none says of two users that they have said the same."""
+    """Hash what a message says, in each session to another value, so that no digest tells that two users have said the
+    same."""
     basis = [[event.event_type, event.name, event.content, _compared(event)] for event in events]
     text = json.dumps([scope.keys.log, basis], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -193,7 +194,7 @@ def _compared(event: NewEvent) -> Mapping[str, Any]:
 
 
 def _named(event: NewEvent, calls: dict[str, str]) -> NewEvent:
-    """A tool's result with the name of the tool that was called. ``calls``: of this log; the event is added."""
+    """Give a tool's result the name of the tool that was called. ``calls``: of this log; the event is added."""
     data = event.event_data
     if event.event_type is EventType.TOOL_CALL:
         calls[str(data["tool_use_id"])] = str(data["name"])
@@ -203,7 +204,7 @@ def _named(event: NewEvent, calls: dict[str, str]) -> NewEvent:
 
 
 def _said_before(sent: Sequence[Sent], places: Sequence[Occurrence | None], session: Session) -> list[int]:
-    """How often each was said before."""
+    """Count how often each message was said before."""
     counted: dict[str, int] = {digest: len(there) for digest, there in session.seen.items()}
     before = list[int]()
     for one, place in zip(sent, places, strict=True):
@@ -216,7 +217,7 @@ def _said_before(sent: Sequence[Sent], places: Sequence[Occurrence | None], sess
 
 
 def _check_size(new: Sequence[NewEvent]) -> None:
-    """Raises NeveError: 422 for more new events, or images of them, than one append takes."""
+    """Refuse more new events, or images of them, than one append takes. Raises NeveError: 422."""
     images = sum(block["type"] == "image" for event in new for block in event.content if isinstance(block, dict))
     for count, most, what in ((len(new), MAX_NEW, "events"), (images, MAX_NEW_IMAGES, "images")):
         if count > most:

@@ -1,5 +1,5 @@
 """E1 looks at the user's other conversations: how far memory is behind all of them, and a pass is asked for over what
-nobody has observed (docs/rules/sessions.md#open)."""
+is not observed yet (docs/rules/sessions.md#open)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ LEAST_MS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Under way beside the rows of the session and its pack: two queries, and one batch where a session is behind."""
+    """Reads under way beside the rows of the session and its pack: two queries, and one batch where a session is
+    behind."""
 
     scope: UserScope
     began_ms: float
@@ -32,8 +33,8 @@ class Elsewhere:
     memories: Task[MemoryLag]
 
     def ask_for_passes(self, opened: str, incarnation: int) -> Task[None]:
-        """Over the tails that a first pack tells, through the queue without a delay. The outbox has asked for the same,
-        or will: a store or a queue that is down, or slow, costs nothing but time."""
+        """Ask for passes over the tails that a first pack tells, through the queue without a delay. The outbox has
+        asked for the same, or will: a store or a queue that is down, or slow, costs nothing but time."""
 
         def ask() -> None:
             with contextlib.suppress(StoreUnavailable):
@@ -46,8 +47,8 @@ class Elsewhere:
         return self.scope.ports.tasks.start(ask)
 
     def lag(self, opened: str, own: MemoryLag, asked: Task[None], deadline_ms: float) -> MemoryLag:
-        """Of the user; of the session that was ``opened`` alone, as the least, where the stores do not say in time.
-        ``asked``: is waited for as long."""
+        """Give the lag of the user; of the session that was ``opened`` alone, as the least, where the stores do not say
+        in time. ``asked``: is waited for as long."""
         until, now = max(deadline_ms, self.began_ms + LEAST_MS), self.scope.ports.clock.now()
         try:
             asked.result(until)

@@ -1,4 +1,4 @@
-"""What an append does with thinking: the rows of the open turn come with their events, and go with the message that
+"""Keeps thinking with an append: the rows of the open turn come with their events, and go with the message that
 ends it (docs/rules/sessions.md#thinking)."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from neve.store.sessions.thinking import put_thinking
 def keep_thinking(
     keys: SessionKeys, head: SessionHead, new: Sequence[tuple[int, NewEvent]], room: int
 ) -> tuple[SessionHead, list[WriteOp]]:
-    """The head with what it says of thinking behind these new events, and the writes that make it true: at most
-    ``room``. What has no room to be deleted is shown to nobody, and goes with the next append."""
+    """Give the head with what it says of thinking behind these new events, and the writes that make it true: at most
+    ``room``. What has no room to be deleted is shown to no reader, and goes with the next append."""
     asked = max([head.asked_seq, *(seq for seq, event in new if event.event_type is EventType.USER_MESSAGE)])
     thought = [(seq, event.thinking) for seq, event in new if event.thinking and seq > asked]
     puts = thought[max(0, len(thought) - room) :]

@@ -15,14 +15,14 @@ from neve.store.keys import LAST_SEQ
 from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 
 MOST_READS = 8
-"""Of the log by one call (*chosen*): what was taken back in one stretch is stepped over without a read."""
+"""Reads of the log by one call (*chosen*): what was taken back in one stretch is stepped over without a read."""
 _ANY: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """``covers``: the seqs that a compaction has summarised; events inside it are ``archived``. ``removed``: those of
-    them that are gone for good, because their time was over. ``retracted``: what was taken
+    """One page of a log. ``covers``: the seqs that a compaction has summarised; events inside it are ``archived``.
+    ``removed``: those of them that are gone for good, because their time was over. ``retracted``: what was taken
     back."""
 
     events: list[Event]
@@ -41,10 +41,10 @@ def list_events(
     retracted: bool = True,
     metadata: Mapping[str, str] = _ANY,
 ) -> EventPage:
-    """At most ``limit`` events from ``from_seq`` on, that one included; None: from the end that the reading begins at.
-    ``retracted``: with those that were taken back. ``metadata``: of these the ones that have all of it, so that a page
-    may be short. Two reads, and one for what was thought in the open turn; without those that were taken back up to
-    ``MOST_READS`` of the log, behind which the page ends, however short it is. Raises session_not_found."""
+    """Read at most ``limit`` events from ``from_seq`` on, that one included; None: from the end that the reading begins
+    at. ``retracted``: with those that were taken back. ``metadata``: of these the ones that have all of it, so that a
+    page may be short. Two reads, and one for what was thought in the open turn; without those that were taken back up
+    to ``MOST_READS`` of the log, behind which the page ends, however short it is. Raises session_not_found."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.epoch])
     if rows.hidden(rows.read_head(found.get(keys.head))) or not rows.is_there(found, keys.session_head):
@@ -62,7 +62,8 @@ def list_events(
 
 @dataclass
 class _Reading:
-    """``skipped``: what is left out. ``next_seq``: where the next page begins; None where there is none."""
+    """The state of one reading. ``skipped``: what is left out. ``next_seq``: where the next page begins; None where
+    there is none."""
 
     scope: SessionScope
     limit: int
@@ -90,7 +91,7 @@ class _Reading:
         self.next_seq = self.next_seq if self.next_seq and self.next_seq > 0 else None
 
     def _behind(self, at: int) -> int:
-        """The first seq from there on that is in nothing ``skipped``."""
+        """Give the first seq from there on that is in nothing ``skipped``."""
         for first, last in self.skipped:
             if first <= at <= last:
                 return first - 1 if self.backwards else last + 1

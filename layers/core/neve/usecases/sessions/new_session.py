@@ -1,4 +1,4 @@
-"""A session that is not there yet: what its first rows say."""
+"""Makes the first rows of a session that is not there yet."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from neve.usecases.privacy.screen_metadata import walk_metadata
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone. ``metadata`` None: as it
-    is. ``budget_ms`` None: the policy's."""
+    """A caller's wish to open a session. ``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone.
+    ``metadata`` None: as it is. ``budget_ms`` None: the policy's."""
 
     session_id: str | None = None
     title: str | None = None
@@ -26,7 +26,7 @@ class OpenSession:
 
 
 def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
-    """Without what the policy takes out (docs/rules/privacy.md#events)."""
+    """Remove from an opening what the policy takes out (docs/rules/privacy.md#events)."""
     walk = Walk(scope.policy.pii.actions)
     title = walk.text(wanted.title) if wanted.title else wanted.title
     metadata = walk_metadata(walk, wanted.metadata) if wanted.metadata else wanted.metadata
@@ -34,8 +34,8 @@ def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
 
 
 def ended_at(scope: UserScope, newest: Item | None) -> str | None:
-    """When the session that was opened before had its last event, or else began; one more read, for a new session
-    only."""
+    """Give the time when the session that was opened before had its last event, or else began; one more read, for a new
+    session only."""
     row = scope.ports.table.get(scope.keys.of_session(newest["session_id"]).session_head) if newest else None
     if row is None:
         return None
@@ -44,7 +44,7 @@ def ended_at(scope: UserScope, newest: Item | None) -> str | None:
 
 
 def first_head(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionHead:
-    """``previous_at``: when the user's session before it ended."""
+    """Make the first row of a session. ``previous_at``: when the user's session before it ended."""
     return SessionHead(
         session,
         "open",

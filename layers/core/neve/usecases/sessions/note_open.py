@@ -13,11 +13,12 @@ from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 
 REOPENS = "reopens"
-"""In the row of an event: with it a session goes on that was closed."""
+"""Marks the row of an event with which a closed session goes on."""
 
 
 def note_open(ports: Ports, changes: Sequence[Change]) -> None:
-    """Raises StoreUnavailable; may be repeated: the sweep asks the session itself."""
+    """Note the sessions that these changes opened, for a look when they may be idle. Raises StoreUnavailable; may be
+    repeated: the sweep asks the session itself."""
     at = ports.clock.now() + IDLE_AFTER
     opened = {
         UserKeys(change.item["tenant_id"], change.item["user_id"]).of_session(change.item["session_id"]): None

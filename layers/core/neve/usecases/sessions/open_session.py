@@ -29,7 +29,7 @@ DEADLINE = "deadline"
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """The ``lag`` of the view is the user's."""
+    """The answer of the call. The ``lag`` of the view is the user's."""
 
     view: SessionView
     pack: PackView
@@ -40,11 +40,11 @@ class OpenedSession:
 
 
 def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
-    """The session, made if its id is new, and its pack. A repeat with the same id gives the same session and the same
-    pack version; a title or user_meta that was sent replaces the stored one.
+    """Open the session, made if its id is new, and serve its pack. A repeat with the same id gives the same session and
+    the same pack version; a title or user_meta that was sent replaces the stored one.
 
-    Raises erasing, user_closed, session_deleted, and StoreUnavailable when the session row cannot be written. A
-    pack that cannot be served within the budget degrades the answer instead."""
+    Raises erasing, user_closed, session_deleted, and StoreUnavailable when the session row cannot be written. A pack
+    that cannot be served within the budget degrades the answer instead."""
     start = scope.ports.clock.monotonic_ms()
     wanted = screened_opening(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
@@ -66,7 +66,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
 
 
 def _loaded(pack: PackView) -> list[str]:
-    """What the session was started with, in lines for the person at the screen (docs/rules/sessions.md#open)."""
+    """Say what the session was started with, in lines for the person at the screen (docs/rules/sessions.md#open)."""
     lines = [f"Loaded {len(pack.always)} always-load entries: {_slugs(pack.always)}"]
     if pack.left_out:
         more = f", and {pack.also_left_out} more" if pack.also_left_out else ""
@@ -75,7 +75,7 @@ def _loaded(pack: PackView) -> list[str]:
 
 
 def _slugs(entries: Iterable[PackEntry]) -> str:
-    """By the last segment of their paths."""
+    """Name entries by the last segment of their paths."""
     return ", ".join((entry.path or entry.id).rpartition("/")[2] for entry in entries) or "(none)"
 
 
@@ -90,7 +90,7 @@ def _pack_within(scope: SessionScope, epoch: SessionEpoch, start: float, budget:
 
 
 def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, int]:
-    """The session, whether this call made it, and the user's incarnation."""
+    """Make or update the session; give it, whether this call made it, and the user's incarnation."""
     ports = scope.ports
     session = wanted.session_id or f"ses_{ports.ids.ulid(ports.clock.now())}"
     keys = scope.keys.of_session(session)

@@ -20,7 +20,7 @@ from neve.store.tenants.prompt_usage import read_session_prompts
 from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
 
 PAGES_READ = 20
-"""*Chosen*: of sessions that are not listed, by one call."""
+"""*Chosen*: pages of sessions that are not listed, read by one call."""
 _ANY: Mapping[str, str] = {}
 
 
@@ -42,7 +42,7 @@ def session_rows(keys: SessionKeys) -> list[Key]:
 
 
 def view_of(keys: SessionKeys, found: dict[Key, Item], now: datetime) -> SessionView | None:
-    """None when there is no such session."""
+    """Make the view of a session from its rows; None when there is no such session."""
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
     if progress is None or epoch is None:
         return None
@@ -58,7 +58,7 @@ def view_of(keys: SessionKeys, found: dict[Key, Item], now: datetime) -> Session
 
 
 def get_session(scope: SessionScope) -> SessionView:
-    """Raises session_not_found."""
+    """Read one session. Raises session_not_found."""
     wanted = [scope.keys.head, *session_rows(scope.keys), scope.keys.session_prompts]
     found = scope.ports.table.get_many(wanted)
     view = view_of(scope.keys, found, scope.ports.clock.now())
@@ -70,8 +70,8 @@ def get_session(scope: SessionScope) -> SessionView:
 def list_sessions(
     scope: UserScope, limit: int, cursor: str | None, metadata: Mapping[str, str] = _ANY
 ) -> tuple[list[SessionView], str | None]:
-    """By session id, ascending, those that have this ``metadata`` and were not deleted: of a user with many
-    others a page may be short or empty, and its cursor goes on. Raises ValueError for a cursor that is not one of
+    """List sessions by session id, ascending, those that have this ``metadata`` and were not deleted: of a user with
+    many others a page may be short or empty, and its cursor goes on. Raises ValueError for a cursor that is not one of
     ours."""
     for _ in range(PAGES_READ):
         page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
