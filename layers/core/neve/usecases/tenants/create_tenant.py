@@ -13,8 +13,8 @@ from neve.usecases.tenants.keys.create_key import CreatedKey, NewKey
 
 
 def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> CreatedKey:
-    """A tenant with the default policy and a key of every scope. Raises 409 ``conflict`` when it exists already, and
-    422 for what is no id: what is kept for ``acme/eu`` would be taken for that of the user ``eu`` of ``acme``."""
+    """Make a tenant with the default policy and a key of every scope. Raises 409 ``conflict`` when it exists already,
+    and 422 for what is no id: what is kept for ``acme/eu`` would be taken for that of the user ``eu`` of ``acme``."""
     if not is_identifier(tenant_id):
         raise invalid("tenant", IDENTIFIER_RULE)
     key = NewKey(ports, SCOPES, label)

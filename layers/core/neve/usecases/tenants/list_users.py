@@ -1,4 +1,4 @@
-"""Who is kept anything of: the users of a tenant, by their ids."""
+"""Lists the users of a tenant of whom something is kept, by their ids."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from neve.scope import TenantScope
 from neve.store import rows
 
 PAGES_READ = 20
-"""*Chosen*: of users who were erased, by one call."""
+"""*Chosen*: pages of users who were erased, read by one call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """``created_at``: when the first thing was kept of them, behind an erasure the first one since."""
+    """A user of a tenant. ``created_at``: when the first thing was kept of them, behind an erasure the first one
+    since."""
 
     id: str
     created_at: str
 
 
 def list_users(scope: TenantScope, limit: int, cursor: str | None) -> tuple[list[ListedUser], str | None]:
-    """By their ids, without those who are erased or being erased: of a tenant with many of these a page may be short or
-    empty, and its cursor goes on. Whoever came a moment ago may be missing: the index lags. Raises InvalidCursor,
-    StoreUnavailable."""
+    """List users by their ids, without those who are erased or being erased: of a tenant with many of these a page may
+    be short or empty, and its cursor goes on. A user who came a moment ago may be missing: the index lags. Raises
+    InvalidCursor, StoreUnavailable."""
     table, keys, listed = scope.ports.table, scope.keys, f"users/{scope.tenant.id}".encode()
     [after] = read_cursor(listed, cursor, 1) if cursor else [""]
     found: list[ListedUser] = []

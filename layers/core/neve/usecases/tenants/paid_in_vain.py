@@ -1,5 +1,5 @@
-"""What the language model is paid for although nothing is written of it: an answer that is cut off, out of form or a
-refusal, and one that somebody overtook (docs/rules/tenants.md#usage)."""
+"""Counts what the language model is paid for although nothing is written of it: an answer that is cut off, out of form
+or a refusal, and one that another worker overtook (docs/rules/tenants.md#usage)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neve.usecases.tenants.usage import answer_cost, usage_put
 
 @contextmanager
 def counting_failures(scope: UserScope, incarnation: int) -> Iterator[None]:
-    """Around one question to the observer. Raises what is raised inside."""
+    """Count the cost of a question to the observer that fails, which is asked inside. Raises what is raised inside."""
     try:
         yield
     except NoAnswer as failure:
@@ -27,8 +27,8 @@ def counting_failures(scope: UserScope, incarnation: int) -> Iterator[None]:
 
 @contextmanager
 def counting_if_lost(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> Iterator[None]:
-    """Around the commit that counts an answer's ``cost``, where it fails. A store that did not answer may have written
-    it. Raises what is raised inside."""
+    """Count an answer's ``cost`` by itself where the commit inside, which would count it, fails. A store that did not
+    answer may have written it. Raises what is raised inside."""
     try:
         yield
     except StoreUnavailable:
@@ -39,20 +39,21 @@ def counting_if_lost(scope: UserScope, incarnation: int, cost: Mapping[str, int]
 
 
 def count_in_vain(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
-    """``cost``: by counter. In a transaction of its own, and best effort, because the caller has something else to
-    tell. A user who was erased costs nothing any more."""
+    """Count a cost in a transaction of its own, and best effort, because the caller has something else to tell.
+    ``cost``: by counter. A user who was erased costs nothing any more."""
     if cost:
         with suppress(StoreUnavailable, NeveError, UserErased):
             note_cost(scope, incarnation, cost)
 
 
 def note_cost(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
-    """The same where nothing else is to be told. Raises UserErased, 409 ``conflict``, StoreUnavailable."""
+    """Count a cost as ``count_in_vain`` does, where the caller has nothing else to tell. Raises UserErased, 409
+    ``conflict``, StoreUnavailable."""
     transact(scope.ports, lambda: _count(scope, incarnation, cost))
 
 
 def _count(scope: UserScope, incarnation: int, cost: Mapping[str, int]) -> None:
-    """Raises Conflict, UserErased, StoreUnavailable."""
+    """Try once. Raises Conflict, UserErased, StoreUnavailable."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.usage])
     head = rows.read_head(found.get(keys.head))

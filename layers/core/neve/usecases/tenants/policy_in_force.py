@@ -13,12 +13,13 @@ from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import existing
 
 POLICIES: CacheSpec[str, Policy] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
-"""By tenant. A policy is cached for at most 60 s (docs/rules/tenants.md#policy)."""
+"""Policies by tenant, each cached for at most 60 s (docs/rules/tenants.md#policy)."""
 
 
 def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -> TenantScope:
-    """Raises StoreUnavailable when the policy cannot be read, unless ``without_store``: then the last known policy, or
-    the default one, serves a call that will read nothing either. Raises 401 for a tenant that no longer exists."""
+    """Give the scope of a tenant with the policy in force. Raises StoreUnavailable when the policy cannot be read,
+    unless ``without_store``: then the last known policy, or the default one, serves a call that will read nothing
+    either. Raises 401 for a tenant that no longer exists."""
     held = ports.caches.of(POLICIES)
     policy = held.get(tenant_id)
     if policy is None:
@@ -33,5 +34,5 @@ def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -
 
 
 def forget_policy(scope: TenantScope) -> None:
-    """Read it again at the next call."""
+    """Let the next call read the policy again."""
     scope.ports.caches.of(POLICIES).drop(scope.tenant.id)

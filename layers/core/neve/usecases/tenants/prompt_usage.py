@@ -17,7 +17,7 @@ ByDay = dict[str, PromptTotals]
 
 
 def user_days(scope: UserScope, days: int) -> ByDay:
-    """Of the last days, today included, those with reports, oldest first. Raises StoreUnavailable."""
+    """Read the totals of the last days, today included, those with reports, oldest first. Raises StoreUnavailable."""
     wanted = _last_days(scope.ports.clock.now(), days)
     if not wanted:
         return {}
@@ -30,19 +30,19 @@ def user_days(scope: UserScope, days: int) -> ByDay:
 
 
 def tenant_prompts(scope: TenantScope, within: WithinTime) -> PromptTotals:
-    """Of all users, summed from their rows; the index may be a moment behind. Raises StoreUnavailable."""
+    """Sum the totals of all users from their rows; the index may be a moment behind. Raises StoreUnavailable."""
     return _sum(scope.ports.table, scope.keys.prompts, within)
 
 
 def tenant_days(scope: TenantScope, days: int, within: WithinTime) -> ByDay:
-    """Like ``user_days``, of all users; the newest days are read first. Raises StoreUnavailable."""
+    """Sum the last days of all users, like ``user_days``; the newest days are read first. Raises StoreUnavailable."""
     wanted = _last_days(scope.ports.clock.now(), days)
     sums = {day: _sum(scope.ports.table, scope.keys.prompts_of(day), within) for day in reversed(wanted)}
     return {day: sums[day] for day in wanted if sums[day].reports}
 
 
 def _last_days(now: datetime, days: int) -> list[str]:
-    """In UTC."""
+    """Give the last days in UTC, oldest first."""
     return [iso(now - timedelta(days=ago))[:10] for ago in reversed(range(days))]
 
 

@@ -12,13 +12,13 @@ from neve.store.tenants.tenant_rows import existing
 
 @dataclass(frozen=True, slots=True)
 class PolicyAt:
-    """``rev`` counts the writes that changed something, from 1."""
+    """A policy at a revision. ``rev`` counts the writes that changed something, from 1."""
 
     policy: Policy
     rev: int
 
 
 def read_policy(scope: TenantScope) -> PolicyAt:
-    """Raises StoreUnavailable."""
+    """Read the policy. Raises StoreUnavailable."""
     row = existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     return PolicyAt(row.policy, row.policy_rev)

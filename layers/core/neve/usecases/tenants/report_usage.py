@@ -44,13 +44,13 @@ WRITE_ID_LENGTH = SHA_LENGTH = 16
 """Characters of what only has to differ."""
 
 NO_PART = "none"
-"""In place of a sha256, so that a part which comes or goes is another prefix."""
+"""Stands in place of a sha256, so that a part which comes or goes is another prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewReport:
-    """As the caller sent it. ``pack_version`` 0: the prompt had no pack. ``prefix``: sha256 of the parts that stand
-    before it, by name."""
+    """A report as the caller sent it. ``pack_version`` 0: the prompt had no pack. ``prefix``: sha256 of the parts that
+    stand before it, by name."""
 
     model: str
     pack_version: int
@@ -77,8 +77,8 @@ class NewReport:
 def report_prompt(
     scope: UserScope, prompt_id: str, model: str, tokens: Tokens, idempotency_key: IdempotencyKey | None = None
 ) -> ReportedUsage:
-    """The usage of a prompt that was compiled: its row says the session, the pack and what stood before that, and that
-    it was reported. One read, then as ``report_usage``. The same prompt again gets the first answer.
+    """Count the usage of a prompt that was compiled: its row says the session, the pack and what stood before that, and
+    that it was reported. One read, then as ``report_usage``. The same prompt again gets the first answer.
 
     Raises NeveError: prompt_not_found besides. Raises StoreUnavailable."""
     prompt = _prompt(scope, prompt_id, scope.ports.table.get(scope.keys.prompt(prompt_id)))
@@ -95,7 +95,7 @@ def report_prompt(
 
 
 def _prompt(scope: UserScope, prompt_id: str, item: Item | None) -> PromptRecord:
-    """Raises prompt_not_found."""
+    """Read a prompt that is kept. Raises prompt_not_found."""
     if rows.live(item, scope.ports.clock.now()) is None or item is None:
         raise not_found("prompt", prompt_id)
     return read_prompt(item)
@@ -107,8 +107,8 @@ def report_usage(
     idempotency_key: IdempotencyKey | None = None,
     prompt_id: str | None = None,
 ) -> ReportedUsage:
-    """One batch read (one read more for a pack version that the session neither serves nor reported last) and one
-    transaction. The same Idempotency-Key again gets the first answer.
+    """Count a report. One batch read (one read more for a pack version that the session neither serves nor reported
+    last) and one transaction. The same Idempotency-Key again gets the first answer.
 
     Raises NeveError: session_not_found, pack_version_not_found, idempotency_mismatch, erasing, user_closed, conflict.
     Raises StoreUnavailable; with an Idempotency-Key the call may then be repeated safely."""
@@ -118,7 +118,7 @@ def report_usage(
 
 @dataclass
 class _Report:
-    """``write_id`` names this call on the session's row. ``tried``: what its last attempt would have counted."""
+    """One call. ``write_id`` names it on the session's row. ``tried``: what its last attempt would have counted."""
 
     scope: SessionScope
     new: NewReport
@@ -161,7 +161,8 @@ class _Report:
         return self.tried
 
     def _of_prompt(self, found: dict[Key, Item], head: UserHead) -> PromptRecord | None:
-        """Raises prompt_not_found, also for one of an earlier incarnation."""
+        """Give the prompt that is reported, if the call names one. Raises prompt_not_found, also for one of an earlier
+        incarnation."""
         if self.prompt_id is None:
             return None
         item = found.get(self.scope.keys.prompt(self.prompt_id))
@@ -178,8 +179,8 @@ class _Report:
         return wanted
 
     def _trigger(self, epoch: SessionEpoch, before: SessionPrompts) -> Trigger | None:
-        """Why the reported pack was built; None for no pack, for the one that was reported last, and for one that was
-        taken away since. Raises pack_version_not_found."""
+        """Say why the reported pack was built; None for no pack, for the one that was reported last, and for one that
+        was taken away since. Raises pack_version_not_found."""
         version = self.new.pack_version
         if version == 0 or (before.last is not None and before.last.pack_version == version):
             return None

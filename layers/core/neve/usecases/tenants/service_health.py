@@ -21,8 +21,8 @@ NO_MODEL = "none"
 
 @dataclass(frozen=True, slots=True)
 class EmbedderState:
-    """``off``: keyword search only, by configuration. ``loading``: this process has not got its encoder yet.
-    ``unavailable``: ``reason`` says why vectors are not being made."""
+    """The state of the encoder. ``off``: keyword search only, by configuration. ``loading``: this process has not got
+    its encoder yet. ``unavailable``: ``reason`` says why vectors are not being made."""
 
     model: IndexModel
     state: Literal["ready", "loading", "unavailable", "off"]
@@ -31,7 +31,8 @@ class EmbedderState:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """``match`` False: the index holds vectors of another model, which are never compared."""
+    """The state of the search index. ``match`` False: the index holds vectors of another model, which are never
+    compared."""
 
     state: Literal["ready", "unavailable"]
     model: IndexModel | None = None
@@ -40,8 +41,9 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """ISO 639-1 codes, ``*`` for any. ``words``: whose inflections the keyword leg knows; it finds words of every other
-    as they are written. ``meaning``: of the vector leg. ``observer``: in which statements are recognised."""
+    """The languages of each part, as ISO 639-1 codes, ``*`` for any. ``words``: whose inflections the keyword leg
+    knows; it finds words of every other as they are written. ``meaning``: of the vector leg. ``observer``: in which
+    statements are recognised."""
 
     words: tuple[str, ...]
     meaning: tuple[str, ...]
@@ -50,8 +52,9 @@ class Languages:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``degraded`` when a store does not answer, vectors cannot be made, the index is of another model, or something in
-    ``troubles`` stands. ``loading`` when all that is missing is the encoder of a process that has just started."""
+    """The state of the service: ``degraded`` when a store does not answer, vectors cannot be made, the index is of
+    another model, or something in ``troubles`` stands. ``loading`` when all that is missing is the encoder of a process
+    that has just started."""
 
     status: Literal["ok", "loading", "degraded"]
     version: str
@@ -64,8 +67,7 @@ class Health:
 
 
 def service_health(ports: Ports) -> Health:
-    """One batch read of the row store and one question to the index. Raises nothing for a store that is down: it says
-    so."""
+    """Ask the row store in one batch read, and the index once. Raises nothing for a store that is down: it says so."""
     own = ports.caches.troubles.active()
     found = _rows(ports)
     embedder = _embedder(ports, found, is_loading=any(t.kind == "loading" for t in own))
@@ -86,7 +88,7 @@ def service_health(ports: Ports) -> Health:
 
 
 def _rows(ports: Ports) -> dict[Key, Item] | None:
-    """What other processes have said. None: the row store does not answer."""
+    """Read what other processes have said. None: the row store does not answer."""
     try:
         return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, REPORTED)])
     except StoreUnavailable:

@@ -30,8 +30,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TenantUsage:
-    """``users``: how many have cost anything. ``days``: of the last ones those with reports. ``complete`` False: there
-    was no time to add up more."""
+    """The usage of a tenant. ``users``: how many have cost anything. ``days``: of the last ones those with reports.
+    ``complete`` False: there was no time to add up more."""
 
     users: int
     usage: Usage
@@ -41,12 +41,12 @@ class TenantUsage:
 
 
 def usage_of(item: Item | None) -> Usage:
-    """The counters of one user's usage row."""
+    """Read the counters of one user's usage row."""
     return Usage(**{f.name: int((item or {}).get(f.name, 0)) for f in fields(Usage)})
 
 
 def tenant_usage(scope: TenantScope, days: int = 0, ends_ms: float = math.inf) -> TenantUsage:
-    """Summed from the users' rows, in pages of ``PAGE``, until ``ends_ms``; the index may be a moment behind. Raises
+    """Sum the users' rows, in pages of ``PAGE``, until ``ends_ms``; the index may be a moment behind. Raises
     StoreUnavailable."""
     within = WithinTime(scope.ports.clock, ends_ms)
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)

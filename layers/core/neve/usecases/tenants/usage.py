@@ -10,7 +10,7 @@ from neve.store.stream_records import Change
 
 
 def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) -> Put:
-    """The row with ``added`` counted in; conditional, so that two workers never lose a count. The index ``due``
+    """Make the row with ``added`` counted in; conditional, so that two workers never lose a count. The index ``due``
     lists the rows of a tenant's users; it holds no counter, so moving one does not write it."""
     key = keys.usage
     counters = {name: int((current or {}).get(name, 0)) + n for name, n in added.items()}
@@ -20,7 +20,7 @@ def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) ->
 
 
 def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
-    """The counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move."""
+    """Give the counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move."""
     return {
         "model_calls": calls,
         "model_input_tokens": sum(usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
@@ -29,7 +29,7 @@ def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
 
 
 def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
-    """The same of an answer; rules answer without tokens, and cost nothing."""
+    """Give the counters that an answer moves; rules answer without tokens, and cost nothing."""
     return model_usage(calls, usage) if usage else {}
 
 
@@ -37,7 +37,7 @@ MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens"
 
 
 def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
-    """By how much the model counters of all users grew in these changes of the table; empty when they did not."""
+    """Give by how much the model counters of all users grew in these changes of the table; empty when they did not."""
     grown: dict[str, float] = {}
     for change in changes:
         if change.new is None or change.new.get("type") != "usage":

@@ -28,10 +28,10 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class UserStats:
-    """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
-    force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state. ``vectors``: stored
-    (text, model) pairs. ``days``: of the last ones those with reports. ``complete`` False: there was no time to count
-    more."""
+    """The numbers of one user. ``memories_by_*`` count every memory row that can be read by id, whatever its status, by
+    the generation in force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state.
+    ``vectors``: stored (text, model) pairs. ``days``: of the last ones those with reports. ``complete`` False: there
+    was no time to count more."""
 
     sessions: int
     events: int
@@ -50,8 +50,8 @@ class UserStats:
 
 
 def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> UserStats:
-    """All zero for a user never seen before. Rows are counted until ``ends_ms``: sessions, then memories and
-    vectors. Raises StoreUnavailable."""
+    """Count a user's rows until ``ends_ms``: sessions, then memories and vectors. All zero for a user never seen
+    before. Raises StoreUnavailable."""
     table, keys, within = scope.ports.table, scope.keys, WithinTime(scope.ports.clock, ends_ms)
     found = table.get_many([keys.head, keys.usage, keys.user_prompts])
     head = rows.read_head(found.get(keys.head))

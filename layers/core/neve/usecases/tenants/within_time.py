@@ -11,14 +11,14 @@ from neve.ports.table import Item
 
 @dataclass
 class WithinTime:
-    """``complete``: whether everything that was asked for has been read."""
+    """A bound on reading. ``complete``: whether everything that was asked for has been read."""
 
     clock: Clock
     ends_ms: float
     complete: bool = True
 
     def rows(self, wanted: Iterable[Item]) -> Iterator[Item]:
-        """Until ``ends_ms``."""
+        """Give rows until ``ends_ms``."""
         for item in wanted:
             if self.clock.monotonic_ms() >= self.ends_ms:
                 self.complete = False

@@ -24,8 +24,8 @@ def write_policy(
     expected: Collection[int] | None = None,
     beside: Beside[PolicyAt] = nothing_beside,
 ) -> PolicyAt:
-    """Every number left out goes back to its default. The same policy again changes nothing. Other processes follow
-    within 60 s.
+    """Replace the policy. Every number left out goes back to its default. The same policy again changes nothing. Other
+    processes follow within 60 s.
 
     Raises 422 ``invalid_policy`` with every number that does not fit, 412 ``precondition_failed`` when the rev is not
     one of ``expected``, 409 ``static_prefix_version`` when the static prefix changed without a higher version, 409
@@ -39,8 +39,8 @@ def change_policy(
     expected: Collection[int] | None = None,
     beside: Beside[PolicyAt] = nothing_beside,
 ) -> PolicyAt:
-    """``change`` makes the new policy of the one that is there. Raises as ``write_policy``, and what ``change``
-    raises."""
+    """Replace the policy by what ``change`` makes of the one that is there. Raises as ``write_policy``, and what
+    ``change`` raises."""
     return transact(scope.ports, lambda: _write_once(scope, change, expected, beside))
 
 
@@ -51,7 +51,8 @@ def _check(scope: TenantScope, policy: Policy) -> None:
 
 
 def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPrefix | None:
-    """One version, one text: prompts that were cached under it are never meant by another. Raises 409."""
+    """Give the prefix to remember: one version, one text, so that prompts which were cached under it are never meant by
+    another. Raises 409."""
     if prefix is None or (before is not None and before.sha256 == prefix.sha256):
         return before
     if before is not None and prefix.order <= version_order(before.version):

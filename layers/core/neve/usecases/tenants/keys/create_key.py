@@ -16,7 +16,7 @@ from neve.store.tenants.tenant_rows import ApiKey, LiveKey, TenantRow
 from neve.store.transact import transact
 
 LIVE_KEYS = 10
-"""Of a tenant (docs/rules/tenants.md#keys)."""
+"""Live keys of a tenant at most (docs/rules/tenants.md#keys)."""
 KEY_ID_LENGTH = 16
 
 
@@ -32,8 +32,8 @@ class CreatedKey:
 
 
 def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
-    """Raises 409 ``too_many_keys`` when ten keys are live, 401 ``unauthorized`` when the tenant is being removed, and
-    StoreUnavailable."""
+    """Make a new key. Raises 409 ``too_many_keys`` when ten keys are live, 401 ``unauthorized`` when the tenant is
+    being removed, and StoreUnavailable."""
     made = NewKey(scope.ports, scopes, label)
 
     def attempt() -> CreatedKey:
@@ -51,7 +51,7 @@ def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = No
 
 @dataclass
 class NewKey:
-    """``tried``: what the last attempt was to add."""
+    """A key that is to be made. ``tried``: what the last attempt was to add."""
 
     ports: Ports
     scopes: Sequence[str]
@@ -59,14 +59,14 @@ class NewKey:
     tried: CreatedKey | None = None
 
     def of(self, row: TenantRow) -> CreatedKey | None:
-        """The key, where the tenant has it: our own commit, whose response was lost."""
+        """Give the key, where the tenant has it: our own commit, whose response was lost."""
         key_id = self.tried.key_id if self.tried else None
         return self.tried if any(live.key_id == key_id for live in row.live_keys) else None
 
     def add_to(self, row: TenantRow) -> CreatedKey:
-        """The key's row and the tenant's, in one transaction. Raises Conflict, and 401 ``unauthorized`` for a tenant
-        that is being removed: a gateway lets its old keys in for another minute, and what they made would outlive
-        it."""
+        """Write the key's row and the tenant's, in one transaction. Raises Conflict, and 401 ``unauthorized`` for a
+        tenant that is being removed: a gateway lets its old keys in for another minute, and what they made would
+        outlive it."""
         if row.closed:
             raise NeveError("unauthorized", f"The tenant '{row.id}' is being removed.")
         ports = self.ports
@@ -78,12 +78,12 @@ class NewKey:
 
 
 def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | None) -> CreatedKey:
-    """One attempt. Raises as ``NewKey.add_to``."""
+    """Make one attempt. Raises as ``NewKey.add_to``."""
     return NewKey(ports, scopes, label).add_to(row)
 
 
 def new_key(ids: Ids, tenant_id: str, scopes: Sequence[str], label: str | None, created_at: str) -> tuple[ApiKey, str]:
-    """A key as it is stored, and its text ``nv_<key_id>_<secret>`` with 128 random bits in the secret."""
+    """Make a key as it is stored, and its text ``nv_<key_id>_<secret>`` with 128 random bits in the secret."""
     key_id = ids.token()[:KEY_ID_LENGTH]
     text = tenant_rows.key_text(key_id, ids.token())
     ordered = tuple(scope for scope in tenant_rows.SCOPES if scope in scopes)

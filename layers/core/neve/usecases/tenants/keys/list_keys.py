@@ -1,4 +1,4 @@
-"""Which API keys a tenant has and had, without what would let anybody in."""
+"""Lists the API keys that a tenant has and had, without what would let a caller in."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from neve.store.tenants.tenant_rows import ApiKey, existing, read_api_key
 
 
 def list_keys(scope: TenantScope, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
-    """By their ids, revoked ones too. The tenant's own row names those that are live: the index may not have one of the
-    last moment yet. Raises InvalidCursor, StoreUnavailable, 401 for a tenant that is gone."""
+    """List keys by their ids, revoked ones too. The tenant's own row names those that are live: the index may not have
+    one of the last moment yet. Raises InvalidCursor, StoreUnavailable, 401 for a tenant that is gone."""
     table, keys, listed = scope.ports.table, scope.keys, f"keys/{scope.tenant.id}".encode()
     [after] = read_cursor(listed, cursor, 1) if cursor else [""]
     live = [key.key_id for key in existing(table.get(tenant_row(scope.tenant.id))).live_keys if key.key_id > after]

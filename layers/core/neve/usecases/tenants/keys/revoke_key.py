@@ -13,8 +13,8 @@ from neve.store.transact import transact
 
 
 def revoke_key(scope: TenantScope, key_id: str) -> None:
-    """Repeating it changes nothing. Raises 404 ``key_not_found`` (also for another tenant's key), 409
-    ``last_admin_key`` when nobody could make a key afterwards, and StoreUnavailable."""
+    """Revoke a key. Repeating it changes nothing. Raises 404 ``key_not_found`` (also for another tenant's key), 409
+    ``last_admin_key`` when no key could be made afterwards, and StoreUnavailable."""
     transact(scope.ports, lambda: _revoke_once(scope, key_id))
 
 
