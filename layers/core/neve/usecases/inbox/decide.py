@@ -17,14 +17,14 @@ from neve.usecases.inbox.decision import Decision
 from neve.usecases.privacy.admit import admit_path, admitted
 
 SCREENED_FIELDS = ("text", "reason")
-"""What of a decision is the person's own words, and passes the gate as its path does."""
+"""Fields of a decision that hold the person's own words, and pass the gate as its path does."""
 
 
 def decide(
     scope: UserScope, item_id: str, decision: Decision, beside: Beside[Memory | Proposal] = nothing_beside
 ) -> Memory | Proposal:
-    """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
-    pii_blocked, erasing, user_closed, StoreUnavailable."""
+    """Carry a decision out and give what is decided as it is now. Raises inbox_item_not_found, conflict (decided
+    already, or what it is about has changed), 422, pii_blocked, erasing, user_closed, StoreUnavailable."""
     if decision.path is not None:
         admit_path(scope, "path", decision.path)
     decision = admitted(scope, decision, SCREENED_FIELDS)

@@ -25,7 +25,7 @@ REASON = "a person decided that another statement holds"
 
 @dataclass
 class MemoryDecision:
-    """``write_id`` names the call on the rows (ADR 4)."""
+    """One call. ``write_id`` names it on the rows (ADR 4)."""
 
     scope: UserScope
     memory_id: str
@@ -34,7 +34,7 @@ class MemoryDecision:
     beside: Beside[Memory]
 
     def attempt(self) -> Memory:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         keys, table = self.scope.keys, self.scope.ports.table
         now = iso(self.scope.ports.clock.now())
         found = table.get_many([keys.head, keys.memory(self.memory_id)])
@@ -63,7 +63,7 @@ class MemoryDecision:
         return left
 
     def _decided(self, memory: Memory, now: str) -> Memory:
-        """Raises 422."""
+        """Make the row as it is decided. Raises 422."""
         decision = self.decision
         if decision.choice == "reject":
             return replace(memory, status=Status.ARCHIVED)
@@ -94,7 +94,8 @@ class MemoryDecision:
         return decided
 
     def _in_place_of_another(self, decided: Memory, now: str) -> tuple[Memory, Memory, list[WriteOp]]:
-        """What holds, what does not any more, and what is written of that. Raises 422, memory_not_found, conflict."""
+        """Give what holds, what does not any more, and what is written of that. Raises 422, memory_not_found,
+        conflict."""
         keys, table = self.scope.keys, self.scope.ports.table
         target_id = self.decision.target_id or (decided.judged.target_id if decided.judged else None)
         if target_id is None:

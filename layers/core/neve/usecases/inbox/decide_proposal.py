@@ -31,7 +31,7 @@ from neve.usecases.inbox.decision import Decision, decided_already
 
 @dataclass
 class ProposalDecision:
-    """``write_id`` names the call on the rows (ADR 4)."""
+    """One call. ``write_id`` names it on the rows (ADR 4)."""
 
     scope: UserScope
     proposal_id: str
@@ -40,7 +40,7 @@ class ProposalDecision:
     beside: Beside[Proposal]
 
     def attempt(self) -> Proposal:
-        """Raises Conflict."""
+        """Try once. Raises Conflict."""
         keys, table, now = self.scope.keys, self.scope.ports.table, self.scope.ports.clock.now()
         found = table.get_many([keys.head, keys.proposal(self.proposal_id)])
         item, head = found.get(keys.proposal(self.proposal_id)), rows.read_head(found.get(keys.head))
@@ -68,7 +68,7 @@ class ProposalDecision:
         return left
 
     def _wanted(self, action: Action) -> Action:
-        """With what the person changed of it. Raises 422 that names the path."""
+        """Give the action with what the person changed of it. Raises 422 that names the path."""
         decision = self.decision
         if decision.choice == "edit" and decision.text is None and decision.path is None:
             raise invalid("text", "is required, or path")
@@ -86,7 +86,7 @@ class ProposalDecision:
         return replace(action, text=text)
 
     def _writes(self, action: Action, proposal: Proposal) -> DocumentWrites:
-        """Raises conflict where the document is not what the proposal was made for."""
+        """Plan the document's write. Raises conflict where the document is not what the proposal was made for."""
         keys = self.scope.keys
         places = [keys.document(path) for path in (action.path, action.to_path) if path is not None]
         found = self.scope.ports.table.get_many(places)
@@ -115,7 +115,7 @@ class ProposalDecision:
         return planned_writes(self.scope, self._write(action.path, change, before), found)
 
     def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
-        """With ``supersede`` whatever rev it is at by now."""
+        """Plan the document's move; with ``supersede`` whatever rev it is at by now."""
         to_path, keys = str(action.to_path), self.scope.keys
         here = self.decision.choice == "supersede" or action.was_made_for(before)
         if before is None or not here or keys.document(to_path) in found:

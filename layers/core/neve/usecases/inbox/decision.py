@@ -1,4 +1,4 @@
-"""What a person decides about one thing that waits."""
+"""Holds what a person decides about one thing that waits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _FIELDS = ("text", "category", "importance", "path", "target_id")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """``text``, ``category``, ``importance``, ``path``: as the person wants them; None: as they are. ``target_id``: the
-    memory that a fact takes the place of; None: the one that it was said to be about. ``reason``: for the trace."""
+    """A person's decision. ``text``, ``category``, ``importance``, ``path``: as the person wants them; None: as they
+    are. ``target_id``: the memory that a fact takes the place of; None: the one that it was said to be about.
+    ``reason``: for the trace."""
 
     choice: Choice
     text: str | None = None
@@ -26,7 +27,7 @@ class Decision:
     reason: str | None = None
 
     def only(self, *names: str, of: str) -> None:
-        """Raises 422 for a field that says nothing about what waits."""
+        """Refuse a field that says nothing about what waits. Raises 422."""
         for name in _FIELDS:
             if getattr(self, name) is not None and name not in names:
                 raise invalid(name, f"is not a field of {of}")

@@ -21,8 +21,8 @@ Waiting = Memory | Proposal
 
 
 def list_inbox(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[Waiting], str | None]:
-    """Found by a sparse index, which may be a moment behind: the rows decide. One query and one batch read. A page may
-    be short; of a user who is being erased nothing is listed. Raises InvalidCursor, StoreUnavailable."""
+    """List what waits by a sparse index, which may be a moment behind: the rows decide. One query and one batch read. A
+    page may be short; of a user who is being erased nothing is listed. Raises InvalidCursor, StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     listed = json.dumps(["inbox", keys.partition]).encode()
     first = read_cursor(listed, cursor, 1)[0] if cursor else ""
