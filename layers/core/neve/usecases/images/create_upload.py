@@ -18,8 +18,8 @@ EXPIRES_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """PUT the bytes to ``url`` with exactly this content type and ``If-None-Match: *``, then name ``upload_id`` in a
-    block."""
+    """A target for an upload. PUT the bytes to ``url`` with exactly this content type and ``If-None-Match: *``, then
+    name ``upload_id`` in a block."""
 
     upload_id: str
     url: str
@@ -28,10 +28,10 @@ class Upload:
 
 
 def create_upload(scope: UserScope, media_type: str, size: int | None = None, upload_id: str | None = None) -> Upload:
-    """``size``: exactly how many bytes will be sent, signed with the rest. ``upload_id``: of a target that was given
-    out before, to be signed anew; it still takes one object. An erasure waits longer than the target of a user whom it
-    found is good for, so no target is signed once it has begun. Raises image_too_large, event_too_large, erasing,
-    user_closed, StoreUnavailable."""
+    """Sign a target. ``size``: exactly how many bytes will be sent, signed with the rest. ``upload_id``: of a target
+    that was given out before, to be signed anew; it still takes one object. An erasure waits longer than the target of
+    a user whom it found is good for, so no target is signed once it has begun. Raises image_too_large, event_too_large,
+    erasing, user_closed, StoreUnavailable."""
     if size is not None and media_type == TEXT_TYPE and size > MAX_TEXT_BYTES:
         raise text_too_large("size", size)
     if size is not None and media_type != TEXT_TYPE and size > MAX_IMAGE_BYTES:

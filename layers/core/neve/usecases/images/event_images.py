@@ -28,7 +28,7 @@ Content = str | list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """``bytes``: how many there are; sides in pixels."""
+    """The size of an image. ``bytes``: how many there are; sides in pixels."""
 
     bytes: int
     width: int
@@ -37,8 +37,8 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class NewImage:
-    """``name``: of the object that it becomes. Either the ``data`` was sent, with a known ``shape``, or it was uploaded
-    as ``uploaded``. ``field``: where it stands."""
+    """An image of a new event. ``name``: of the object that it becomes. Either the ``data`` was sent, with a known
+    ``shape``, or it was uploaded as ``uploaded``. ``field``: where it stands."""
 
     name: str
     media_type: str
@@ -49,8 +49,8 @@ class NewImage:
     shape: Shape | None = None
 
     def check(self, objects: ObjectStore) -> Shape:
-        """Of an upload: what was sent was checked when it was named. One that an event has named before is where it
-        stays, and may have expired where it was sent to. One read of a small one, two of most others; what head and
+        """Look at an upload: what was sent was checked when it was named. One that an event has named before is where
+        it stays, and may have expired where it was sent to. One read of a small one, two of most others; what head and
         tail say nothing good of is read whole before it is refused."""
         if self.shape is not None:
             return self.shape
@@ -71,7 +71,7 @@ class NewImage:
         return _shape(ends, self.media_type, self.field)
 
     def store(self, objects: ObjectStore) -> bool:
-        """Whether it was not there before."""
+        """Store it, and say whether it was not there before."""
         if self.data is not None:
             return objects.put_new(self.name, self.data, content_type=self.media_type)
         if objects.peek(self.name, START_BYTES) is not None:
@@ -82,7 +82,7 @@ class NewImage:
 
 
 class NewObject(Protocol):
-    """What an event names and the object store holds: an image, or a text that was uploaded."""
+    """An object that an event names and the object store holds: an image, or a text that was uploaded."""
 
     @property
     def name(self) -> str: ...
@@ -93,9 +93,9 @@ class NewObject(Protocol):
 
 
 def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content, list[NewObject]]:
-    """The content with the key of an object in place of bytes and uploads, and what is to be stored for it; nothing is
-    stored or looked for yet. ``field``: where the content stands. Raises NeveError: validation_failed for what is no
-    image or of another type, image_too_large."""
+    """Put the key of an object in place of bytes and uploads, and give the content with what is to be stored for it;
+    nothing is stored or looked for yet. ``field``: where the content stands. Raises NeveError: validation_failed for
+    what is no image or of another type, image_too_large."""
     if isinstance(content, str):
         return content, []
     images: list[NewObject] = []
@@ -119,8 +119,8 @@ def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content
 
 @dataclass(frozen=True, slots=True)
 class StoredImages:
-    """What an append has stored. ``brought``: what was not there before; ``borrowed``: what was, and what is somebody
-    else's to keep. ``shapes``: of all of them, by name."""
+    """The objects that an append has stored. ``brought``: what was not there before; ``borrowed``: what was, and what
+    another append has to keep. ``shapes``: of all of them, by name."""
 
     scope: UserScope
     brought: Sequence[NewObject]
@@ -128,24 +128,24 @@ class StoredImages:
     shapes: Mapping[str, Shape | TextShape] = field(default_factory=dict)
 
     def keep(self) -> None:
-        """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
-        stored again, unless its own event was deleted by then; an upload that went with one stays gone. Raises
-        StoreUnavailable."""
+        """Make sure that the objects of a written append are there. What another worker has taken away meanwhile, with
+        a deleted event or a refused append, is stored again, unless its own event was deleted by then; an upload that
+        went with one stays gone. Raises StoreUnavailable."""
         self._store_again(_missing(self.scope, [*self.brought, *self.borrowed]))
 
     def keep_repeated(self) -> None:
-        """What was borrowed is of events that were there before: whoever wrote them may have died before they looked.
-        Raises StoreUnavailable."""
+        """Make sure that borrowed objects are there. They are of events that were there before, whose writer may have
+        died before it looked. Raises StoreUnavailable."""
         missing = _missing(self.scope, self.borrowed)
         shown = ShownImages(self.scope).of({image.name for image in missing})
         self._store_again([image for image in missing if image.name in shown])
 
     def take_away(self) -> None:
-        """The append was refused: what it brought goes, unless an event names it. Raises StoreUnavailable."""
+        """Remove what a refused append brought, unless an event names it. Raises StoreUnavailable."""
         self._remove(self.brought)
 
     def _store_again(self, missing: Sequence[NewObject]) -> None:
-        """And looks behind it: the event that shows one may have been deleted by then."""
+        """Store the missing ones, and look behind that: the event that shows one may have been deleted by then."""
         again: list[NewObject] = []
         for image in missing:
             with suppress(NeveError):  # an upload that went with its event
@@ -161,7 +161,7 @@ def _missing(scope: UserScope, images: Sequence[NewObject]) -> list[NewObject]:
 
 
 def store_images(scope: UserScope, images: Sequence[NewObject]) -> StoredImages:
-    """All of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
+    """Store all of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
     StoreUnavailable."""
     shapes = {image.name: image.check(scope.ports.objects) for image in images}
     brought: list[NewObject] = []
@@ -176,7 +176,7 @@ def store_images(scope: UserScope, images: Sequence[NewObject]) -> StoredImages:
 
 
 def shaped(content: Content, shapes: Mapping[str, Shape | TextShape]) -> Content:
-    """Stored images with their ``bytes``, ``width`` and ``height``, texts with ``bytes`` and ``tokens``, as the log
+    """Add to stored images their ``bytes``, ``width`` and ``height``, to texts ``bytes`` and ``tokens``, as the log
     keeps them: a prompt knows what they take without reading them."""
     if isinstance(content, str):
         return content
@@ -203,7 +203,7 @@ def _uploaded_text(scope: UserScope, upload_id: str, field: str) -> NewText:
 
 
 def _shape(given: Bytes, declared: str, field: str) -> Shape:
-    """Raises 422 for what no model's API would take, and 413."""
+    """Measure an image. Raises 422 for what no model's API would take, and 413."""
     if given.size > MAX_IMAGE_BYTES:
         raise too_large(field, given.size)
     kind = _type_of(given, declared, field)
@@ -229,6 +229,6 @@ def _type_of(given: Bytes, declared: str, field: str) -> str:
 
 
 def too_large(field: str, size: int) -> NeveError:
-    """413, with both numbers."""
+    """Make the 413 of an image, with both numbers."""
     message = f"has {size} bytes; {MAX_IMAGE_BYTES} are accepted for one image"
     return NeveError("image_too_large", f"{field} {message}.", errors=[FieldError(field, message)])

@@ -1,10 +1,10 @@
 """The objects of images: named by their content, so that several events may show one of them.
 
-No store deletes an object on condition that no row names it. So whoever deletes one looks again behind it, and keeps a
-copy aside until then: should it die in between, the next one to look for the image finds it there. It keeps the bytes,
-too: another one that ends the same removal takes every copy away, also of somebody who only stood still. An event says
-nothing any more before its images are looked for: of several that show one, the last to be blanked finds nobody
-(docs/rules/sessions.md#images)."""
+No store deletes an object on condition that no row names it. So a worker that deletes one looks again behind it, and
+keeps a copy aside until then: should it die in between, the next one to look for the image finds it there. It keeps the
+bytes, too: another one that ends the same removal takes every copy away, also that of a worker that only stood still.
+An event says nothing any more before its images are looked for: of several that show one, the last to be blanked finds
+no other (docs/rules/sessions.md#images)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.images.shown_images import ShownImages
 
 HELD_BYTES = 32 * 1024 * 1024
-"""Of images that are being removed, until the second look (*chosen*): the workers have 512 MB."""
+"""Bytes of images that are being removed, until the second look (*chosen*): the workers have 512 MB."""
 IMAGE_BATCH_SIZE = 50
-"""Of one ``remove_images`` of a worker that looks at its time (*chosen*): each takes six calls of the object store one
-after the other, some ten seconds together; an event may show hundreds."""
+"""Images of one ``remove_images`` of a worker that looks at its time (*chosen*): each takes six calls of the object
+store one after the other, some ten seconds together; an event may show hundreds."""
 UNKNOWN_TYPE = "application/octet-stream"
-"""Of what another version took for an image."""
+"""The type of what another version took for an image."""
 
 
 def read_image(objects: ObjectStore, name: str) -> bytes | None:
-    """None where it is gone, also from where somebody who died had laid it aside. Raises StoreUnavailable."""
+    """Read an image; None where it is gone, also from where a worker that died had laid it aside. Raises
+    StoreUnavailable."""
     body = objects.get(name)
     if body is None:
         body = next((objects.get(copy) for copy in _laid_aside(objects, {name})), None)
@@ -38,12 +39,12 @@ def read_image(objects: ObjectStore, name: str) -> bytes | None:
 
 
 def remove_images(scope: UserScope, images: Set[str], *, sent: bool, shown: ShownImages | None = None) -> Set[str]:
-    """Removes those of ``images``, objects of this user, that no event shows; what was gone for good. ``sent``: also
-    where they were uploaded to. ``shown``: of a worker that removes more than these, which reads the events once.
+    """Remove those of ``images``, objects of this user, that no event shows; give what was gone for good. ``sent``:
+    also where they were uploaded to. ``shown``: of a worker that removes more than these, which reads the events once.
 
-    Whoever is written between the look and the removal gets it back, unless that event is deleted by then; one that is
-    written later finds it gone and stores it again. May be repeated at any point, and by several workers at once, of
-    which any may die: it ends when nothing is there that another one has put back, or could. Raises
+    An event that is written between the look and the removal gets its image back, unless that event is deleted by then;
+    one that is written later finds it gone and stores it again. May be repeated at any point, and by several workers at
+    once, of which any may die: it ends when nothing is there that another one has put back, or could. Raises
     StoreUnavailable."""
     objects, gone, left = scope.ports.objects, frozenset[str](), images
     shown = shown or ShownImages(scope)
@@ -58,7 +59,8 @@ def remove_images(scope: UserScope, images: Set[str], *, sent: bool, shown: Show
 
 
 def _remove_once(scope: UserScope, images: Set[str], shown: ShownImages) -> tuple[Set[str], Set[str]]:
-    """What was removed; and what was put back for an event that was gone by then, with what was not looked at yet."""
+    """Give what was removed; and what was put back for an event that was gone by then, with what was not looked at
+    yet."""
     objects, keys = scope.ports.objects, scope.keys
     others = _laid_aside(objects, images)
     for copy in others:
@@ -73,7 +75,7 @@ def _remove_once(scope: UserScope, images: Set[str], shown: ShownImages) -> tupl
             later.add(name)
             continue
         body, copy = objects.get(name), keys.image_aside(name, scope.ports.ids.token())
-        # without a copy of its own nobody deletes: what is gone already may come back for an event
+        # without a copy of its own no worker deletes: what is gone already may come back for an event
         if body is not None and objects.copy(name, copy):
             aside[name], bodies[name] = copy, body
             held += len(body)
@@ -92,7 +94,7 @@ def _remove_once(scope: UserScope, images: Set[str], shown: ShownImages) -> tupl
 
 
 def note_removed(scope: SessionScope, items: Iterable[Item], gone: Collection[str]) -> None:
-    """Takes the names of images that are gone off the rows of events that no longer show them. Raises
+    """Take the names of images that are gone off the rows of events that no longer show them. Raises
     StoreUnavailable."""
     named = (item for item in items if not set(rows.images_of_row(item)).isdisjoint(gone))
     for batch in batches(named, item_bytes):
@@ -100,7 +102,7 @@ def note_removed(scope: SessionScope, items: Iterable[Item], gone: Collection[st
 
 
 def _take_off(scope: SessionScope, seqs: Sequence[int], gone: Collection[str]) -> None:
-    """Raises Conflict."""
+    """Try once. Raises Conflict."""
     found = scope.ports.table.get_many([scope.keys.event(seq) for seq in seqs])
     named = [item for item in found.values() if not set(rows.images_of_row(item)).isdisjoint(gone)]
     if named:
@@ -108,6 +110,6 @@ def _take_off(scope: SessionScope, seqs: Sequence[int], gone: Collection[str]) -
 
 
 def _laid_aside(objects: ObjectStore, images: Set[str]) -> list[str]:
-    """The copies of those of ``images`` that somebody began to remove."""
+    """Find the copies of those of ``images`` that a worker began to remove."""
     prefixes, names = {images_aside(image) for image in images}, {image_name(image) for image in images}
     return [copy for prefix in sorted(prefixes) for copy in objects.list(prefix) if image_name(copy) in names]

@@ -17,8 +17,8 @@ from neve.scope import UserScope
 
 TEXT_TYPE = "text/plain"
 MAX_TEXT_BYTES = 4 * 1024 * 1024
-"""Of one uploaded text in UTF-8 (*chosen*: its screening takes some 2 s, and four of them end within the function's
-28 s)."""
+"""Bytes of one uploaded text in UTF-8 (*chosen*: its screening takes some 2 s, and four of them end within the
+function's 28 s)."""
 _SAID_BY: Mapping[EventType, tuple[By, Trust]] = {
     EventType.USER_MESSAGE: ("user_stated", "user"),
     EventType.ASSISTANT_RESPONSE: ("assistant", "assistant"),
@@ -28,7 +28,7 @@ _SAID_BY: Mapping[EventType, tuple[By, Trust]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """What an event's row says about its text: ``bytes`` in UTF-8, and ``tokens`` by the tenant's counter."""
+    """The size of a text as an event's row says it: ``bytes`` in UTF-8, and ``tokens`` by the tenant's counter."""
 
     bytes: int
     tokens: int
@@ -70,14 +70,14 @@ class NewText:
         return TextShape(len(self.screened), self.scope.count(screened.text))
 
     def store(self, objects: ObjectStore) -> bool:
-        """Return whether it was not there before. A repeat has not looked at it yet."""
+        """Store it, and say whether it was not there before. A repeat has not looked at it yet."""
         if not self.screened:
             self.check(objects)
         return objects.put_new(self.name, self.screened, content_type=TEXT_TYPE)
 
 
 def text_too_large(field: str, size: int) -> NeveError:
-    """The 413 of a text, with both numbers."""
+    """Make the 413 of a text, with both numbers."""
     message = f"has {size} bytes; {MAX_TEXT_BYTES} are accepted for one text"
     return NeveError("event_too_large", f"{field} {message}.", errors=[FieldError(field, message)])
 
@@ -103,7 +103,7 @@ def with_notes(content: str | Sequence[dict[str, Any]], event_type: EventType, p
 
 
 def artifact_of(event: Event, path: str, session: str, now: str) -> Document:
-    """The document that an event's uploaded text is read by. Its text is the object that the event names."""
+    """Make the document that an event's uploaded text is read by. Its text is the object that the event names."""
     block = uploaded_text(event.content) or {}
     by, trust = _SAID_BY[event.event_type]
     return Document(
