@@ -16,26 +16,27 @@ from neve.usecases.privacy.screen_metadata import walk_metadata
 
 
 class Record(Protocol):
-    """Any dataclass."""
+    """A dataclass with fields that pass the gate."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 R = TypeVar("R", bound=Record)
 Value = str | Sequence[str] | Mapping[str, str] | None
-"""Of a field: a text, several, several with names, or none."""
+"""The value of a field: a text, several, several with names, or none."""
 
 
 def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
-    """``given``: texts by the path of their field in the request. As they may be kept, under the same names. Raises 422
-    ``pii_blocked`` with every field at fault and the classes that were found there, never what was found."""
+    """Screen texts, and give them as they may be kept, under the same names. ``given``: texts by the path of their
+    field in the request. Raises 422 ``pii_blocked`` with every field at fault and the classes that were found there,
+    never what was found."""
     screened = _screened(given, scope.policy.pii.actions)
     return {field: found.text for field, found in screened.items()}
 
 
 def admit_path(scope: TenantScope, field: str, path: str) -> None:
-    """A path stands as it was given or not at all: without what the gate takes out it would be another one, under which
-    nobody looks. Raises as ``admit``, for what the policy redacts too."""
+    """Refuse a path that holds anything the policy redacts or blocks: without what the gate takes out it would be
+    another path, under which no reader looks. Raises as ``admit``, for what the policy redacts too."""
     refused: dict[PiiClass, Action] = {
         kind: "block" if action == "redact" else action for kind, action in scope.policy.pii.actions.items()
     }
@@ -45,7 +46,7 @@ def admit_path(scope: TenantScope, field: str, path: str) -> None:
 def _screened(
     given: Mapping[str, str], actions: Mapping[PiiClass, Action], policy_does: str = "blocks"
 ) -> dict[str, Screened]:
-    """Raises as ``admit``."""
+    """Screen texts. Raises as ``admit``."""
     screened = {field: screen(text, actions) for field, text in given.items()}
     _refuse(screened, policy_does)
     return screened
@@ -57,13 +58,13 @@ def _refuse(screened: Mapping[str, Found], policy_does: str) -> None:
 
 
 def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -> R:
-    """A record with its fields ``names`` as they may be kept. ``at``: where it stands in the request. Raises as
+    """Give a record with its fields ``names`` as they may be kept. ``at``: where it stands in the request. Raises as
     ``admit``."""
     return replace(given, **admitted_values(scope, {name: getattr(given, name) for name in names}, at))
 
 
 def admitted_values(scope: TenantScope, given: Mapping[str, Value], at: str = "") -> dict[str, Value]:
-    """Those of a record by the names of its fields, as they may be kept. Raises as ``admit``."""
+    """Give the values of a record, by the names of its fields, as they may be kept. Raises as ``admit``."""
     dot, actions = f"{at}." if at else "", scope.policy.pii.actions
     texts: dict[str, str] = {}
     found: dict[str, Found] = {}
@@ -85,7 +86,7 @@ def admitted_values(scope: TenantScope, given: Mapping[str, Value], at: str = ""
 def _labels(
     actions: Mapping[PiiClass, Action], metadata: Mapping[str, str], field: str, found: dict[str, Found]
 ) -> Metadata:
-    """As they may be kept. ``found``: gets what is in each; a key that holds any of it is not named."""
+    """Give labels as they may be kept. ``found``: gets what is in each; a key that holds any of it is not named."""
     kept: Metadata = {}
     for key, value in metadata.items():
         walk = Walk(actions)
@@ -116,7 +117,8 @@ def _refusal(screened: Mapping[str, Found], policy_does: str) -> NeveError:
 
 
 def redacted(scope: TenantScope, given: R, names: Sequence[str]) -> tuple[R, Found]:
-    """A record of nobody who could be told, such as a model's: what ``admitted`` would refuse is taken out as well."""
+    """Take out of a record that came from no caller who could be told, such as a model's, also what ``admitted`` would
+    refuse."""
     walk = Walk(scope.policy.pii.actions)
     texts_redacted = {name: _walked(walk, getattr(given, name)) for name in names}
     return replace(given, **texts_redacted), walk.found

@@ -1,5 +1,5 @@
 """The gate on what a model answers beside a pass: a summary, a reflection, a night, a filing. What it read was screened
-already; its words are its own, and nobody can be told, so what is found is taken out."""
+already; its words are its own, and no caller can be told, so what is found is taken out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neve.scope import TenantScope
 from neve.usecases.privacy.admit import redacted
 
 IN_A_PATH = "personal_data"
-"""Why a change of a document is left out: no path without it can be meant."""
+"""The reason why a change of a document is left out: no path without it can be meant."""
 
 
 def screen_summary(scope: TenantScope, summary: SummaryText) -> SummaryText:
@@ -29,7 +29,7 @@ def screen_condensed(scope: TenantScope, condensed: Condensed) -> Condensed:
 
 
 def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Found]:
-    """Its changes of documents and its account, and what was taken out. A change whose path holds any of it is
+    """Screen changes of documents and the account, and give what was taken out. A change whose path holds any of it is
     rejected."""
     total, account = Found(), filed.account
     screened_actions: dict[str, list[Action]] = {"actions": [], "illegal": []}

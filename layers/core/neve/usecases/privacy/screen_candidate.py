@@ -9,17 +9,18 @@ from neve.scope import TenantScope
 from neve.usecases.privacy.admit import admitted, redacted
 
 SCREENED_FIELDS = ("text", "label", "group", "tags", "metadata")
-"""What of it is somebody's words."""
+"""Fields that hold a person's words."""
 
 
 def admitted_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
-    """A caller's, as it may be kept. Raises 422 ``pii_blocked``."""
+    """Give a caller's candidate as it may be kept. Raises 422 ``pii_blocked``."""
     screened = admitted(scope, candidate, SCREENED_FIELDS)
     return candidate if screened == candidate else replace(screened, pii="redacted")
 
 
 def screened_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
-    """A model's, without what is found. One that held what the policy blocks is decided upon as ``blocked``."""
+    """Give a model's candidate without what is found. One that held what the policy blocks is decided upon as
+    ``blocked``."""
     screened, found = redacted(scope, candidate, SCREENED_FIELDS)
     if not found.removed:
         return candidate

@@ -14,15 +14,15 @@ from neve.domain.sessions.new_event import Content, NewEvent
 from neve.usecases.privacy.screen_metadata import walk_metadata
 
 IDS = ("tool_use_id",)
-"""Of an event's data: what a result finds its call by, and not what anybody said."""
+"""Members of an event's data by which a result finds its call: no speaker's words."""
 SEALED = ("signature", "data", "encrypted_content", "id")
-"""Of a block of thinking: what its provider alone reads."""
+"""Members of a block of thinking that its provider alone reads."""
 IMAGE_REMOVED = {"type": "text", "text": "[image removed]"}
-"""In place of an image whose address holds what is taken out: the address leads nowhere without it."""
+"""Stands in place of an image whose address holds what is taken out: the address leads nowhere without it."""
 
 
 def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[NewEvent, Found]:
-    """The same event when nothing was found."""
+    """Screen an event; it is the same event when nothing was found."""
     walk = Walk(actions)
     name = walk.text(event.name) if event.name else event.name
     data = walk.members(event.event_data, leave=IDS)
@@ -36,8 +36,8 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
 def _thinking(
     blocks: tuple[dict[str, Any], ...], actions: Mapping[PiiClass, Action]
 ) -> tuple[tuple[dict[str, Any], ...], Found]:
-    """A provider takes a block as it was made or not at all: one that holds something goes as a whole. What its own
-    members hold that are sealed is no text."""
+    """Keep the blocks of thinking in which nothing was found. A provider takes a block as it was made or not at all:
+    one that holds something goes as a whole. What its own members hold that are sealed is no text."""
     kept, total = [], Found()
     for block in blocks:
         walk = Walk(actions)
@@ -59,7 +59,8 @@ def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Cont
 
 
 def _images(blocks: list[dict[str, Any]], actions: Mapping[PiiClass, Action]) -> tuple[list[dict[str, Any]], Found]:
-    """Signed addresses hold keys by their nature and end by themselves: keys in them stay."""
+    """Replace images whose addresses hold what is taken out. Signed addresses hold keys by their nature and end by
+    themselves: keys in them stay."""
     of_address: dict[PiiClass, Action] = {kind: action for kind, action in actions.items() if kind != "api_key"}
     left, total = [], Found()
     for block in blocks:

@@ -9,5 +9,5 @@ from neve.domain.privacy.structured import Walk
 
 
 def walk_metadata(walk: Walk, metadata: Mapping[str, str]) -> Metadata:
-    """What may be kept. A name that holds anything is no key any more: its label goes with it."""
+    """Give the labels that may be kept. A name that holds anything is no key any more: its label goes with it."""
     return {name: value for name, value in walk.members(metadata).items() if is_key(name)}

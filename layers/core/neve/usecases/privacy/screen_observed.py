@@ -14,7 +14,7 @@ OF_THE_THREAD = ("current_task", "suggested_continuation", "thread_title")
 
 
 def screen_observed(scope: TenantScope, observed: Observed) -> tuple[Observed, Found]:
-    """Its lines and what it says of the thread, without what the policy takes out."""
+    """Take out of an answer's lines, and of what it says of the thread, what the policy takes out."""
     screened = [redacted(scope, line, ("text",)) for line in observed.lines]
     thread, found = redacted(scope, observed, OF_THE_THREAD)
     lines = tuple(line for line, _ in screened)
