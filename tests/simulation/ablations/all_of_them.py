@@ -557,7 +557,7 @@ ABLATIONS = _by_name(
             "seeing that a session which is up to date is looked at when it may be idle",
             "outbox",
             60,
-            lambda: [(memory_lag, "_see_that_it_is_watched", nothing)],
+            lambda: [(memory_lag, "_ensure_watched", nothing)],
         ),
         Ablation(
             "withdrawn exports",

@@ -1,4 +1,4 @@
-"""How far a session's log is in the search index (row ``SESS#s#X``): with its words, and with its vectors."""
+"""Holds how far a session's log is in the search index (row ``SESS#s#X``): with its words, and with its vectors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from neve.store.keys import SessionKeys
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """``indexed_seq``: up to here the index has the words, without a gap. ``embedded``: whose vectors were made, or
-    will not be for now, ascending and apart. ``without_vectors_from``: the first seq of those that will not be, to be
-    embedded when they can be. ``revs_raised``: events of the session were removed, and those beside them got another
-    rev, maybe while somebody indexes them (docs/rules/sessions.md#retention)."""
+    """The row that says how far a session is indexed. ``indexed_seq``: up to here the index has the words, without a
+    gap. ``embedded``: whose vectors were made, or will not be for now, ascending and apart. ``without_vectors_from``:
+    the first seq of those that will not be, to be embedded when they can be. ``revs_raised``: events of the session
+    were removed, and those beside them got another rev, maybe while a worker indexes them
+    (docs/rules/sessions.md#retention)."""
 
     session: str
     indexed_seq: int = 0
@@ -29,7 +30,7 @@ class IndexedRow:
     version: int = 0
 
     def put(self, keys: SessionKeys, now: datetime) -> Put:
-        """In the index ``due`` while it lacks vectors."""
+        """Make its write; it stands in the index ``due`` while it lacks vectors."""
         key = keys.indexed
         item: Item = {
             "pk": key.pk,
@@ -52,16 +53,16 @@ class IndexedRow:
     # --- what it says ---------------------------------------------------------------------------
 
     def unembedded(self, last: int) -> int:
-        """How many of the events up to ``last`` have no vectors yet."""
+        """Count the events up to ``last`` that have no vectors yet."""
         return sum(to - first + 1 for first, to in self.not_embedded((1, last)))
 
     @property
     def embedded_to(self) -> int:
-        """Up to here every event has its vectors."""
+        """Give the seq up to which every event has its vectors."""
         return next((to for first, to in self.embedded if first == 1), 0)
 
     def not_embedded(self, within: Span) -> Iterator[Span]:
-        """The parts of a span whose vectors were not made; none of an empty span."""
+        """Give the parts of a span whose vectors were not made; none of an empty span."""
         return without(within, self.embedded)
 
     # --- what comes next ------------------------------------------------------------------------
@@ -70,7 +71,8 @@ class IndexedRow:
         return replace(self, indexed_seq=last)
 
     def with_vectors(self, span: Span, lacking_from: int | None) -> IndexedRow:
-        """``lacking_from``: the first of the span that has no vector and will have none for now."""
+        """Add a span whose vectors were made. ``lacking_from``: the first of the span that has no vector and will have
+        none for now."""
         first, last = span
         lacking = self.without_vectors_from
         if lacking is not None and first <= lacking <= last:
@@ -80,7 +82,7 @@ class IndexedRow:
 
 
 def read_indexed(session: str, item: Item | None) -> IndexedRow:
-    """A row from before vectors were noted apart has those of all its words."""
+    """Read the row. One from before vectors were noted apart has those of all its words."""
     if item is None:
         return IndexedRow(session)
     indexed_seq = int(item["indexed_seq"])

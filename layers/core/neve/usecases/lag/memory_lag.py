@@ -1,7 +1,8 @@
-"""How far a user's memory is behind what was said: what recall cannot find yet, and why (docs/rules/indexing.md#lag).
+"""Measures how far a user's memory is behind what was said: what recall cannot find yet, and why
+(docs/rules/indexing.md#lag).
 
 A session enters the sparse index of those that may be behind with an append, and is taken out when everything is done:
-by the pass that observed it, else by the sweep. What is up to date costs nobody a read."""
+by the pass that observed it, else by the sweep. What is up to date costs no read."""
 
 from __future__ import annotations
 
@@ -35,18 +36,18 @@ MAX_MEMORIES = 1_000
 """Memories and documents that a user's lag counts (*chosen*: the index of those that lack something holds whole rows,
 some 1 KB each, so this many are read for 125 units)."""
 MAX_SESSIONS = 200
-"""And sessions (*chosen*: three rows of each are read)."""
+"""Sessions that it counts (*chosen*: three rows of each are read)."""
 _PAGE = 200
 Unreadable = Callable[[Exception], object]
-"""Told of a row that this version cannot read."""
+"""Hears of a row that this version cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLag:
-    """``events``: not in the index with their words. ``unindexed``: those, and memories that are not at their rev.
-    ``unembedded``: events and memories without their vectors. ``unobserved``: events up to the last complete turn that
-    no pass has read. ``seconds``: how long the oldest of all these has waited. ``at_least``: not everything was
-    counted, so each number may be larger."""
+    """The lag of a user or a session. ``events``: not in the index with their words. ``unindexed``: those, and memories
+    that are not at their rev. ``unembedded``: events and memories without their vectors. ``unobserved``: events up to
+    the last complete turn that no pass has read. ``seconds``: how long the oldest of all these has waited.
+    ``at_least``: not everything was counted, so each number may be larger."""
 
     events: int = 0
     unindexed: int = 0
@@ -91,11 +92,11 @@ class Progress:
 
     @property
     def lacks_something(self) -> bool:
-        """Whether events lack their words or their vectors."""
+        """Say whether events lack their words or their vectors."""
         return self.indexed.unembedded(self.head.last_seq) > 0
 
     def _appended_behind(self, seq: int) -> int | None:
-        """When the first event behind ``seq`` was appended, in epoch seconds; None when there is none."""
+        """Give the time when the first event behind ``seq`` was appended, in epoch seconds; None when there is none."""
         return next((at for last, at in self.head.behind if last > seq), None)
 
 
@@ -104,7 +105,7 @@ def progress_rows(keys: SessionKeys) -> list[Key]:
 
 
 def read_progress(keys: SessionKeys, found: Mapping[Key, Item]) -> Progress | None:
-    """None for a session that is not there (any more)."""
+    """Read the progress of a session; None for one that is not there (any more)."""
     head, marker, indexed = (found.get(key) for key in progress_rows(keys))
     if head is None or marker is None:
         return None
@@ -115,7 +116,7 @@ def read_progress(keys: SessionKeys, found: Mapping[Key, Item]) -> Progress | No
 
 
 def sessions_behind(table: Table, keys: UserKeys) -> list[SessionKeys]:
-    """Those of one user; the index may be a moment late. Raises StoreUnavailable."""
+    """Find the sessions of one user that may be behind; the index may be a moment late. Raises StoreUnavailable."""
     return list(_behind(table, keys))
 
 
@@ -128,8 +129,8 @@ def _behind(table: Table, keys: UserKeys) -> Iterator[SessionKeys]:
 def progress_of(
     table: Table, sessions: Iterable[SessionKeys], unreadable: Unreadable | None = None
 ) -> Iterator[tuple[SessionKeys, Progress]]:
-    """One batch read. ``unreadable``: told of rows that cannot be read, which are left out then; without it they raise.
-    Raises StoreUnavailable."""
+    """Read the progress of sessions in one batch read. ``unreadable``: told of rows that cannot be read, which are left
+    out then; without it they raise. Raises StoreUnavailable."""
     wanted = list(sessions)
     found = table.get_many([key for keys in wanted for key in progress_rows(keys)]) if wanted else {}
     for keys in wanted:
@@ -145,7 +146,8 @@ def progress_of(
 
 
 def user_lag(scope: UserScope) -> MemoryLag:
-    """Over the first ``MAX_SESSIONS`` that may be behind, and ``MAX_MEMORIES``. Raises StoreUnavailable."""
+    """Measure the lag over the first ``MAX_SESSIONS`` that may be behind, and ``MAX_MEMORIES``. Raises
+    StoreUnavailable."""
     table, now = scope.ports.table, scope.ports.clock.now()
     sessions, all_of_them = some_behind(table, scope.keys)
     lag = sum(
@@ -155,14 +157,14 @@ def user_lag(scope: UserScope) -> MemoryLag:
 
 
 def some_behind(table: Table, keys: UserKeys) -> tuple[list[SessionKeys], bool]:
-    """The first ``MAX_SESSIONS`` of ``sessions_behind``, and whether these are all. Raises StoreUnavailable."""
+    """Find the first ``MAX_SESSIONS`` of ``sessions_behind``, and whether these are all. Raises StoreUnavailable."""
     found = list(islice(_behind(table, keys), MAX_SESSIONS + 1))
     return found[:MAX_SESSIONS], len(found) <= MAX_SESSIONS
 
 
 def words_lag(table: Table, sessions: Iterable[SessionKeys], now: datetime) -> MemoryLag:
-    """Of those of the sessions whose words are not all in the index, whoever has observed them: two rows each are read.
-    Raises StoreUnavailable."""
+    """Measure the lag of those of the sessions whose words are not all in the index, observed or not: two rows each are
+    read. Raises StoreUnavailable."""
     wanted = list(sessions)
     places = [key for keys in wanted for key in (keys.session_head, keys.indexed)]
     found = table.get_many(places) if places else {}
@@ -177,8 +179,8 @@ def words_lag(table: Table, sessions: Iterable[SessionKeys], now: datetime) -> M
 
 
 def memories_lag(lacking: Iterable[Item], now: datetime) -> MemoryLag:
-    """Of what the index ``recent`` says of memories and documents. Of facts that do not hold it has those, too, that
-    lack nothing."""
+    """Measure the lag by what the index ``recent`` says of memories and documents. Of facts that do not hold it has
+    those, too, that lack nothing."""
     lag = MemoryLag()
     for item in lacking:
         if "rev_at" in item:
@@ -188,8 +190,8 @@ def memories_lag(lacking: Iterable[Item], now: datetime) -> MemoryLag:
 
 
 def lag_of_memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
-    """Those without words before those without vectors only, of each the newest first. Where they are too many, the
-    oldest of both is looked up beside."""
+    """Measure the lag of memories: those without words before those without vectors only, of each the newest first.
+    Where they are too many, the oldest of both is looked up beside."""
     lag, cursor = MemoryLag(), None
     for _ in range(MAX_MEMORIES // _PAGE):
         page = table.query(keys.partition, index=Index.RECENT, reverse=True, limit=_PAGE, cursor=cursor)
@@ -216,26 +218,27 @@ class _Ports(Protocol):
 
 
 def leave_if_caught_up(data: SessionData[_Ports], now: datetime) -> None:
-    """Behind a pass, and by the sweep for sessions whose turn was never completed or whose vectors came later. Raises
-    StoreUnavailable."""
+    """Take a session that is caught up out of the index: behind a pass, and by the sweep for sessions whose turn was
+    never completed or whose vectors came later. Raises StoreUnavailable."""
     progress = read_progress(data.keys, data.ports.table.get_many(progress_rows(data.keys)))
     if progress is not None and progress.lag(now).none:
         leave(data, progress)
 
 
 def leave(data: SessionData[_Ports], progress: Progress) -> None:
-    """An append that wins against this is another that has to be caught up with. Raises StoreUnavailable."""
+    """Take a session out of the index. An append that wins against this is another that has to be caught up with.
+    Raises StoreUnavailable."""
     if not progress.head.behind:
         return
-    _see_that_it_is_watched(data, progress.head)
+    _ensure_watched(data, progress.head)
     try:
         data.ports.table.write([rows.put_session(data.keys, replace(progress.head, behind=(), unwatched=False))])
     except Conflict:
         return
 
 
-def _see_that_it_is_watched(data: SessionData[_Ports], head: SessionHead) -> None:
-    """The outbox has noted the session among those that are looked at when they may be idle, or has given up the batch
+def _ensure_watched(data: SessionData[_Ports], head: SessionHead) -> None:
+    """Note the session among those that are looked at when they may be idle, where the outbox has given up the batch
     that says so. One read for each time that a session is opened or goes on after its end."""
     table, keys = data.ports.table, data.keys
     if head.unwatched and head.status != "extracted" and table.get(keys.open_session) is None:

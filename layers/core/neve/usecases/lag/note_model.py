@@ -1,4 +1,4 @@
-"""Around each question to the language model: whether it answers is noted for health, and for the session whose words
+"""Notes at each question to the language model whether it answers: for health, and for the session whose words
 wait for it (docs/rules/degradation.md#observer)."""
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ REFUSALS: Answers = (ContentRefused,)
 
 @contextmanager
 def noting_the_model(ports: Ports, answers: Answers = REFUSALS) -> Iterator[None]:
-    """Around a question to the observer: whether it answered is said by health, and once in the log. That it will not
-    read what it was shown is an answer. Raises what is raised inside."""
+    """Note whether the observer answered the question that is asked inside: it is said by health, and once in the log.
+    That it will not read what it was shown is an answer. Raises what is raised inside."""
     try:
         yield
     except answers:
@@ -42,7 +42,8 @@ def noting_the_model(ports: Ports, answers: Answers = REFUSALS) -> Iterator[None
 
 @contextmanager
 def noting_what_waits(scope: SessionScope, answers: Answers = REFUSALS) -> Iterator[None]:
-    """The same where what the session says next waits for the answer: the marker says so, too."""
+    """Note as ``noting_the_model`` does, where what the session says next waits for the answer: the marker says so,
+    too."""
     try:
         with noting_the_model(scope.ports, answers):
             yield
@@ -55,14 +56,14 @@ def noting_what_waits(scope: SessionScope, answers: Answers = REFUSALS) -> Itera
 
 
 def _note(ports: Ports, reason: str) -> None:
-    """From the first time on: the adapter has tried again by itself."""
+    """Note a failure, from the first one on: the adapter has tried again by itself."""
     if ports.caches.troubles.note(OBSERVER, "failing", reason):
         with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
             ports.table.write([put_leg_trouble(OBSERVER, reason, ports.clock.now())])
 
 
 def _note_marker(scope: SessionScope) -> None:
-    """Once: whoever else writes the row says so again with its next failure."""
+    """Note it on the marker, once: another writer of the row says so again with its next failure."""
     item, now = scope.ports.table.get(scope.keys.marker), scope.ports.clock.now()
     marker = rows.read_marker(item) if item else None
     if marker and (marker.model_failed_at is None or now - parse(marker.model_failed_at) >= NOTED_EVERY):

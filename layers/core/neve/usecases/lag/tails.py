@@ -19,17 +19,17 @@ from neve.usecases.lag.memory_lag import progress_of
 MAX_LOOKED_AT = 50
 """Sessions whose rows are looked at for when they went on, the last ones by id (*chosen*: three rows of each)."""
 MAX_SESSIONS = 3
-"""Of these, the newest are told (docs/rules/pack.md#just-said)."""
+"""The newest of these, which are told (docs/rules/pack.md#just-said)."""
 PAGE, MAX_PAGES = 100, 3
 """Events of one query, and queries of one tail, from its end on (*chosen*: a turn of a hundred tool calls, and what was
 said before it; a page ends at 1 MB)."""
 ENOUGH_TOKENS = 1_000
-"""Of what the user said: no more of a tail is told."""
+"""Tokens of what the user said: no more of a tail is told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """``first``: seq of the first event that no observer has read."""
+    """The end of a log that may not be observed. ``first``: seq of the first event that no observer has read."""
 
     keys: SessionKeys
     head: SessionHead
@@ -41,7 +41,7 @@ class Tail:
 
 
 def sessions_that_may_have_one(scope: UserScope, but: str | None) -> list[SessionKeys]:
-    """The user's sessions that may be behind, without the session ``but``: one query of the sparse index. Raises
+    """Find the user's sessions that may be behind, without the session ``but``: one query of the sparse index. Raises
     StoreUnavailable."""
     keys = scope.keys
     page = scope.ports.table.query(
@@ -55,27 +55,27 @@ def sessions_that_may_have_one(scope: UserScope, but: str | None) -> list[Sessio
 
 
 def tails_of(table: Table, sessions: Sequence[SessionKeys]) -> list[Tail]:
-    """Those of the ``MAX_SESSIONS`` that went on last, the newest first: one batch read, none for no session. Raises
-    StoreUnavailable."""
+    """Read the tails of the ``MAX_SESSIONS`` that went on last, the newest first: one batch read, none for no session.
+    Raises StoreUnavailable."""
     return newest_tails(
         Tail(keys, progress.head, progress.marker) for keys, progress in progress_of(table, sessions, passed_over)
     )
 
 
 def passed_over(_: Exception) -> None:
-    """Hears of rows that cannot be read: a prompt goes on without them, and the sweep says so
+    """Pass over rows that cannot be read: a prompt goes on without them, and the sweep says so
     (docs/rules/jobs.md#sweep)."""
 
 
 def newest_tails(tails: Iterable[Tail]) -> list[Tail]:
-    """Of those of sessions that have one."""
+    """Choose the newest of the tails that have events."""
     behind = [tail for tail in tails if tail.head.last_seq >= tail.first]
     behind.sort(key=lambda tail: (tail.head.last_event_at or "", tail.keys.session), reverse=True)
     return behind[:MAX_SESSIONS]
 
 
 def told_in(table: Table, user: UserHead, tail: Tail) -> list[Told]:
-    """What may be told elsewhere of a tail, in its order. Raises StoreUnavailable."""
+    """Read what may be told elsewhere of a tail, in its order. Raises StoreUnavailable."""
     events: list[Event] = []
     cursor, said = None, 0
     between = tail.keys.events(tail.first, tail.head.last_seq)
@@ -91,7 +91,7 @@ def told_in(table: Table, user: UserHead, tail: Tail) -> list[Told]:
 
 
 def _event(item: Item, user: UserHead, tail: Tail) -> Event | None:
-    """None of what was taken back, and of an earlier incarnation."""
+    """Read an event; None for what was taken back, and for one of an earlier incarnation."""
     if item["incarnation"] != user.incarnation or holds(tail.head.retracted, item["seq"]):
         return None
     return rows.read_event(item)
