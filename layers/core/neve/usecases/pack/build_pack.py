@@ -38,12 +38,12 @@ class BuiltPack:
     text: str
 
     def body(self) -> bytes:
-        """The stored object."""
+        """Give the bytes of the stored object."""
         return json.dumps({"manifest": rows.manifest_attributes(self.manifest), "text": self.text}).encode()
 
 
 def pointer_to(manifest: PackManifest) -> PackPointer:
-    """What a session's row says of the version it serves."""
+    """Make what a session's row says of the version it serves."""
     return PackPointer(
         pack_version=manifest.pack_version,
         sha256=manifest.sha256,
@@ -55,8 +55,8 @@ def pointer_to(manifest: PackManifest) -> PackPointer:
 
 
 def read_body(body: bytes | None) -> BuiltPack | None:
-    """None for an object that is not there, or damaged: truncated, empty, not JSON, of another shape, or with a text
-    that is none in UTF-8."""
+    """Read a stored object; None for one that is not there, or damaged: truncated, empty, not JSON, of another shape,
+    or with a text that is none in UTF-8."""
     try:
         stored = json.loads(body or b"")
         pack = BuiltPack(rows.manifest_of(stored["manifest"]), str(stored["text"]))
@@ -67,8 +67,8 @@ def read_body(body: bytes | None) -> BuiltPack | None:
 
 
 def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:
-    """The pack of an object, as long as its text is the one that the row store knows by this hash: what stands in a
-    prompt must not be changed by whoever can write to the object store."""
+    """Read the pack of an object, as long as its text is the one that the row store knows by this hash: what stands in
+    a prompt must not be changed by a writer who can only write to the object store."""
     pack = read_body(body)
     if pack is None or hashlib.sha256(pack.text.encode()).hexdigest() != sha256:
         return None
@@ -76,7 +76,7 @@ def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:
 
 
 def build_pack(scope: SessionScope, trigger: Trigger, also: Sequence[str] = ()) -> BuiltPack:
-    """The session's pack after the rebuild: a new version, or the one there is when its text would be the same.
+    """Rebuild the session's pack and give it: a new version, or the one there is when its text would be the same.
     ``also``: ids of memories that were written a moment ago.
 
     Raises session_not_found, 409 ``conflict``, and StoreUnavailable; then the previous pack stays and ``rebuild_due``
@@ -93,12 +93,16 @@ def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> B
     inputs, epoch, user = gather_pack(scope, also, first=trigger == "initial")
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
-    if current and current.sha256 == built.manifest.sha256 and _settle(scope, user, epoch, built.manifest, now):
+    if (
+        current
+        and current.sha256 == built.manifest.sha256
+        and _keep_served_version(scope, user, epoch, built.manifest, now)
+    ):
         return BuiltPack(
             replace(built.manifest, pack_version=current.pack_version, built_at=current.built_at), built.text
         )
     built = _store(scope, built)
-    _point(scope, user, epoch, built.manifest, now)
+    _move_pointer(scope, user, epoch, built.manifest, now)
     return built
 
 
@@ -137,18 +141,21 @@ def _store(scope: SessionScope, built: BuiltPack) -> BuiltPack:
     raise Conflict
 
 
-def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:
-    """Raises Conflict when the row of the session's epoch moved, or the user's, as with every deletion that purges: the
-    caller gathers again."""
+def _move_pointer(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:
+    """Move the pointer to a version. Raises Conflict when the row of the session's epoch moved, or the user's, as with
+    every deletion that purges: the caller gathers again."""
     moved = replace(epoch, pack=pointer_to(manifest), rebuild_due=None, rebuild_failed_at=None)
     ops = [rows.put_manifest(scope.keys, manifest), rows.put_epoch(scope.keys, moved, now)]
     scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
 
 
-def _settle(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest, now: datetime) -> bool:
-    """``same``: of a pack with the bytes of the served one. False where the row of that one has no room for what its
-    words stand for by now: then they make a version of their own. Raises Conflict as ``_point`` does."""
-    ops = _also_made_of(scope, user, epoch, same)
+def _keep_served_version(
+    scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest, now: datetime
+) -> bool:
+    """Keep the served version, as the new pack has its bytes. ``same``: the manifest of that pack. False where the row
+    of the served one has no room for what its words stand for by now: then they make a version of their own. Raises
+    Conflict as ``_move_pointer`` does."""
+    ops = _add_new_entries(scope, user, epoch, same)
     if ops is None:
         return False
     if ops or epoch.rebuild_due or epoch.rebuild_failed_at:
@@ -157,9 +164,11 @@ def _settle(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: Pack
     return True
 
 
-def _also_made_of(scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest) -> list[WriteOp] | None:
-    """The row of the served version gets what its words stand for by now, behind what they stood for: whoever deletes
-    it takes the version away with it. The object stays as it is. None where the row has no room for it."""
+def _add_new_entries(
+    scope: SessionScope, user: UserHead, epoch: SessionEpoch, same: PackManifest
+) -> list[WriteOp] | None:
+    """Add to the row of the served version what its words stand for by now, behind what they stood for: a deletion of
+    that takes the version away with it. The object stays as it is. None where the row has no room for it."""
     if epoch.pack is None or epoch.pack.inputs_sha == same.inputs_sha:
         return []
     item = scope.ports.table.get(scope.keys.pack(epoch.pack.pack_version))

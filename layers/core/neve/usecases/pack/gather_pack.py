@@ -1,4 +1,4 @@
-"""What a pack is made of: the documents and rows of each layer as one generation sees them.
+"""Reads what a pack is made of: the documents and rows of each layer as one generation sees them.
 
 The global layer walks the rank index, whose sort key is the rank itself, so this costs O(budget) however many memories
 the user has. Token counts are in the index, and those of documents in their pins; only what fits is read whole, all of
@@ -49,12 +49,12 @@ FILLINGS = 3
 
 @dataclass(frozen=True, slots=True)
 class PackInputs:
-    """In rendered order. ``ranked_rows``: what the walk over the ranks found. ``live_rows``: those of the session's
-    live list. ``repeated``: ids of those that the text is without, because another line says what they say. They are in
-    the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the session's observations and
-    reflections that the pack is without, and what an answer or the version's row has no room for; recall finds them.
-    ``session``: None for a preview. ``said``: what nobody has observed yet of other conversations. ``unheld``: id and
-    rev of the facts that do not hold."""
+    """The inputs of a pack, in rendered order. ``ranked_rows``: what the walk over the ranks found. ``live_rows``:
+    those of the session's live list. ``repeated``: ids of those that the text is without, because another line says
+    what they say. They are in the pack all the same: recall leaves them out, and a correction is told. ``no_room``: the
+    session's observations and reflections that the pack is without, and what an answer or the version's row has no room
+    for; recall finds them. ``session``: None for a preview. ``said``: what is not observed yet of other conversations.
+    ``unheld``: id and rev of the facts that do not hold."""
 
     ranked_rows: tuple[Memory, ...]
     live_rows: tuple[Memory, ...]
@@ -71,15 +71,16 @@ class PackInputs:
 
     @property
     def local_rows(self) -> tuple[Memory, ...]:
-        """What an import brought of the session is older than all that is live: it begins what is told in the order of
-        the conversation, and ends what is told newest first."""
+        """Give the rows of the local layer. What an import brought of the session is older than all that is live: it
+        begins what is told in the order of the conversation, and ends what is told newest first."""
         brought = sorted(filter(self._was_brought, self.ranked_rows), key=lambda one: (one.observed_at, one.id))
         chronicle = [memory for memory in brought if memory.kind in _CHRONICLE]
         stated = [memory for memory in reversed(brought) if memory.kind in _STATED]
         return (*chronicle, *self.live_rows, *stated)
 
     def _was_brought(self, memory: Memory) -> bool:
-        """By an import, before the session was opened: the walk leaves out what is in the live list."""
+        """Say whether an import brought it, before the session was opened: the walk leaves out what is in the live
+        list."""
         of_it = self.session is not None and memory.session_id == self.session and memory.scope is Scope.SESSION
         return of_it and memory.kind in (*_CHRONICLE, *_STATED)
 
@@ -104,21 +105,21 @@ class PackInputs:
         return self.documents.left_out + tuple(map(self._entry, self.no_room))
 
     def tokens(self, text: str) -> int:
-        """Of the rendered text. A row and a document count as they were counted when they were written, by the policy's
-        counter, whose data are not where packs are read; what stands around them counts by the estimate
-        (docs/rules/tokens.md)."""
+        """Count the tokens of the rendered text. A row and a document count as they were counted when they were
+        written, by the policy's counter, whose data are not where packs are read; what stands around them counts by the
+        estimate (docs/rules/tokens.md)."""
         counted = [(m.tokens, m.text) for m in self._rendered((*self.ranked_rows, *self.live_rows))]
         counted += [(pin.tokens, shown) for pin, shown in self.documents.whole]
         return max(0, estimate(text) + sum(tokens - estimate(shown) for tokens, shown in counted))
 
     def fit(self, scope: UserScope) -> bool:
-        """Whether what is said of the two layers stays within their budgets."""
+        """Say whether what is said of the two layers stays within their budgets."""
         stated = sum(m.tokens for m in self._rendered(self.live_rows) if m.kind in _STATED)
         of_all = sum(m.tokens for m in self._rendered(self.ranked_rows))
         return of_all <= scope.policy.global_layer - self.said.tokens and stated <= scope.policy.local_rows
 
     def with_room(self) -> PackInputs:
-        """Without the rows that an answer or the row of a version has no room for beside the documents: what is kept
+        """Leave out the rows that an answer or the row of a version has no room for beside the documents: what is kept
         is first of the session's observations and reflections, then of what else it has, then of the ranks."""
         chronicle = [memory for memory in self.live_rows if memory.kind in _CHRONICLE]
         others = [memory for memory in self.live_rows if memory.kind not in _CHRONICLE]
@@ -134,7 +135,7 @@ class PackInputs:
         return replace(self, ranked_rows=ranked, live_rows=live, repeated=repeated, no_room=(*self.no_room, *lost))
 
     def sha(self, epoch: int) -> str:
-        """Names the inputs: two builds of the same rows in the same epoch are the same build."""
+        """Name the inputs: two builds of the same rows in the same epoch are the same build."""
         named = [[layer, [[e.id, e.rev] for e in entries]] for layer, entries in sorted(self.layers().items())]
         return hashlib.sha256(json.dumps([epoch, named, *self.unheld]).encode()).hexdigest()
 
@@ -150,8 +151,8 @@ class PackInputs:
 def gather_pack(
     scope: SessionScope, also: Sequence[str] = (), *, first: bool = True
 ) -> tuple[PackInputs, SessionEpoch, UserHead]:
-    """The layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids of
-    memories that the rank index may not have yet. ``first``: with what was just said elsewhere. Raises
+    """Read the layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids
+    of memories that the rank index may not have yet. ``first``: with what was just said elsewhere. Raises
     session_not_found, StoreUnavailable, and 409 ``conflict`` where replacements follow each other as fast."""
 
     def gather() -> tuple[_Moment, tuple[PackInputs, SessionEpoch, UserHead]]:
@@ -170,11 +171,11 @@ def gather_pack(
         live = rows.read_marker(found[scope.keys.marker]).live if scope.keys.marker in found else ()
         return rows.read_head(found.get(scope.keys.head)).gen, live
 
-    return _of_one_moment(scope, gather, now)
+    return _gather_at_one_moment(scope, gather, now)
 
 
 def gather_preview(scope: UserScope) -> PackInputs:
-    """The layers of a user without a session: all but the local one. Raises user_closed, StoreUnavailable."""
+    """Read the layers of a user without a session: all but the local one. Raises user_closed, StoreUnavailable."""
 
     def gather() -> tuple[_Moment, PackInputs]:
         tails = Tails(scope, None)
@@ -184,11 +185,13 @@ def gather_preview(scope: UserScope) -> PackInputs:
             return (head.gen, ()), PackInputs((), ())
         return (head.gen, ()), _gathered(scope, None, head, None, tails.start(head))
 
-    return _of_one_moment(scope, gather, lambda: (rows.read_head(scope.ports.table.get(scope.keys.head)).gen, ()))
+    return _gather_at_one_moment(
+        scope, gather, lambda: (rows.read_head(scope.ports.table.get(scope.keys.head)).gen, ())
+    )
 
 
 def gather_documents(scope: UserScope) -> PinnedTexts:
-    """What every pack of the user holds, from the table alone. Raises StoreUnavailable."""
+    """Read the documents that every pack of the user holds, from the table alone. Raises StoreUnavailable."""
     head = rows.read_head(scope.ports.table.get(scope.keys.head))
     chosen = chosen_of(scope, start_pins(scope, head))
     wanted = rows_of(scope.keys, chosen)
@@ -204,7 +207,7 @@ def _gathered(
     told: Telling | None,
     also: Sequence[str] = (),
 ) -> PackInputs:
-    """The pins and the ends of other logs are read beside the rank index; then what fits, in one batch."""
+    """Read the pins and the ends of other logs beside the rank index; then what fits, in one batch."""
     pins, unheld = start_pins(scope, head), UnheldFacts.start(scope, head)
     live = [row.id for row in marker.live] if marker else []
     own = _Own(session, frozenset(live))
@@ -227,7 +230,7 @@ def _filled(
     said: JustSaid,
     holding: WhatHolds,
 ) -> PackInputs:
-    """The rows that fit; then, in the room of those that are said already, the next ones."""
+    """Choose the rows that fit; then, in the room of those that are said already, the next ones."""
     inputs = _inputs(walk.rows(found), local.rows(), documents, said, holding)
     for _ in range(FILLINGS if inputs.repeated else 0):
         before = len(inputs.ranked_rows) + len(inputs.live_rows)
@@ -250,9 +253,9 @@ def _inputs(
     return PackInputs(ranked_rows, live_rows, documents, repeated, said=said)
 
 
-def _of_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], now: Callable[[], _Moment]) -> T:
-    """Again while generation or live list moved under the reading. ``gather`` returns those that it read first: in one
-    batch, and a part of a batch may be read later than the rest of it. Raises 409 ``conflict``."""
+def _gather_at_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], now: Callable[[], _Moment]) -> T:
+    """Gather again while generation or live list moved under the reading. ``gather`` returns those that it read first:
+    in one batch, and a part of a batch may be read later than the rest of it. Raises 409 ``conflict``."""
 
     def attempt() -> T:
         seen, gathered = gather()
@@ -268,9 +271,9 @@ def _of_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], no
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the walk over the ranks leaves out for the session of a pack: rows that the live list names, and the summary
-    of the whole conversation. Not what an import brought before the session was opened: that is in no live list, and
-    speaks of another log. It has the room of the global layer, and stands in the local one."""
+    """The rows that the walk over the ranks leaves out for the session of a pack: those that the live list names, and
+    the summary of the whole conversation. What an import brought before the session was opened is not among them: that
+    is in no live list, and speaks of another log. It has the room of the global layer, and stands in the local one."""
 
     session: str | None
     live: frozenset[str]
@@ -287,9 +290,9 @@ class _Own:
 
 @dataclass
 class _Walk:
-    """In rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag behind the
-    rows, so a kept row that turns out invisible is left out and the fit is made again without it. ``room``: tokens of
-    all that fits. ``chosen``: what stays, with the tokens that it takes up."""
+    """The walk in rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag
+    behind the rows, so a kept row that turns out invisible is left out and the fit is made again without it. ``room``:
+    tokens of all that fits. ``chosen``: what stays, with the tokens that it takes up."""
 
     scope: UserScope
     own: _Own
@@ -300,20 +303,21 @@ class _Walk:
     known: dict[Key, Item] = field(default_factory=dict)
 
     def fitting(self) -> list[str]:
-        """The ids of those that fit, as far as the index says."""
+        """Give the ids of those that fit, as far as the index says."""
         ids = [str(candidate["id"]) for candidate in self.candidates]
         sizes = [self.chosen.get(i, int(c["tokens"])) for i, c in zip(ids, self.candidates, strict=True)]
         first = {place for place, i in enumerate(ids) if i in self.chosen}
         return [ids[place] for place in greedy_fit(sizes, self.room, first)]
 
     def beside(self, inputs: PackInputs) -> list[Memory]:
-        """The rows of the layer, and what fits beside those that are shown. Reads what is new."""
+        """Give the rows of the layer, and what fits beside those that are shown. Reads what is new."""
         sizes = {str(c["id"]): int(c["tokens"]) for c in self.candidates}
         self.chosen = {m.id: 0 if m.id in inputs.repeated else sizes[m.id] for m in inputs.ranked_rows}
         return self.rows({})
 
     def rows(self, found: Mapping[Key, Item]) -> list[Memory]:
-        """``found``: the rows of those. Those that come instead of an invisible one are read here."""
+        """Give the rows that fit. ``found``: the rows of those. Those that come instead of an invisible one are read
+        here."""
         self.known |= found
         while True:
             fitting = self.fitting()
@@ -329,7 +333,7 @@ class _Walk:
 
 
 def _candidates(scope: UserScope, own: _Own, head: UserHead, also: Sequence[str]) -> list[Item]:
-    """The first rows of the rank order that belong in this layer, as many as its budget may hold. Rows of the last
+    """Read the first rows of the rank order that belong in this layer, as many as its budget may hold. Rows of the last
     replacement, and those of ``also``, are read by id as well, because the index may not have them yet."""
     limit = candidate_limit(scope.policy.global_layer)
     found: dict[str, Item] = {}
@@ -347,14 +351,14 @@ def _candidates(scope: UserScope, own: _Own, head: UserHead, also: Sequence[str]
 
 
 def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
-    """The ids of the rows that a replacement wrote, which its job names: on the user's row they would cost every
+    """Give the ids of the rows that a replacement wrote, which its job names: on the user's row they would cost every
     write."""
     job = scope.ports.table.get(scope.keys.job(replacement))
     return rows.read_job(job).state["new"] if job else ()
 
 
 def _eligible(item: Item, own: _Own, gen: int) -> bool:
-    """As far as the index says."""
+    """Say whether a row belongs in the layer, as far as the index says."""
     listed = own.lists(str(item["id"]), item.get("session_id"), item["scope"])
     return not listed and visible(int(item["born_gen"]), item.get("died_gen"), gen)
 
@@ -364,7 +368,8 @@ def _in_global(memory: Memory, own: _Own, gen: int) -> bool:
 
 
 def _states_nothing(memory: Memory) -> bool:
-    """A summary of a session that stated nothing lasting (docs/rules/librarian.md#account): recall finds it."""
+    """Say whether it is a summary of a session that stated nothing lasting (docs/rules/librarian.md#account): recall
+    finds it."""
     return memory.kind is Kind.SESSION_SUMMARY and memory.priority is Priority.LOW
 
 
@@ -372,13 +377,14 @@ def _states_nothing(memory: Memory) -> bool:
 
 _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
 _STATED = (Kind.NOTE, Kind.MANUAL, Kind.FACT)
-"""Not the session's own summary: it is for other sessions, and this one shows what it has."""
+"""Kinds that are stated; the session's own summary is none: it is for other sessions, and this one shows what it
+has."""
 
 
 @dataclass
 class _Local:
-    """Observations and reflections in the order of the conversation; then note, manual and fact rows, newest first, as
-    far as they fit their budget. ``found``: the rows of the ``live`` ones."""
+    """The rows of the local layer: observations and reflections in the order of the conversation; then note, manual and
+    fact rows, newest first, as far as they fit their budget. ``found``: the rows of the ``live`` ones."""
 
     scope: UserScope
     live: Iterable[str]
@@ -396,7 +402,7 @@ class _Local:
         self.stated = [memory for memory in reversed(shown) if memory.kind in _STATED]
 
     def rows(self, chosen: Mapping[str, int] | None = None) -> tuple[Memory, ...]:
-        """``chosen``: ids of rows that stay, with the tokens that they take up."""
+        """Give the rows of the layer. ``chosen``: ids of rows that stay, with the tokens that they take up."""
         stays = chosen or {}
         sizes = [stays.get(memory.id, memory.tokens) for memory in self.stated]
         first = {place for place, memory in enumerate(self.stated) if memory.id in stays}
@@ -404,5 +410,5 @@ class _Local:
         return self.chronicle + tuple(self.stated[place] for place in fitting)
 
     def beside(self, inputs: PackInputs) -> tuple[Memory, ...]:
-        """The rows of the layer, and what fits beside those that are shown."""
+        """Give the rows of the layer, and what fits beside those that are shown."""
         return self.rows({m.id: 0 if m.id in inputs.repeated else m.tokens for m in inputs.live_rows})

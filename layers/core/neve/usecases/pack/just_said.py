@@ -1,4 +1,4 @@
-"""What was said in other conversations and is not observed yet, for a pack that is built now
+"""Reads what was said in other conversations and is not observed yet, for a pack that is built now
 (docs/rules/pack.md#just-said). No model is waited for."""
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from neve.store.keys import SessionKeys
 from neve.usecases.lag.tails import sessions_that_may_have_one, tails_of, told_in
 
 MOST_TOKENS = 1_000
-"""Of all of it (docs/rules/pack.md#just-said)."""
+"""Tokens of all of it (docs/rules/pack.md#just-said)."""
 
 
 class Tails:
-    """Under way beside the first rows of a build: the query that says which sessions may be behind."""
+    """A query under way beside the first rows of a build, which says which sessions may be behind."""
 
     def __init__(self, scope: UserScope, session: str | None) -> None:
         self._scope = scope
@@ -28,7 +28,7 @@ class Tails:
         )
 
     def start(self, user: UserHead) -> Telling:
-        """Reads how far each is observed before the memories are read: what a pass commits meanwhile is then in one of
+        """Read how far each is observed before the memories are read: what a pass commits meanwhile is then in one of
         the two, or in both. Raises StoreUnavailable."""
         sessions = self._sessions.result() if user.state == "active" else []
         table, tasks = self._scope.ports.table, self._scope.ports.tasks
@@ -37,14 +37,14 @@ class Tails:
 
 
 class Telling:
-    """Under way: the logs of those that are."""
+    """Reads under way of the logs of those sessions that are behind."""
 
     def __init__(self, scope: UserScope, logs: Sequence[Task[list[Told]]] = ()) -> None:
         self._scope, self._logs = scope, logs
 
     def result(self) -> JustSaid:
-        """Within the budget of the global layer. The conversation in which somebody spoke last comes first: a history
-        that is sent after the fact is older than it was appended. Raises StoreUnavailable."""
+        """Give what was just said, within the budget of the global layer. The conversation in which a message came last
+        comes first: a history that is sent after the fact is older than it was appended. Raises StoreUnavailable."""
         told = sorted((log.result() for log in self._logs), key=_last_said, reverse=True)
         return just_said(told, min(MOST_TOKENS, self._scope.policy.global_layer))
 

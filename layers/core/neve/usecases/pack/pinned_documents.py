@@ -26,7 +26,7 @@ DOCUMENT = "document"
 
 @dataclass(frozen=True, slots=True)
 class PinnedTexts:
-    """What a pack shows of documents, in its order."""
+    """The documents that a pack shows, in its order."""
 
     always: tuple[tuple[Pin, str], ...] = ()
     profile: tuple[tuple[Pin, str], ...] = ()
@@ -35,7 +35,7 @@ class PinnedTexts:
 
     @property
     def rendered(self) -> PackLayers:
-        """The two layers, without the other ones."""
+        """Give the two layers, without the other ones."""
         return PackLayers(
             always=[text for _, text in self.always],
             profile=[(pin.title, text) for pin, text in self.profile],
@@ -48,11 +48,11 @@ class PinnedTexts:
 
     @property
     def shown(self) -> list[str]:
-        """All that is shown of their texts."""
+        """Give all that is shown of their texts."""
         return [*(text for _, text in self.whole), *(pin.excerpt or "" for pin in self.people)]
 
     def with_room(self) -> PinnedTexts:
-        """Without the documents that an answer or the row of a version has no room for."""
+        """Leave out the documents that an answer or the row of a version has no room for."""
         items = [Shown(f"{pin.title}\n{text}", entry_of(pin)) for pin, text in self.whole]
         items += [Shown(pin.line, entry_of(pin)) for pin in self.people]
         kept = {items[at].entry.id for at in with_room(items)}
@@ -83,26 +83,27 @@ def entry_of(pin: Pin) -> PackEntry:
 
 
 def start_pins(scope: UserScope, head: UserHead) -> Task[list[Pin]] | None:
-    """None for a user without any: no query."""
+    """Start reading the user's pins; None for a user without any: no query."""
     if not head.pinned or head.state != "active":
         return None
     return scope.ports.tasks.start(lambda: pins_of(scope.ports.table, scope.keys))
 
 
 def chosen_of(scope: UserScope, pins: Task[list[Pin]] | None) -> Chosen:
-    """Raises StoreUnavailable."""
+    """Choose what fits of the pins. Raises StoreUnavailable."""
     if pins is None:
         return Chosen()
     return choose(pins.result(), scope.policy.always_layer, scope.policy.profile_layer)
 
 
 def rows_of(keys: UserKeys, chosen: Chosen) -> list[Key]:
-    """With the texts that are shown whole: of the very revisions that the pins name."""
+    """List the rows with the texts that are shown whole: of the very revisions that the pins name."""
     return [keys.document_rev(pin.document_id, pin.rev) for pin in chosen.whole]
 
 
 def texts_of(scope: UserScope, chosen: Chosen, found: Mapping[Key, Item]) -> PinnedTexts:
-    """``found``: the ``rows_of``. A document that was deleted since its pin was read is no part of it."""
+    """Give the texts of what was chosen. ``found``: the ``rows_of``. A document that was deleted since its pin was read
+    is no part of it."""
 
     def texts(pins: Sequence[Pin]) -> tuple[tuple[Pin, str], ...]:
         places = [(pin, scope.keys.document_rev(pin.document_id, pin.rev)) for pin in pins]

@@ -34,11 +34,11 @@ STALE, PARTIAL, UNAVAILABLE, UNREADABLE = "pack:stale", "pack:partial", "pack:un
 
 @dataclass(frozen=True, slots=True)
 class PackView:
-    """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
-    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``:
-    documents of the text; ``left_out``: documents and rows that had no room in it, ``also_left_out``: how many more
-    there are. ``lag``: how far memory is behind the session, without one behind the user; None when no store says, or
-    nobody asked."""
+    """A pack as it is served. ``manifest`` is set iff these are the bytes of a version, which then has an ETag.
+    ``text`` is None when there is nothing to send: the caller's copy is current (not_modified) or no store answered
+    (unavailable). ``always``: documents of the text; ``left_out``: documents and rows that had no room in it,
+    ``also_left_out``: how many more there are. ``lag``: how far memory is behind the session, without one behind the
+    user; None when no store says, or it was not asked for."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None
@@ -65,7 +65,7 @@ def read_pack(
     version: int | None = None,
     holds: Holds = _holds_nothing,
 ) -> PackView:
-    """The session's current pack, built now if it has none, or an old ``version``, and how far memory is behind.
+    """Serve the session's current pack, built now if it has none, or an old ``version``, and how far memory is behind.
     ``holds`` says whether the caller has the text of a sha256 already. Raises session_not_found,
     pack_version_not_found, user_closed."""
     keys, table = scope.keys, scope.ports.table
@@ -83,7 +83,7 @@ def read_pack(
 
 
 def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, holds: Holds) -> PackView:
-    """Raises session_not_found, pack_version_not_found, user_closed."""
+    """Make the view from the rows. Raises session_not_found, pack_version_not_found, user_closed."""
     keys = scope.keys
     head = rows.read_head(found.get(keys.head))
     rows.not_closed(head)
@@ -96,18 +96,18 @@ def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, h
         row = found.get(keys.pack(version))
         if row is None:
             raise not_found("pack_version", str(version))
-        return _old_version(scope, rows.read_manifest(row), holds)
+        return _serve_old_version(scope, rows.read_manifest(row), holds)
     if epoch.pack is None:
-        return _first_read(scope)
-    return _current(scope, epoch, holds)
+        return _build_first(scope)
+    return _serve_current(scope, epoch, holds)
 
 
 def pack_of(scope: SessionScope, epoch: SessionEpoch) -> PackView:
-    """The pack that the session's row names, built now if it names none. Raises session_not_found."""
-    return _first_read(scope) if epoch.pack is None else _current(scope, epoch, _holds_nothing)
+    """Serve the pack that the session's row names, built now if it names none. Raises session_not_found."""
+    return _build_first(scope) if epoch.pack is None else _serve_current(scope, epoch, _holds_nothing)
 
 
-def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView:
+def _serve_current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView:
     pointer, cache = epoch.pack, scope.ports.caches.of(PACKS)
     if pointer is None:
         raise AssertionError("no pack to serve")
@@ -122,20 +122,20 @@ def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView
     except StoreUnavailable:
         body = None
     pack = known_body(body, pointer.sha256)
-    if pack is not None and not served(pack.text):  # of a time without that bound: nobody has ever seen it
-        return _first_read(scope)
+    if pack is not None and not served(pack.text):  # of a time without that bound: no reader has ever seen it
+        return _build_first(scope)
     if pack is not None:
         return _ready(cache.put(scope.keys, pack), degraded)
     if cached is None:
         return _partial(scope)
     try:
-        return _ready(cached, (STALE,)) if _still_there(scope, cached) else _partial(scope)
+        return _ready(cached, (STALE,)) if _version_is_there(scope, cached) else _partial(scope)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
 
 
-def _still_there(scope: SessionScope, cached: BuiltPack) -> bool:
-    """Whether the session still has this version. It may have been taken away, because it holds words that were
+def _version_is_there(scope: SessionScope, cached: BuiltPack) -> bool:
+    """Say whether the session still has this version. It may have been taken away, because it holds words that were
     deleted, or be of a user who was erased, by another process than this one. Raises StoreUnavailable."""
     row = scope.ports.table.get(scope.keys.pack(cached.manifest.pack_version))
     if row is not None and rows.read_manifest(row).sha256 == cached.manifest.sha256:
@@ -144,7 +144,7 @@ def _still_there(scope: SessionScope, cached: BuiltPack) -> bool:
     return False
 
 
-def _first_read(scope: SessionScope) -> PackView:
+def _build_first(scope: SessionScope) -> PackView:
     try:
         pack = build_pack(scope, "initial")
     except StoreUnavailable as error:
@@ -154,7 +154,7 @@ def _first_read(scope: SessionScope) -> PackView:
     return _ready(scope.ports.caches.of(PACKS).put(scope.keys, pack), ())
 
 
-def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> PackView:
+def _serve_old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> PackView:
     if holds(manifest.sha256):
         return PackView("not_modified", sha256=manifest.sha256)
     try:
@@ -170,7 +170,7 @@ def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> P
 
 
 def preview_pack(scope: UserScope) -> PackView:
-    """What a new session's pack would hold now: no version, no ETag. Raises user_closed."""
+    """Show what a new session's pack would hold now: no version, no ETag. Raises user_closed."""
     try:
         inputs, lag = gather_preview(scope), user_lag(scope)
     except StoreUnavailable:
@@ -184,7 +184,7 @@ def preview_pack(scope: UserScope) -> PackView:
 
 
 def preview_of_session(scope: SessionScope) -> PackView:
-    """What the session's first pack would hold now. Raises session_not_found, StoreUnavailable."""
+    """Show what the session's first pack would hold now. Raises session_not_found, StoreUnavailable."""
     try:
         inputs, _, _ = gather_pack(scope)
     except NeveError as refused:
@@ -200,15 +200,15 @@ def _ready(pack: BuiltPack, degraded: tuple[str, ...]) -> PackView:
 
 
 def _partial_where_lost(scope: UserScope, refused: NeveError) -> PackView:
-    """Where other writers won every round: a prompt needs a pack, and does not ask again. Raises what else was
-    refused."""
+    """Serve a partial pack where other writers won every round: a prompt needs a pack, and does not ask again. Raises
+    what else was refused."""
     if refused.code != "conflict":
         raise refused
     return _partial(scope)
 
 
 def _partial(scope: UserScope) -> PackView:
-    """Only what the table itself holds whole: the always and profile layers."""
+    """Serve only what the table itself holds whole: the always and profile layers."""
     try:
         documents = gather_documents(scope)
     except StoreUnavailable:

@@ -11,8 +11,9 @@ from neve.usecases.pack.build_pack import build_pack
 
 
 def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:
-    """Those that have a pack of what there is now, also where a reader has built one meanwhile. What a store refuses is
-    left to the next read, or to the sweep. May be repeated. ``written``: ids of the memories of what is left."""
+    """Build the packs of sessions, and name those that have a pack of what there is now, also where a reader has built
+    one meanwhile. What a store refuses is left to the next read, or to the sweep. May be repeated. ``written``: ids of
+    the memories of what is left."""
     return [session for session in sessions if _built(scope, session, written)]
 
 

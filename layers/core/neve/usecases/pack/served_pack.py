@@ -1,4 +1,4 @@
-"""What a session's served pack holds, so that recall does not repeat it."""
+"""Tells what a session's served pack holds, so that recall does not repeat it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Uttered:
         return cls(seqs)
 
     def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
-        """Whether every event of a range is shown: what was made of them says nothing else."""
+        """Say whether every event of a range is shown: what was made of them says nothing else."""
         seqs = self.seqs.get(session or "", {})
         if first is None or last is None or last - first >= len(seqs):
             return False

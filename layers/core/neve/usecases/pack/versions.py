@@ -15,7 +15,8 @@ from neve.usecases.pack.build_pack import BuiltPack, known_body
 
 @dataclass(frozen=True, slots=True)
 class PackDiff:
-    """Items by layer; ``changed`` holds the entry before and after. ``unified`` is the text's unified diff."""
+    """The difference of two versions: items by layer; ``changed`` holds the entry before and after. ``unified`` is the
+    text's unified diff."""
 
     added: list[tuple[str, PackEntry]]
     removed: list[tuple[str, PackEntry]]
@@ -24,16 +25,16 @@ class PackDiff:
 
 
 def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[list[PackManifest], str | None]:
-    """Newest first. Raises session_not_found, user_closed, ValueError for a foreign cursor."""
-    _must_be_there(scope)
+    """List the versions, newest first. Raises session_not_found, user_closed, ValueError for a foreign cursor."""
+    _require_session(scope)
     keys = scope.keys
     page = scope.ports.table.query(keys.partition, prefix=keys.packs, reverse=True, limit=limit, cursor=cursor)
     return [rows.read_manifest(item) for item in page.items], page.cursor
 
 
 def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDiff:
-    """Raises session_not_found, pack_version_not_found, user_closed, store_unavailable."""
-    _must_be_there(scope)
+    """Compare two versions. Raises session_not_found, pack_version_not_found, user_closed, store_unavailable."""
+    _require_session(scope)
     old = _version(scope, from_version)
     new = _version(scope, to_version)
     before, after = _by_place(old.manifest), _by_place(new.manifest)
@@ -52,7 +53,7 @@ def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDi
     )
 
 
-def _must_be_there(scope: SessionScope) -> None:
+def _require_session(scope: SessionScope) -> None:
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.epoch])
     head = rows.read_head(found.get(keys.head))

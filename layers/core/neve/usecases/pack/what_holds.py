@@ -29,8 +29,8 @@ from neve.store.memories import unheld_rows
 
 @dataclass(frozen=True, slots=True)
 class UnheldFacts:
-    """Before it is known what holds instead. ``items``: their rows, under way beside the ranks; None of a user who has
-    none."""
+    """The facts that do not hold, before it is known what holds instead. ``items``: their rows, under way beside the
+    ranks; None of a user who has none."""
 
     scope: UserScope
     gen: int
@@ -43,34 +43,34 @@ class UnheldFacts:
         return cls(scope, head.gen, scope.ports.tasks.start_read(lambda: unheld_rows(scope.ports.table, scope.keys)))
 
     def facts(self) -> list[Memory]:
-        """Raises StoreUnavailable."""
+        """Give the facts that do not hold. Raises StoreUnavailable."""
         return unheld_facts(map(rows.read_memory, self.items.result() if self.items else ()), self.gen)
 
     def successors(self) -> list[Key]:
-        """The rows that say what holds instead. Raises StoreUnavailable."""
+        """List the rows that say what holds instead. Raises StoreUnavailable."""
         return [self.scope.keys.memory(i) for i in dict.fromkeys(last_successors(self.facts()).values())]
 
     def known(self, found: Mapping[Key, Item]) -> WhatHolds:
-        """``found``: those rows, and others."""
+        """Join the facts with what holds instead. ``found``: those rows, and others."""
         read = [rows.read_memory(found[key]) for key in self.successors() if key in found]
         return WhatHolds(with_successors(self.facts(), {memory.id: memory for memory in read}, self.gen))
 
 
 @dataclass(frozen=True, slots=True)
 class WhatHolds:
-    """``unheld``: facts that do not hold."""
+    """The knowledge of what holds. ``unheld``: facts that do not hold."""
 
     unheld: Sequence[Unheld] = ()
 
     def of(self, memories: Iterable[Memory]) -> list[Memory]:
-        """Without the lines, and the rows, that say nothing else; a line that says more has the mark."""
+        """Leave out the lines, and the rows, that say nothing else; a line that says more has the mark."""
         if not self.unheld:
             return list(memories)
         return [told for memory in memories if (told := self._told(memory)) is not None]
 
     @property
     def named(self) -> tuple[tuple[str, int], ...]:
-        """Id and rev of the facts that a pack of the same rows depends on."""
+        """Give id and rev of the facts that a pack of the same rows depends on."""
         return tuple((one.fact.id, one.fact.rev) for one in self.unheld)
 
     def _told(self, memory: Memory) -> Memory | None:
@@ -97,7 +97,7 @@ class WhatHolds:
 
 
 def what_holds_of(memories: Sequence[Memory], gen: int) -> WhatHolds:
-    """By those of the memories that are facts: a line is written with its fact, and read with it."""
+    """Judge by those of the memories that are facts: a line is written with its fact, and read with it."""
     facts = unheld_facts(filter(is_unheld, memories), gen)
     return WhatHolds(with_successors(facts, {memory.id: memory for memory in memories}, gen))
 
