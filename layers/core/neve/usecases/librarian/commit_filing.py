@@ -51,7 +51,7 @@ class Overtaken(Exception):
 
 
 class InputRetracted(Exception):
-    """Of what was read, something has been taken back meanwhile (docs/rules/retract.md#librarian)."""
+    """Something of what was read has been taken back meanwhile (docs/rules/retract.md#librarian)."""
 
 
 class InputCorrected(Exception):
@@ -68,22 +68,22 @@ class EditConflict(Exception):
 
 
 class _Stale(Exception):
-    """One of them."""
+    """A document has moved since it was shown."""
 
 
 class _Refused(Exception):
-    """It takes no change of a librarian."""
+    """A document takes no change of a librarian."""
 
 
 @dataclass
 class _Room:
-    """What is left of the one transaction: how many operations, and every path once."""
+    """The room that is left in the one transaction: how many operations, and every path once."""
 
     operations: int
     written: set[str] = field(default_factory=set)
 
     def take(self, operations: int, places: Sequence[str] = ()) -> bool:
-        """Whether there is."""
+        """Take room for operations, and say whether there is any."""
         if operations > self.operations or not self.written.isdisjoint(places):
             return False
         self.operations -= operations
@@ -93,10 +93,10 @@ class _Room:
 
 @dataclass
 class FilingCommit:
-    """``said``: what its texts are held against. ``write_id`` names it, and its answer where that was lost. ``insist``:
-    what is stale by now waits for a decision instead of being asked about again; ``insist_unseen``: of documents that
-    were not shown, too. ``done``, ``too_many``: what the last attempt wrote, and how many actions it had no room
-    for."""
+    """One attempt to commit. ``said``: what its texts are held against. ``write_id`` names it, and its answer where
+    that was lost. ``insist``: what is stale by now waits for a decision instead of being asked about again;
+    ``insist_unseen``: of documents that were not shown, too. ``done``, ``too_many``: what the last attempt wrote, and
+    how many actions it had no room for."""
 
     scope: SessionScope
     incarnation: int
@@ -111,8 +111,8 @@ class FilingCommit:
     too_many: int = 0
 
     def write(self) -> dict[str, Any]:
-        """What the job's result says of it. Raises UserErased, Overtaken, InputRetracted, InputCorrected, EditConflict,
-        StoreUnavailable."""
+        """Commit, and give what the job's result says of it. Raises UserErased, Overtaken, InputRetracted,
+        InputCorrected, EditConflict, StoreUnavailable."""
         return transact(self.scope.ports, self._attempt)
 
     def _attempt(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class FilingCommit:
             raise InputRetracted
         if self.read.cut.events and corrections(remembered_of(self.scope, user, marker)) != self.read.corrections:
             raise InputCorrected
-        # nobody takes anything back between this look and the commit
+        # no caller takes anything back between this look and the commit
         ops: list[WriteOp] = [rows.check_head(keys, user), Check(keys.marker, Version(marker.version))]
         written = summary.writes(found, filing, user.gen, iso(now))
         ops += written.ops
@@ -169,7 +169,8 @@ class FilingCommit:
     # --- documents --------------------------------------------------------------------------------
 
     def _actions(self, found: Mapping[Key, Item], room: _Room) -> tuple[list[WriteOp], list[Proposal]]:
-        """What there is no room for is left out, and counted. Raises EditConflict."""
+        """Plan the changes of documents, and the proposals. What there is no room for is left out, and counted. Raises
+        EditConflict."""
         self.done, self.too_many = [], 0
         ops: list[WriteOp] = []
         made: list[str] = []
@@ -227,7 +228,7 @@ class FilingCommit:
             raise (_Stale if problem.code == "precondition_failed" else _Refused) from None
 
     def _with_base(self, actions: Iterable[Action]) -> list[Action]:
-        """Which documents they were shown in: a proposal is decided long after."""
+        """Add to actions which documents they were shown in: a proposal is decided long after."""
         shown = {document.path: document.id for document in self.read.documents}
         return [replace(action, base_id=shown.get(action.path)) for action in actions]
 
@@ -255,7 +256,7 @@ class FilingCommit:
         return planned_writes(self.scope, wanted, found)
 
     def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
-        """To a path that is free. A document keeps its text, and whose it is."""
+        """Plan a move to a path that is free. A document keeps its text, and whose it is."""
         to_path = str(action.to_path)
         if before is None or self.scope.keys.document(to_path) in found:
             raise _Stale
@@ -323,7 +324,8 @@ class FilingCommit:
 
 
 def _crosses(path: str, made: Sequence[str]) -> bool:
-    """``made``: where the same transaction has documents, which no read shows yet."""
+    """Say whether a path is below or above one of ``made``: where the same transaction has documents, which no read
+    shows yet."""
     return any(is_below(path, other) or is_below(other, path) for other in made)
 
 
@@ -332,5 +334,5 @@ def _retracted_since(read: Gathered, marker: SessionMarker) -> bool:
 
 
 def result_of(filing: Filing) -> dict[str, Any]:
-    """Of a session of which nothing new is to be filed: what the last commit said."""
+    """Give the result of a session of which nothing new is to be filed: what the last commit said."""
     return filing.result or {"filed": None, "documents": []}

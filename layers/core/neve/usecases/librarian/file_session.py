@@ -1,8 +1,8 @@
 """The worker behind the librarian queue: file what is new in a session (docs/rules/librarian.md).
 
-Whoever is told twice finds its cursor moved and has nothing to do. A filing commits whole or not at all; what a person
-writes meanwhile is read again and asked about again, so that their words are never lost to an answer that had not seen
-them."""
+A worker that is told twice finds its cursor moved and has nothing to do. A filing commits whole or not at all; what a
+person writes meanwhile is read again and asked about again, so that their words are never lost to an answer that had
+not seen them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RULES = "none"
 
 @dataclass(slots=True)
 class FilingReport:
-    """What one worker did. ``left_off``: it had no time for one more answer, and the message is to be sent again.
+    """The outcome of one worker. ``left_off``: it had no time for one more answer, and the message is to be sent again.
     ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``raced``: how often a person was
     faster. ``rejected``: what it could not use of the answers. ``documents_not_shown``: for want of room. ``redacted``:
     personal data in them, by class."""
@@ -79,7 +79,8 @@ class FilingReport:
 def file_session(
     scope: SessionScope, body: Mapping[str, Any], seconds_left: SecondsLeft = for_ever
 ) -> FilingReport | None:
-    """One message; None for a user who was erased. Raises what a retry may cure: ModelUnavailable, StoreUnavailable."""
+    """Handle one message; None for a user who was erased. Raises what a retry may cure: ModelUnavailable,
+    StoreUnavailable."""
     report = FilingReport()
     job = find_job(scope, body["job_id"])
     if job is not None and job.status == "done":
@@ -100,23 +101,23 @@ def file_session(
             finish_job(scope, body["job_id"], body["kind"], "failed", told)
         return report
     if report.waits:
-        carry_on_job(scope, body["job_id"], body["kind"], partial(_before, body["kind"]))
+        carry_on_job(scope, body["job_id"], body["kind"], partial(_said_before, body["kind"]))
     elif not report.left_off:
         finish_job(scope, body["job_id"], body["kind"], "done", partial(_filed, body["kind"], report))
     return report
 
 
-def _before(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what the job says, what was not said by a librarian that waits."""
+def _said_before(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the job says without what a librarian that waits has said."""
     return {name: value for name, value in said.items() if kind != KIND or name != "reason"}
 
 
 def _refused(kind: str, why: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_before(kind, said), **why}
+    return {**_said_before(kind, said), **why}
 
 
 def _filed(kind: str, report: FilingReport, said: Mapping[str, Any]) -> dict[str, Any]:
-    before = _before(kind, said)
+    before = _said_before(kind, said)
     return {**before, **report.result, **_redacted(before, report)}
 
 
@@ -128,8 +129,8 @@ class _Librarian:
     report: FilingReport
 
     def work(self) -> dict[str, Any]:
-        """Raises UserErased, ModelUnavailable, ModelRefused, StoreUnavailable, and 409 ``conflict`` where others are
-        faster each time; then nothing was written."""
+        """File what is new, and give the job's result. Raises UserErased, ModelUnavailable, ModelRefused,
+        StoreUnavailable, and 409 ``conflict`` where others are faster each time; then nothing was written."""
         remark: str | None = None
         asked_about: tuple[str, ...] = ()
         faster_persons, asked_about_unseen = 0, False
@@ -143,7 +144,7 @@ class _Librarian:
                     return {}
                 continue
             if read.first_seq > read.last_seq and _has_outcome(read):
-                return self._nothing_new()
+                return self._end_without_filing()
             if read.cut.events and not self._has_time:
                 self.report.left_off = True
                 return {}
@@ -178,7 +179,7 @@ class _Librarian:
 
     @property
     def _has_time(self) -> bool:
-        """For one more answer."""
+        """Say whether there is time for one more answer."""
         return self.seconds_left() >= self.scope.ports.observer.longest_filing_s
 
     @property
@@ -190,8 +191,8 @@ class _Librarian:
         return str(self.body["job_id"]), str(self.body["kind"])
 
     def _ask(self, read: Gathered, remark: str | None) -> Filed:
-        """What the caller said of the outcome holds. Content that no model will read, or gives
-        no usable answer about, is filed without its help."""
+        """Ask the librarian. What the caller said of the outcome holds. Content that no model will read, or gives no
+        usable answer about, is filed without its help."""
         if not read.cut.events:
             return Filed((), None, self.scope.ports.observer.name, RULES, calls=0)
         self.report.asked += 1
@@ -219,7 +220,7 @@ class _Librarian:
         return _with_outcome(screened, read.head)
 
     def _said(self, read: Gathered, filed: Filed) -> Said:
-        """What the answer is held against. Raises StoreUnavailable."""
+        """Read what the answer is held against. Raises StoreUnavailable."""
         said = Said(read.cut.events, tools=marked_items(read.filing.account.text if read.filing.account else None))
         actions = (*filed.actions, *filed.illegal)
         claims = [claim for one in actions for claim in claims_of(one, said.events, read.text_of(one.path))]
@@ -227,8 +228,8 @@ class _Librarian:
         with counting_if_lost(self.scope, self.incarnation, answer_cost(filed.calls, filed.usage)):
             return with_session(self.scope, said, claims, read.marker.retracted)
 
-    def _nothing_new(self) -> dict[str, Any]:
-        """A session that is closed is extracted all the same, and says how it ended."""
+    def _end_without_filing(self) -> dict[str, Any]:
+        """End without a filing. A session that is closed is extracted all the same, and says how it ended."""
 
         def attempt() -> Filing:
             keys = self.scope.keys
@@ -246,19 +247,19 @@ class _Librarian:
 
 
 def _redacted(before: Mapping[str, Any], report: FilingReport) -> dict[str, Any]:
-    """With what the passes of the same job took out."""
+    """Count what was taken out, with what the passes of the same job took out."""
     counts = Counter(before.get("redacted", {})) + Counter(report.redacted)
     return {"redacted": dict(counts)} if counts else {}
 
 
 def _has_outcome(read: Gathered) -> bool:
-    """Whether the summary says of the outcome what the caller says by now, or there is none to say it."""
+    """Say whether the summary says of the outcome what the caller says by now, or there is none to say it."""
     account, outcome = read.filing.account, read.head.outcome
     return account is None or outcome in (None, account.outcome)
 
 
 def _account(read: Gathered) -> Account:
-    """Where nobody gave one."""
+    """Make an account where the librarian gave none."""
     before = read.filing.account
     if before is not None and not read.cut.events:
         return replace(before, outcome=read.head.outcome or before.outcome)

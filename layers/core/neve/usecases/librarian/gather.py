@@ -1,4 +1,4 @@
-"""What a librarian reads: the session behind its cursor, and the documents that may be about the same
+"""Reads what a librarian needs: the session behind its cursor, and the documents that may be about the same
 (docs/rules/librarian.md#reads)."""
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from neve.store.partitions import all_rows
 from neve.usecases.librarian.remembered import corrections, remembered_of
 
 SHOWN_TOKENS = 20_000
-"""Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
+"""Tokens of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
 IMAGE = "[image]"
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``retracted``: what of it had
-    been, as the session's marker row says. ``not_shown``: paths of documents that there was no room for.
-    ``remembered``: of the session, where a person has corrected any of it."""
+    """The material of a filing. ``cut``: the events that are shown. ``last_seq``: up to where the log was read.
+    ``retracted``: what of it had been, as the session's marker row says. ``not_shown``: paths of documents that there
+    was no room for. ``remembered``: of the session, where a person has corrected any of it."""
 
     user: UserHead
     head: SessionHead
@@ -65,22 +65,23 @@ class Gathered:
 
     @property
     def left_out(self) -> Spans:
-        """What the session's account is made without, with this filing."""
+        """Give the spans that the session's account is made without, with this filing."""
         new = common(self.retracted, ((self.first_seq, self.last_seq),))
         return joined((*self.filing.left_out, *new))
 
     @property
     def is_to_be_filed_again(self) -> bool:
-        """Something that is filed has been taken back: the job of that moves the cursor back, and asks again."""
+        """Say whether something that is filed has been taken back: the job of that moves the cursor back, and asks
+        again."""
         return self.filing.holds_any(self.retracted)
 
     def text_of(self, path: str) -> str:
-        """Of a document as it was shown."""
+        """Give the text of a document as it was shown."""
         return next((document.text for document in self.documents if document.path == path), "")
 
     @property
     def nothing_is_left(self) -> bool:
-        """To give an account of: everything that was said is taken back."""
+        """Say whether nothing is left to give an account of: everything that was said is taken back."""
         return bool(self.left_out) and not self.cut.events and self.filing.account is None
 
     @property
@@ -93,8 +94,8 @@ class Gathered:
 
 
 def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> Gathered:
-    """``first``: paths that are looked at before all others. Raises UserErased, StoreUnavailable: without the search
-    nobody could tell whether a document is there already."""
+    """Read what a librarian needs. ``first``: paths that are looked at before all others. Raises UserErased,
+    StoreUnavailable: without the search it could not be told whether a document is there already."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.filing])
     user = rows.read_head(found.get(keys.head))
@@ -112,8 +113,8 @@ def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> 
 
 
 def _events(scope: SessionScope, first: int, last: int, retracted: Spans) -> Iterator[Event]:
-    """Without what is taken back, and what Neve renders; that there was a picture is told, what it showed was
-    observed."""
+    """Read the events without what is taken back, and what Neve renders; that there was a picture is told, what it
+    showed was observed."""
     if first > last:
         return
     for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last)):
@@ -135,9 +136,10 @@ def _without_images(event: Event) -> Event:
 def _candidates(
     scope: SessionScope, events: Sequence[Event], first: Sequence[str]
 ) -> tuple[tuple[ShownDocument, ...], tuple[str, ...]]:
-    """``first``, those that hold for everybody and of who was named, then what the search found; and the paths of those
-    that have no room. One that is too long leaves it to those behind it."""
-    paths = list(dict.fromkeys([*first, *known_paths(events), *_found(scope, events)]))
+    """Choose the documents to show: ``first``, those that every user has and of the people who were named, then what
+    the search found; and give the paths of those that have no room. One that is too long leaves it to those behind
+    it."""
+    paths = list(dict.fromkeys([*first, *known_paths(events), *_search_paths(scope, events)]))
     shown: list[ShownDocument] = []
     not_shown: list[str] = []
     left = SHOWN_TOKENS
@@ -151,8 +153,8 @@ def _candidates(
     return tuple(shown), tuple(not_shown)
 
 
-def _found(scope: SessionScope, events: Sequence[Event]) -> list[str]:
-    """Paths by the words of the conversation. Raises StoreUnavailable."""
+def _search_paths(scope: SessionScope, events: Sequence[Event]) -> list[str]:
+    """Find paths by the words of the conversation. Raises StoreUnavailable."""
     query = shape(search_words(events)).text_query
     if not query.groups:
         return []
@@ -164,7 +166,7 @@ def _found(scope: SessionScope, events: Sequence[Event]) -> list[str]:
 
 
 def documents_at(scope: UserScope, paths: Sequence[str]) -> list[ShownDocument]:
-    """Those of them that a librarian may change, in this order. Two reads. Raises StoreUnavailable."""
+    """Read those of the documents that a librarian may change, in this order. Two reads. Raises StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     wanted = [keys.document(path) for path in paths if not path.startswith((ARTIFACTS, CONVERSATIONS))]
     heads = table.get_many(wanted) if wanted else {}

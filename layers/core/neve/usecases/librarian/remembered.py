@@ -1,4 +1,4 @@
-"""What a person has corrected of what is remembered of a session: its documents must not say the old words again
+"""Finds what a person has corrected of what is remembered of a session: its documents must not say the old words again
 (docs/rules/librarian.md#corrected)."""
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from neve.store.memories import active_memories, memories_of
 
 
 def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) -> tuple[Remembered, ...]:
-    """All that is remembered of the session, oldest first, where a person has corrected any of it; else nothing. One
-    read, and another one where what a person had said took the place of an older one. Raises StoreUnavailable."""
+    """Read all that is remembered of the session, oldest first, where a person has corrected any of it; else nothing.
+    One read, and another one where what a person had said took the place of an older one. Raises StoreUnavailable."""
     live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen)
     own = [memory for memory in live if memory.session_id == scope.session]
     corrected = [memory for memory in own if memory.provenance.by_hand]
@@ -27,12 +27,13 @@ def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) ->
 
 
 def corrections(remembered: Iterable[Remembered]) -> frozenset[Remembered]:
-    """Those that say something else than the events that they were made from."""
+    """Choose those that say something else than the events that they were made from."""
     return frozenset(one for one in remembered if one.corrected_at is not None and one.first is not None)
 
 
 def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, Memory]:
-    """By the id of the newer one; where that does not say what it was made from, or written over, the older does."""
+    """Read the older memory by the id of the newer one; where that does not say what it was made from, or written over,
+    the older does."""
     silent = [one for one in corrected if one.provenance.seq_from is None and not one.written_over]
     newer = {old: memory.id for memory in silent for old in memory.supersedes}
     found = memories_of(scope.ports.table, scope.keys, newer)
@@ -40,6 +41,6 @@ def _replaced_by(scope: SessionScope, corrected: Sequence[Memory]) -> dict[str, 
 
 
 def _remembered(scope: SessionScope, memory: Memory, made_as: Memory) -> Remembered:
-    """``made_as``: which of them says where it comes from."""
+    """Make one entry. ``made_as``: which of the two memories says where it comes from."""
     at = (memory.person_at or memory.created_at) if memory.provenance.by_hand else None
     return Remembered(memory.text, *whole_range(made_as, scope.session), at)

@@ -41,7 +41,7 @@ ANOTHER = 6
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """``result_fields``: what the job's result says."""
+    """The writes of a summary. ``result_fields``: what the job's result says."""
 
     filing: Filing
     ops: tuple[WriteOp, ...]
@@ -64,7 +64,7 @@ class SessionSummary:
         return wanted
 
     def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> Summarised:
-        """At most six operations; none of a session of which nothing is left. ``gen``: the user's generation."""
+        """Plan at most six operations; none of a session of which nothing is left. ``gen``: the user's generation."""
         if self.read.nothing_is_left:
             return Summarised(filing, (), {})
         filing, memory_ops = self._memory(found, filing, gen, now)
@@ -77,7 +77,7 @@ class SessionSummary:
     def _memory(
         self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str
     ) -> tuple[Filing, tuple[WriteOp, ...]]:
-        """None that a person reworded, deleted or put away is written again."""
+        """Plan the memory. One that a person reworded, deleted or put away is not written again."""
         keys, text = self.scope.keys, as_memory(self.account, self._date)
         if filing.memory_id is None:
             made = self._new_memory(text, gen, now)
@@ -129,7 +129,7 @@ class SessionSummary:
         return replace(made, last_used_at=min(now, made.observed_at))
 
     def _of_time(self, memory: Memory, now: str) -> Memory:
-        """It was said when the last event was, which may be of before, and appended today."""
+        """Give the memory the time of the last event, which may be of before, and appended today."""
         events = self.read.cut.events
         at = iso(parse(events[-1].created_at if events else self.read.head.last_event_at or now))
         day, time = observed_date(at, self.read.head.timezone), time_of_day(at, self.read.head.timezone)
@@ -146,7 +146,7 @@ class SessionSummary:
         )
 
     def _kept(self, before: Memory, filing: Filing) -> dict[str, Any]:
-        """What a person has changed beside its text. An outcome that the caller has named since holds, where it is
+        """Give what a person has changed beside its text. An outcome that the caller has named since holds, where it is
         known from which account it was written."""
         last = filing.account
         kept = {name: getattr(before, name) for name in (*filing.theirs, *changed_by_people(before, last))}
@@ -192,7 +192,8 @@ class SessionSummary:
         return WantedWrite(path, change, None, before is None, self.scope.ports.ids.token(), new_id)
 
     def _place(self, found: Mapping[Key, Item], filing: Filing) -> tuple[str, Document | None]:
-        """Where it is, or will be: the path of another conversation is left to it."""
+        """Give the path where it is, or will be, and the document there: the path of another conversation is left to
+        it."""
         free = (path for path in self._paths if self.scope.keys.document(path) not in found)
         path = filing.document_path or next(free, self._paths[-1])
         item = found.get(self.scope.keys.document(path))
@@ -216,7 +217,7 @@ class SessionSummary:
 
     @property
     def _date(self) -> str:
-        """The day of the first event; of a session that is filed already, the one in the path of its document."""
+        """Give the day of the first event; of a session that is filed already, the one in the path of its document."""
         path = self.read.filing.document_path or ""
         if _DATED.match(path):
             return path.removeprefix(CONVERSATIONS)[: len("2026-03-10")]
