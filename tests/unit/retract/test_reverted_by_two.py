@@ -36,14 +36,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
 
 def before_the_step_ends(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
     """Once, as the first worker is about to note that it has reverted the documents."""
-    done = revert_documents._Reverting._done
+    done = revert_documents._Reverting._finish
 
     def after(self: Any, *given: Any) -> Any:
-        monkeypatch.setattr(revert_documents._Reverting, "_done", done)
+        monkeypatch.setattr(revert_documents._Reverting, "_finish", done)
         meanwhile()
         return done(self, *given)
 
-    monkeypatch.setattr(revert_documents._Reverting, "_done", after)
+    monkeypatch.setattr(revert_documents._Reverting, "_finish", after)
 
 
 def test_a_document_that_a_slower_worker_deletes_is_written_again(

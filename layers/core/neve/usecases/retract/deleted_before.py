@@ -1,5 +1,5 @@
-"""What was made of deleted events, and had been deleted itself before: no row says so any more, but packs may hold it
-(docs/rules/retract.md#erase)."""
+"""Finds what was made of deleted events, and had been deleted itself before: no row says so any more, but packs may
+hold it (docs/rules/retract.md#erase)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from neve.usecases.retract.find_derived import made_since
 
 
 def deleted_before(scope: SessionScope, retraction: Retraction) -> dict[str, int]:
-    """Last revs of memories and documents, by id: of those that may have been made of its events, which is so of all
-    where it is not known. To be read once the job has noted what of it there is: what is deleted from then on is known
-    to it. Raises UserErased, StoreUnavailable."""
+    """Give the last revs of memories and documents, by id, of those that may have been made of its events, which is so
+    of all where it is not known. To be read once the job has noted what of it there is: what is deleted from then on is
+    known to it. Raises UserErased, StoreUnavailable."""
     return dict(_memories(scope, retraction)) | dict(_documents(scope, retraction))
 
 

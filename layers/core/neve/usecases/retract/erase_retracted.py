@@ -1,5 +1,5 @@
-"""What was deleted leaves no byte: the events, what was made of them, and every version of a pack that holds it
-(docs/rules/retract.md#erase). In rounds; each may be repeated, and finds what is left."""
+"""Erases what was deleted to the last byte: the events, what was made of them, and every version of a pack that holds
+it (docs/rules/retract.md#erase). In rounds; each may be repeated, and finds what is left."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ DELETED = 16
 
 @dataclass
 class Receipt:
-    """How many of each were removed, by all workers that ended in time; ``left``: what was found of them afterwards,
-    which is nothing. ``withdrawing``: whether the exports are on, behind all the others: who exports from then on reads
-    none of it."""
+    """The receipt: how many of each were removed, by all workers that ended in time; ``left``: what was found of them
+    afterwards, which is nothing. ``withdrawing``: whether the exports are on, behind all the others: an export that
+    begins from then on reads none of it."""
 
     events: int = 0
     images: int = 0
@@ -88,8 +88,8 @@ def erase_retracted(
     packs: PacksPurge,
     seconds_left: SecondsLeft = for_ever,
 ) -> None:
-    """``receipt``, ``packs``: of what workers before this one have removed; this one's is added. Raises OutOfTime,
-    whenever less than ``ROUND_S`` is left behind some of it: what is left is found by whoever calls again. Raises
+    """Erase everything. ``receipt``, ``packs``: of what workers before this one have removed; this one's is added.
+    Raises OutOfTime, whenever less than ``ROUND_S`` is left behind some of it: the next call finds what is left. Raises
     UserErased, StoreUnavailable."""
     _Erasing(scope, incarnation, retraction, receipt, packs, seconds_left).run()
 
@@ -133,23 +133,23 @@ class _Erasing:
         self.receipt.left += sum(1 for _ in overtaken_exports(self.scope))
 
     def _need_time(self) -> None:
-        """For more. Behind each part of which something was left, and not before it, so that every worker gets on.
-        Raises OutOfTime."""
+        """Check that there is time for more: behind each part of which something was left, and not before it, so that
+        every worker gets on. Raises OutOfTime."""
         if self.seconds_left() < ROUND_S:
             raise OutOfTime
 
     # --- events ---------------------------------------------------------------------------------
 
     def _events(self, last: int | None = None) -> Iterator[Item]:
-        """Those that still say something, or whose images are still to be removed; up to ``last``."""
+        """Read the events that still say something, or whose images are still to be removed; up to ``last``."""
         first, end = self.retraction.span
         between = self.scope.keys.events(first, end if last is None else last)
         log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
         return (item for item in log if not item.get("erased") or rows.images_of_row(item))
 
     def _erase_log(self) -> int:
-        """How many of the events there still were, up to ``LOOK``, whose texts are looked for at once in everything
-        else. Raises OutOfTime behind some of them."""
+        """Erase events, and give how many of them there still were, up to ``LOOK``, whose texts are looked for at once
+        in everything else. Raises OutOfTime behind some of them."""
         count, last, texts = 0, self.retraction.seq_from, set[str]()
         for item in islice(self._events(), LOOK):
             count, last = count + 1, item["seq"]
@@ -162,8 +162,9 @@ class _Erasing:
         return count
 
     def _erase_events(self, items: Sequence[Item], alone: Set[str]) -> None:
-        """Vectors and documents first: what the event's row says is how they are found. Images behind it, so that of
-        two events that show one, the last to be blanked finds nobody. ``alone``: texts that nothing else says."""
+        """Erase some events: vectors and documents first, as what the event's row says is how they are found; images
+        behind it, so that of two events that show one, the last to be blanked finds no other. ``alone``: texts that
+        nothing else says."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
         self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)} & alone)
         documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
@@ -176,8 +177,8 @@ class _Erasing:
         self._remove_images(items)
 
     def _remove_images(self, items: Sequence[Item]) -> None:
-        """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
-        (docs/rules/sessions.md#images)."""
+        """Remove images of events that are blank by now. In parts, each of which is noted: a worker that is cut off is
+        followed there (docs/rules/sessions.md#images)."""
         images = {image for item in items for image in rows.images_of_row(item)}
         for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
             gone = frozenset(part)
@@ -189,7 +190,7 @@ class _Erasing:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
 
     def _blank(self, seqs: Sequence[int]) -> None:
-        """The rows without their words, the client ids without what they were bound to."""
+        """Write the rows without their words, the client ids without what they were bound to."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
         head = rows.read_head(found.pop(keys.head, None))
@@ -204,7 +205,8 @@ class _Erasing:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
 
     def _forget_messages(self) -> None:
-        """What the session knows them again by: a digest of few words can be turned back into them. Raises Conflict."""
+        """Remove what the session knows the messages again by: a digest of few words can be turned back into them.
+        Raises Conflict."""
         table, keys = self.scope.ports.table, self.scope.keys
         head = rows.read_head(table.get(keys.head))
         still_there(head, self.incarnation)
@@ -212,8 +214,8 @@ class _Erasing:
             table.write([rows.check_head(keys, head), *puts])
 
     def _left_client_ids(self) -> Iterator[Item]:
-        """Of events that retention has removed: their rows do not name them any more. They are looked through only
-        where there may be some."""
+        """Read the client ids of events that retention has removed: their rows do not name them any more. They are
+        looked through only where there may be some."""
         table, keys, (first, last) = self.scope.ports.table, self.scope.keys, self.retraction.span
         item = table.get(keys.epoch)
         if item is None or rows.read_epoch(item).removed_to < first:
@@ -223,14 +225,14 @@ class _Erasing:
                 yield client
 
     def _unbind(self, clients: Sequence[Key]) -> None:
-        """Raises Conflict."""
+        """Remove what client ids were bound to. Raises Conflict."""
         head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
         still_there(head, self.incarnation)
         if ops := self._unbound(clients):
             self.scope.ports.table.write([rows.check_head(self.scope.keys, head), *ops])
 
     def _unbound(self, clients: Sequence[Key]) -> list[WriteOp]:
-        """Without what they were bound to."""
+        """Give the writes of client ids without what they were bound to."""
         found = self.scope.ports.table.get_many(clients) if clients else {}
         return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in found.values()]
 
@@ -245,8 +247,8 @@ class _Erasing:
             yield from map(rows.read_memory, found.values())
 
     def _erase_memories(self, ids: Sequence[str]) -> None:
-        """All of which are looked for at once in everything else, and deleted in parts. Raises OutOfTime behind one of
-        them; the vectors of the others are gone by then, too."""
+        """Erase memories, all of which are looked for at once in everything else, and deleted in parts. Raises
+        OutOfTime behind one of them; the vectors of the others are gone by then, too."""
         left, texts = list[str](), set[str]()
         for memory in self._memories(ids):
             left.append(memory.id)
@@ -256,20 +258,20 @@ class _Erasing:
         alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
         self._erase_vectors(alone)
         in_time = all(map(self._delete_part, _batched(left, ROUND)))
-        # whoever was embedding one takes away what it has kept where it finds the row gone
+        # a worker that was embedding one takes away what it has kept where it finds the row gone
         self._erase_vectors(alone)
         if not in_time:
             raise OutOfTime
 
     def _delete_part(self, ids: Sequence[str]) -> bool:
-        """Whether there is time for another."""
+        """Delete a part, and say whether there is time for another."""
         for batch in _batched(ids, DELETED):
             transact(self.scope.ports, partial(self._delete, batch))
         self.receipt.memories += len(ids)
         return self.seconds_left() >= ROUND_S
 
     def _delete(self, ids: Sequence[str]) -> None:
-        """The stream takes their passages out of the index."""
+        """Delete memories in one transaction. The stream takes their passages out of the index."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, *map(keys.memory, ids)])
         head = rows.read_head(found.pop(keys.head, None))
@@ -286,14 +288,15 @@ class _Erasing:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
 
     def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
-        """A place is named by a hash of what was said there."""
+        """Give the deletions of facts' places: a place is named by a hash of what was said there."""
         facts = {self.scope.keys.fingerprint(one.fingerprint): one.id for one in memories if one.kind is Kind.FACT}
         places = self.scope.ports.table.get_many(list(facts)) if facts else {}
         own = {memory.id for memory in memories}
         return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
 
     def _answers_about_memories(self) -> Iterator[Key]:
-        """Also about those that an earlier worker deleted before it died, and what others had deleted before."""
+        """Find answers about these memories, also about those that an earlier worker deleted before it died, and what
+        others had deleted before."""
         return answers_about(
             self.scope.ports.table, self.scope.keys, self.made.touched | self.made.retained | self.made.gone_memories
         )
@@ -301,8 +304,9 @@ class _Erasing:
     # --- summaries ------------------------------------------------------------------------------
 
     def _erase_summaries(self) -> None:
-        """Those of the epochs before that cover some of it, which no prompt shows any more, and what their jobs say of
-        them. What ends before it stays: nothing else may be left of events that retention has removed."""
+        """Delete the summaries of the epochs before that cover some of it, which no prompt shows any more, and what
+        their jobs say of them. What ends before it stays: nothing else may be left of events that retention has
+        removed."""
         table = self.scope.ports.table
         old = list(self._summaries())
         for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
@@ -310,7 +314,7 @@ class _Erasing:
         self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
 
     def _summaries(self) -> Iterator[Item]:
-        """And what stands in for them."""
+        """Read those summaries, and what stands in for them."""
         table, keys, span = self.scope.ports.table, self.scope.keys, self.retraction.span
         found = (item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix))
         for item in found:
@@ -327,7 +331,8 @@ class _Erasing:
     # --- packs and exports ----------------------------------------------------------------------
 
     def _erase_packs(self) -> None:
-        """Of any session of the user. They are rebuilt when what is left of the touched rows has been written."""
+        """Purge packs of any session of the user. They are rebuilt when what is left of the touched rows has been
+        written."""
         try:
             self.packs.run(self.scope, self.seconds_left)
         finally:

@@ -1,4 +1,4 @@
-"""What becomes of a user's memories when a part of a log is taken back: the rows that
+"""Finds what becomes of a user's memories when a part of a log is taken back: the rows that
 ``domain/retract/derived.py`` needs for it (docs/rules/retract.md#derived)."""
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from neve.usecases.memories.by_people.outliving import Outliving
 from neve.usecases.reflect.candidates import READ_BATCH_SIZE
 
 SKEW = timedelta(hours=1)
-"""A memory's id holds the time of the worker that made it, the session's start that of whoever opened it."""
+"""A memory's id holds the time of the worker that made it, the session's start that of the process that opened it."""
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """``touched``: ids of everything that may hold words of what is to be erased; ``retained``: facts of which an
-    erasure leaves something, as it leaves them; ``heirs``: facts that replaced others which it takes away, as they name
-    what those had replaced, and what took the place of a session's summary, without what it has of that.
-    ``memories``: the rows as they were read, by id. ``sessions``: by id, those in whose logs something was said."""
+    """The outcome, with the rows that it was found by. ``touched``: ids of everything that may hold words of what is to
+    be erased; ``retained``: facts of which an erasure leaves something, as it leaves them; ``heirs``: facts that
+    replaced others which it takes away, as they name what those had replaced, and what took the place of a session's
+    summary, without what it has of that. ``memories``: the rows as they were read, by id. ``sessions``: by id, those in
+    whose logs something was said."""
 
     outcome: Consequences
     touched: frozenset[str]
@@ -48,8 +49,8 @@ class Weighed:
 
 
 def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) -> Weighed:
-    """Everything that is taken back of the session is looked at, by whichever of its retractions: a job that finds
-    nothing left to do does nothing. Raises UserErased."""
+    """Weigh what becomes of the user's memories. Everything that is taken back of the session is looked at, by
+    whichever of its retractions: a job that finds nothing left to do does nothing. Raises UserErased."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     head = rows.read_head(found.get(keys.head))
@@ -62,15 +63,15 @@ def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) 
 
 
 def made_since(scope: SessionScope, session: SessionHead) -> str:
-    """Begin of the ids of what may have been made of the session."""
+    """Give the begin of the ids of what may have been made of the session."""
     return scope.ports.ids.ulid(parse(session.started_at) - SKEW)[:10]
 
 
 @dataclass
 class _Weighing:
-    """``known``: the rows that were read. ``heads``: of sessions, this one's included; one that is not there has
-    taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id. ``outliving``: ids of
-    those rows that stay although something of their range is taken back."""
+    """The rows as they are read. ``known``: the rows that were read. ``heads``: of sessions, this one's included; one
+    that is not there has taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id.
+    ``outliving``: ids of those rows that stay although something of their range is taken back."""
 
     scope: SessionScope
     session: SessionHead
@@ -85,7 +86,7 @@ class _Weighing:
         self._log_left = Outliving(self.scope, self.session)
 
     def read(self, marker: SessionMarker) -> None:
-        """The user's rows since the session began: none that is older was made of it, but for the facts that the
+        """Read the user's rows since the session began: none that is older was made of it, but for the facts that the
         marker names, though it may be what such a row had replaced."""
         table, keys = self.scope.ports.table, self.scope.keys
         since = made_since(self.scope, self.session)
@@ -129,7 +130,7 @@ class _Weighing:
                     yield replace(fact, supersedes=named)
 
     def _heirs_of_summaries(self, touched: frozenset[str]) -> Iterator[Memory]:
-        """What a person evolved once had the topics and the tone of before, which were drawn from the log."""
+        """Give what a person evolved once without the topics and the tone of before, which were drawn from the log."""
         summaries = {i: one for i, one in self.known.items() if one.kind is Kind.SESSION_SUMMARY}
         drawn = {i: {one.emotional_tone, *one.key_topics} for i, one in summaries.items() if i in touched}
         for memory in sorted(summaries.values(), key=lambda one: one.id):  # what came later has a later id
@@ -152,7 +153,7 @@ class _Weighing:
         return Elsewhere(retracted, self.unsupported, self.gone, self.outliving)
 
     def _outliving(self) -> Iterator[str]:
-        """Of what something else has replaced, a person's own words only, which may come back."""
+        """Find what outlives; of what something else has replaced, a person's own words only, which may come back."""
         for memory in self.known.values():
             if status_at(memory, self.gen) is Status.SUPERSEDED and not in_their_words(memory):
                 continue
@@ -164,7 +165,7 @@ class _Weighing:
         self.known |= {memory.id: memory for memory in memories}
 
     def _read_gone(self, since: str) -> None:
-        """Of sources since the session began that have no row, or one that came with an import."""
+        """Read what is left of sources since the session began that have no row, or one that came with an import."""
         keys, (first, _) = self.scope.keys, self.scope.keys.deleted_since(since)
         reflections = (memory for memory in self.known.values() if memory.kind is Kind.REFLECTION)
         sources = {i for memory in reflections for i in memory.supersedes if not self._is_itself(i)}
@@ -187,8 +188,9 @@ class _Weighing:
     # --- whose words they are -------------------------------------------------------------------
 
     def _unsupported(self) -> Iterator[tuple[str, Statement]]:
-        """Statements of facts whose words are those of a deleted message: what that one said and the statement does not
-        say has to go. Facts that came back of such a one without having been looked at like this are among them."""
+        """Find statements of facts whose words are those of a deleted message: what that one said and the statement
+        does not say has to go. Facts that came back of such a one without having been looked at like this are among
+        them."""
         if not self.session.erased:
             return
         by_text: dict[str, list[Memory]] = {}
@@ -209,12 +211,12 @@ class _Weighing:
                 yield fact.id, statement
 
     def _words_of(self, fact: Memory) -> frozenset[str]:
-        """As its first statement has them, or what a person wrote it over."""
+        """Give the words of a fact as its first statement has them, or what a person wrote it over."""
         over = [self._said(session, (first, last)) for session, first, last in fact.written_over]
         return self._words(first_statement(fact)).union(*over)
 
     def _words(self, statement: Statement) -> frozenset[str]:
-        """Of the events in its range."""
+        """Give the words of the events in a statement's range."""
         place = range_of(statement)
         return self._said(*place) if place is not None else frozenset()
 
@@ -226,7 +228,7 @@ class _Weighing:
 
 
 def _in_the_same_words(fact: Memory, same: Sequence[Memory]) -> list[Memory]:
-    """The fact, what came back of it, and what came back of that. ``same``: what has its text."""
+    """Give the fact, what came back of it, and what came back of that. ``same``: what has its text."""
     found = {fact.id: fact}
     size = 0
     while size < len(found):
@@ -236,7 +238,7 @@ def _in_the_same_words(fact: Memory, same: Sequence[Memory]) -> list[Memory]:
 
 
 def _said_elsewhere(fact: Memory, same: Sequence[Memory]) -> Iterator[tuple[Memory, Statement]]:
-    """The statements of ``same`` but for the first one of the fact itself."""
+    """Give the statements of ``same`` but for the first one of the fact itself."""
     for one in same:
         for statement in statements_of(one):
             if one.id != fact.id or statement != first_statement(fact):
@@ -244,8 +246,8 @@ def _said_elsewhere(fact: Memory, same: Sequence[Memory]) -> Iterator[tuple[Memo
 
 
 def _facts_in_their_places(scope: SessionScope, outcome: Consequences) -> set[str]:
-    """Ids of the facts that are in the places of those that are to come back: one that is older may have been edited
-    since to say the same."""
+    """Give the ids of the facts that are in the places of those that are to come back: one that is older may have been
+    edited since to say the same."""
     places = [scope.keys.fingerprint(fact.fingerprint) for fact in outcome.facts_back]
     found = scope.ports.table.get_many(places) if places else {}
     return {str(item["memory_id"]) for item in found.values()}

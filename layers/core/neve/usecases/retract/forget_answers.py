@@ -1,4 +1,4 @@
-"""What calls about something that was deleted were answered, which is kept for a day (docs/rules/retract.md#erase)."""
+"""Deletes what calls about something deleted were answered, which is kept for a day (docs/rules/retract.md#erase)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from neve.store.delete_rows import delete_rows
 
 
 def forget_answers(scope: SessionScope, answers: Iterator[Key]) -> None:
-    """Behind the deletion of what they are about: a call that has not kept its answer by now cannot keep it any more,
-    and none that begins later finds anything. Raises StoreUnavailable."""
+    """Delete answers behind the deletion of what they are about: a call that has not kept its answer by now cannot keep
+    it any more, and none that begins later finds anything. Raises StoreUnavailable."""
     delete_rows(scope.ports.table, list(answers))

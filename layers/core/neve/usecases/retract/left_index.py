@@ -1,5 +1,5 @@
-"""Whether the search index is rid of what a deletion took away (docs/rules/retract.md#erase). That is the work of
-others, about which no job is told: it is read from the rows when somebody asks."""
+"""Tells whether the search index is rid of what a deletion took away (docs/rules/retract.md#erase). That is the work of
+others, about which no job is told: it is read from the rows when a caller asks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ_BATCH_SIZE = 500
 
 
 def with_index(scope: TenantScope, job: Job) -> Job:
-    """The job of a retraction with its whole result, that of a deletion with ``index`` in its receipt: ``leaving``
+    """Give the job of a retraction with its whole result, that of a deletion with ``index`` in its receipt: ``leaving``
     until the messages, and everything that was made of them, have left the index; ``left`` from then on. Any other job
     as it is, and one of a user who is being erased. Three reads at most, and one for each part of a long list and for
     each ``READ_BATCH_SIZE`` of what the index may hold the former words of. Raises StoreUnavailable."""
@@ -42,7 +42,7 @@ def with_index(scope: TenantScope, job: Job) -> Job:
 
 
 def _lagging(table: Table, keys: SessionKeys, job: Job) -> Iterator[bool]:
-    """Raises UserErased."""
+    """Look at each thing that may still be in the index, and say whether it is. Raises UserErased."""
     own = keys.retraction(job.state["retraction"])
     documents = {str(one) for name in (REVISIONS, DESCRIBED) for one, _ in entries(table, keys, job, name)}
     kept = map(keys.memory, entries(table, keys, job, KEPT))
@@ -58,7 +58,8 @@ def _lagging(table: Table, keys: SessionKeys, job: Job) -> Iterator[bool]:
 
 
 def _is_leaving(table: Table, keys: SessionKeys, gone: Iterable[str]) -> Iterator[bool]:
-    """``gone``: ids, which are read only where something is leaving."""
+    """Say for each row that is leaving whether it is one of ``gone``: ids, which are read only where something is
+    leaving."""
     leaving = all_rows(table, keys.partition, prefix=LEAVING)
     if (first := next(leaving, None)) is not None:
         ids = frozenset(gone)
@@ -67,5 +68,5 @@ def _is_leaving(table: Table, keys: SessionKeys, gone: Iterable[str]) -> Iterato
 
 
 def _lacks_words(item: Item) -> bool:
-    """Whether the index may still hold the words that a memory or a document had before."""
+    """Say whether the index may still hold the words that a memory or a document had before."""
     return "rev_at" in item and "words_at" not in item

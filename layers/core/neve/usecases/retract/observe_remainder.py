@@ -50,8 +50,8 @@ from neve.usecases.tenants.usage import answer_cost
 
 @dataclass(frozen=True)
 class Left:
-    """What of the observation ``memory_id`` is still to be read. ``through``: ids of reflections that it stood in, the
-    innermost first."""
+    """The part of the observation ``memory_id`` that is still to be read. ``through``: ids of reflections that it stood
+    in, the innermost first."""
 
     memory_id: str
     first: int
@@ -61,8 +61,8 @@ class Left:
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What the observer has refused of what is left, or gave no usable answer about: ``most``, ``refused`` and
-    ``unusable`` as ``pass_limit``, ``refused`` and ``unusable`` of a session's marker."""
+    """The state of what the observer has refused of what is left, or gave no usable answer about: ``most``, ``refused``
+    and ``unusable`` as ``pass_limit``, ``refused`` and ``unusable`` of a session's marker."""
 
     most: int | None = None
     refused: tuple[RefusedEvent, ...] = ()
@@ -77,12 +77,12 @@ class Narrowed:
 
     @property
     def place(self) -> str:
-        """A name for how far it has come."""
+        """Name how far it has come."""
         return f"{self.most or 0}.{len(self.refused)}.{self.unusable[1] if self.unusable else 0}"
 
 
 def next_left(scope: SessionScope, job_id: str) -> tuple[Left, Narrowed] | None:
-    """Raises UserErased, JobEnded, StoreUnavailable."""
+    """Read what is to be read next; None where nothing is. Raises UserErased, JobEnded, StoreUnavailable."""
     job = read(scope, job_id)
     if not job.state.get("again") and has_more_to_read(job):
         job = note(scope, job_id, with_next_to_read)
@@ -91,7 +91,7 @@ def next_left(scope: SessionScope, job_id: str) -> tuple[Left, Narrowed] | None:
 
 
 def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> Job:
-    """The job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
+    """Give the job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
     again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
     if read_to < left.last:
         again.insert(0, [left.memory_id, read_to + 1, left.last, *([left.through] if left.through else [])])
@@ -106,9 +106,10 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
 def observe_remainder(
     scope: SessionScope, incarnation: int, job_id: str, report: ObservationReport, seconds_left: SecondsLeft
 ) -> None:
-    """Until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's result,
-    too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost, UserErased,
-    ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the rest."""
+    """Observe until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's
+    result, too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost,
+    UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the
+    rest."""
     if next_left(scope, job_id) is None:
         return
     leased = take_lease(scope)
@@ -123,8 +124,8 @@ def observe_remainder(
 
 @dataclass(frozen=True)
 class _Shown:
-    """``spans``: what is left, and to be read; ``pictured``: ``events`` as the observer is shown them; ``ends``: they
-    are all that can be read of it."""
+    """The events that one pass shows. ``spans``: what is left, and to be read; ``pictured``: ``events`` as the observer
+    is shown them; ``ends``: they are all that can be read of it."""
 
     marker: SessionMarker
     spans: Spans
@@ -139,8 +140,8 @@ class _Shown:
 
 @dataclass
 class _Again:
-    """``narrowed``: as the job's row has it; ``accepted``: whether an answer could be used; ``new``: what the job's
-    result does not say yet of what was not observed."""
+    """The work on one observation. ``narrowed``: as the job's row has it; ``accepted``: whether an answer could be
+    used; ``new``: what the job's result does not say yet of what was not observed."""
 
     scope: SessionScope
     incarnation: int
@@ -158,11 +159,11 @@ class _Again:
         self.new.unobservable += [_told(one) for one in self.narrowed.refused]
 
     def run(self) -> None:
-        """Consecutive passes over what is left of one observation."""
+        """Run consecutive passes over what is left of one observation."""
         while self.left.first <= self.left.last:
             shown = self._read()
             if not shown.events:
-                self._nothing_left()
+                self._end_empty()
                 return
             self._need_time()
             try:
@@ -177,16 +178,16 @@ class _Again:
                 self.accepted = True
 
     def _need_time(self) -> None:
-        """For one more answer of the observer. Raises OutOfTime."""
+        """Check that there is time for one more answer of the observer. Raises OutOfTime."""
         if self.seconds_left() < self.scope.ports.observer.longest_s:
             raise OutOfTime
 
-    def _nothing_left(self) -> None:
+    def _end_empty(self) -> None:
         note(self.scope, self.job_id, lambda job: moved_on(job, self.left, self.left.last, self.new))
-        self._noted()
+        self._tell_report()
 
-    def _noted(self) -> None:
-        """The job's row says what is new; the worker is to say it, too."""
+    def _tell_report(self) -> None:
+        """Tell the report what is new: the job's row says it by now, and the worker is to say it, too."""
         self.report.also_left_out(self.new)
         self.new = ObservationReport()
 
@@ -209,11 +210,11 @@ class _Again:
         self._keep(self.narrowed)
 
     def _keep(self, narrowed: Narrowed) -> None:
-        """For the next worker."""
+        """Note what was refused for the next worker."""
         note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, NARROWED: asdict(narrowed)}))
 
     def _read(self) -> _Shown:
-        """What the observer is shown, at most as much as a pass may hold."""
+        """Read what the observer is shown, at most as much as a pass may hold."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, keys.marker])
         still_there(rows.read_head(found.get(keys.head)), self.incarnation)
@@ -232,7 +233,7 @@ class _Again:
         return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 
     def _pass(self, shown: _Shown) -> int:
-        """One answer and its commit; up to where it did justice to the events."""
+        """Ask once and commit; give the seq up to where the answer did justice to the events."""
         given = self._input(shown)
         with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
             observed, new = self._ask(given)
@@ -242,7 +243,7 @@ class _Again:
         read = PassRead(
             shown.spans[0][0], shown.last, shown.last, shown.events, True, unseen=unseen, held=held, said=said
         )
-        facts = self._unsettled(shown, stated_facts(observed.facts, said))
+        facts = self._leave_out_settled(shown, stated_facts(observed.facts, said))
         room = facts_with_room(facts, shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
@@ -265,19 +266,19 @@ class _Again:
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             new.facts_left_out += commit.write().facts_left_out
         self.new = new
-        self._noted()
+        self._tell_report()
         return read_to
 
-    def _unsettled(self, shown: _Shown, facts: Sequence[StatedFact]) -> list[StatedFact]:
-        """As they are before the commit, however long the model took."""
+    def _leave_out_settled(self, shown: _Shown, facts: Sequence[StatedFact]) -> list[StatedFact]:
+        """Leave out settled facts as they are before the commit, however long the model took."""
         found = self.scope.ports.table.get(self.scope.keys.session_head)
         if found is None:
             raise UserErased
         return without_settled(self.scope, shown.marker, facts, made_since(self.scope, rows.read_session(found)))
 
     def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
-        """The answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for what
-        is refused without its images, too."""
+        """Give the answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for
+        what is refused without its images, too."""
         new = ObservationReport()
         try:
             with counting_failures(self.scope, self.incarnation):
@@ -316,8 +317,8 @@ def _told(refused: RefusedEvent) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Commit(PassCommit):
-    """Of a bounded pass: the marker stays, and the row stands where its events do. ``overtaken``: by another writer,
-    which may have been a person; until then the facts are as they were looked at just before. ``before``: the
+    """The commit of a bounded pass: the marker stays, and the row stands where its events do. ``overtaken``: by another
+    writer, which may have been a person; until then the facts are as they were looked at just before. ``before``: the
     observation's row, where this attempt has found it."""
 
     job_id: str
@@ -344,7 +345,7 @@ class _Commit(PassCommit):
         job = read(self.scope, self.job_id)
         new = replace(self.new, facts_left_out=self.new.facts_left_out + self._without_room)
         job = moved_on(job, self.left, self.read_to, new, memory.id if memory else None)
-        # nobody changes or deletes it between that look and the commit
+        # no writer changes or deletes it between that look and the commit
         unchanged = [Check(key_of(row), Version(row["version"])) for row in self.before]
         return [rows.put_job(self.scope.keys, job), *unchanged]
 
@@ -353,13 +354,13 @@ class _Commit(PassCommit):
         item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
         self.before[:] = [item] if item else []
         if memory and item:  # an erasure leaves no row, and none of its marks
-            memory = self._as_marked(with_marks_of(memory, rows.read_memory(item)))
+            memory = self._mark_by_reflections(with_marks_of(memory, rows.read_memory(item)))
         elif memory and deleted_by_people(self.scope, [self.left.memory_id]):
             return None
         return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
 
-    def _as_marked(self, memory: Memory) -> Memory:
-        """With the marks of the reflections that the row before stood in."""
+    def _mark_by_reflections(self, memory: Memory) -> Memory:
+        """Set on the memory the marks of the reflections that the row before stood in."""
         if not self.left.through:
             return memory
         through = {one.id: one for one in by_ids(self.scope, self.left.through)}

@@ -1,4 +1,4 @@
-"""Packs that hold what was made of deleted events (docs/rules/retract.md#erase)."""
+"""Purges packs that hold what was made of deleted events (docs/rules/retract.md#erase)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from neve.usecases.retract.retract_job import ROUND_S
 
 @dataclass(frozen=True)
 class DerivedRows:
-    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more; ``retained``: ids of memories that held words of it
-    before; ``gone``: memories and documents that others had deleted before, with the last rev of each. ``uttered``: the
-    session, the first and the last seq of the events themselves, which a pack may show as they were said."""
+    """The rows whose packs are to go. ``touched``: ids of the memories that may hold words of it, none of which readers
+    see any more; ``revisions``: of documents, by id and rev, none of which is there any more; ``retained``: ids of
+    memories that held words of it before; ``gone``: memories and documents that others had deleted before, with the
+    last rev of each. ``uttered``: the session, the first and the last seq of the events themselves, which a pack may
+    show as they were said."""
 
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
@@ -48,7 +49,7 @@ class DerivedRows:
 
     @property
     def sha(self) -> str:
-        """Names what of packs is to go."""
+        """Name what of packs is to go."""
         named = [sorted(self.touched), sorted(self.retained), sorted(self.revisions), sorted(self.gone.items())]
         named.append(list(self.uttered or ()))
         return sha256(rows.json_bytes(named)).hexdigest()[:16]
@@ -56,9 +57,9 @@ class DerivedRows:
 
 @dataclass
 class PacksPurge:
-    """How far every version of a pack that holds some of it is taken away, by all workers that ended in time: ``pages``
-    were looked through, the last of them at ``place``, and ``left`` versions were found behind their removal.
-    ``versions``: how many went, by this worker. ``going``: see ``purge_pages``."""
+    """The state of a purge: how far every version of a pack that holds some of it is taken away, by all workers that
+    ended in time: ``pages`` were looked through, the last of them at ``place``, and ``left`` versions were found behind
+    their removal. ``versions``: how many went, by this worker. ``going``: see ``purge_pages``."""
 
     made: DerivedRows
     going: Going = lambda _: None
@@ -69,7 +70,8 @@ class PacksPurge:
 
     @staticmethod
     def noted(made: DerivedRows, going: Going, state: Mapping[str, Any]) -> PacksPurge:
-        """``state``: what an earlier worker has noted. Where that was for something else, it begins again."""
+        """Go on with ``state``: what an earlier worker has noted. Where that was for something else, it begins
+        again."""
         if state.get("of") != made.sha:
             return PacksPurge(made, going)
         return PacksPurge(made, going, PurgePlace(*state["place"]), state["left"], state["pages"])
@@ -79,7 +81,7 @@ class PacksPurge:
         return {"of": self.made.sha, "place": list(self.place), "left": self.left, "pages": self.pages}
 
     def run(self, scope: SessionScope, seconds_left: SecondsLeft) -> None:
-        """Nothing moves where there is nothing that a pack could hold. Raises OutOfTime behind a
+        """Purge page by page. Nothing moves where there is nothing that a pack could hold. Raises OutOfTime behind a
         page with less than ``ROUND_S`` left, StoreUnavailable, and 409 ``conflict``."""
         if not self.made.any:
             return

@@ -48,7 +48,8 @@ from neve.usecases.retract.retract_job import (
 )
 
 BUSY_S, BUSY_TIMES = 1.0, 5
-"""How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
+"""How long and how often another replacement of the user is waited for: one takes a second, and words stay visible
+meanwhile."""
 
 
 def replace_derived(
@@ -58,12 +59,11 @@ def replace_derived(
     job_id: str,
     seconds_left: SecondsLeft = for_ever,
 ) -> Job:
-    """The job once readers see nothing any more of what was made of the events. What is to be read again is in its
-    state by then.
+    """Replace what was made of the events, and give the job once readers see nothing any more of it. What is to be read
+    again is in its state by then.
 
     Raises OutOfTime behind one of several replacements, UserErased, ReplacementBusy, StoreUnavailable, and 409
-    ``conflict`` where others change the rows each time.
-    """
+    ``conflict`` where others change the rows each time."""
     busy, rounds = 0, Rounds(scope.ports)
     while True:
         rounds.begin()
@@ -104,8 +104,8 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     back = {source.id: copy.id for source, copy in zip(sources, copies, strict=True) if source.id not in gone}
 
     noted = partial(_noted, seen, retraction, restored=len(copies))
-    # what the job is to say is written as far as it can be before anything else is: nobody waits for this replacement
-    # where it cannot
+    # what the job is to say is written as far as it can be before anything else is: where it cannot, no reader waits
+    # for this replacement
     transact(scope.ports, partial(to_note, scope, job_id, noted))
 
     def beside() -> list[WriteOp]:
@@ -123,7 +123,7 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
 
 
 def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
-    """With what was done before where it takes more than one replacement."""
+    """Note the outcome in the job, with what was done before where it takes more than one replacement."""
     outcome = seen.outcome
     again = [place_to_read(m, () if retraction.erases else outcome.through.get(m.id, ())) for m in outcome.again]
     superseded = job.result.get("superseded", 0) + len(outcome.leave)
@@ -139,8 +139,8 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
 
 
 def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> None:
-    """Of facts that stay: what is taken back leaves their lists, in place, and what another one knew joins them, and
-    what that one had replaced. Readers see a count and names. Raises UserErased."""
+    """Change the statements of facts that stay: what is taken back leaves their lists, in place, and what another one
+    knew joins them, and what that one had replaced. Readers see a count and names. Raises UserErased."""
     own = {scope.session: seen.sessions[scope.session].retracted}
 
     def changed(memory: Memory) -> Memory:
@@ -156,10 +156,9 @@ def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> 
 
 
 def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> None:
-    """What is to be erased of a fact that something else has replaced, and that was said elsewhere, too, is all but
-    what was said there: should what replaced it be taken back, it holds again, and so does what a fact had replaced
-    that is erased as a whole. The job knows it first, because packs may hold the words as they were. Raises
-    UserErased."""
+    """Erase from a fact that something else has replaced, and that was said elsewhere, too, all but what was said
+    there: should what replaced it be taken back, it holds again, and so does what a fact had replaced that is erased as
+    a whole. The job knows it first, because packs may hold the words as they were. Raises UserErased."""
     now = iso(scope.ports.clock.now())
     retained = {one.id: _with_tokens_and_day(scope, one, seen) for one in seen.retained}
     heirs = {one.id: one for one in seen.heirs}
@@ -182,7 +181,7 @@ def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> 
 
 
 def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: Callable[[Memory], Memory]) -> None:
-    """Raises Conflict, UserErased."""
+    """Rewrite some memories in one transaction. Raises Conflict, UserErased."""
     head = rows.read_head(scope.ports.table.get(scope.keys.head))
     still_there(head, incarnation)
     ops: list[WriteOp] = []
@@ -198,7 +197,7 @@ def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: 
 
 
 def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> Memory:
-    """With its tokens and its day, where it stands by another statement than before."""
+    """Count a memory's tokens and tell its day anew, where it stands by another statement than before."""
     if memory.provenance == seen.memories[memory.id].provenance:
         return memory
     session = seen.sessions.get(memory.session_id or "")
@@ -212,13 +211,13 @@ def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> 
 
 
 def _with_marks(source: Memory, seen: Weighed) -> Memory:
-    """And those of what it comes back from: an erasure leaves none."""
+    """Set on a source the marks of what it comes back from: an erasure leaves none."""
     through = [seen.memories[one] for one in seen.outcome.through.get(source.id, ())]
     return with_marks(source, through, seen.memories)
 
 
 def _copy(source: Memory, identifier: str, now: str) -> Memory:
-    """As it was before it was replaced, under an id of its own: what was replaced stays so."""
+    """Copy a source as it was before it was replaced, under an id of its own: what was replaced stays so."""
     return replace(
         source,
         id=identifier,
@@ -241,8 +240,8 @@ def _copy(source: Memory, identifier: str, now: str) -> Memory:
 
 
 def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
-    """That what is said again is counted on the copies of facts. Raises SourcesReplaced where somebody has said the
-    same meanwhile: then it stands elsewhere."""
+    """Give the copies of facts their places, so that what is said again is counted on them. Raises SourcesReplaced
+    where the same has been said meanwhile: then it stands elsewhere."""
     table, keys, ops = scope.ports.table, scope.keys, list[WriteOp]()
     facts = {keys.fingerprint(copy.fingerprint): copy for copy in copies if copy.kind is Kind.FACT}
     places = table.get_many(list(facts)) if facts else {}
@@ -258,15 +257,16 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
 
 
 def _held_again(scope: SessionScope, back: Mapping[str, str]) -> list[WriteOp]:
-    """What took the place of a fact is taken back: from the flip on the fact's copy has it, so that the messages and
-    lines that say it hold again, too. ``back``: ids of copies by those of their sources."""
+    """Point facts at their copies: what took the place of a fact is taken back, and from the flip on the fact's copy
+    has it, so that the messages and lines that say it hold again, too. ``back``: ids of copies by those of their
+    sources."""
     sources = memories_of(scope.ports.table, scope.keys, back)
     facts = [one for one in sources if one.kind is Kind.FACT and one.status is Status.SUPERSEDED]
     return [rows.put_memory(scope.keys, replace(one, superseded_by=back[one.id])) for one in facts]
 
 
 def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, Place]:
-    """Where copies and the rows of the live lists that they join stand in their conversations."""
+    """Give the places of copies, and of the rows of the live lists that they join, in their conversations."""
     sessions = dict.fromkeys(m.session_id for m in copies if m.scope is Scope.SESSION and m.session_id is not None)
     markers = [scope.keys.of_session(session).marker for session in sessions]
     found = scope.ports.table.get_many(markers) if markers else {}

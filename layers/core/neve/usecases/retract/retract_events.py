@@ -30,8 +30,8 @@ from neve.usecases.jobs.read_jobs import find_job
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """``to_seq`` None: to the end of the log as it is. ``whole``: the session itself, with all that it is called and
-    labelled by."""
+    """A caller's wish. ``to_seq`` None: to the end of the log as it is. ``whole``: the session itself, with all that it
+    is called and labelled by."""
 
     from_seq: int
     to_seq: int | None
@@ -44,8 +44,8 @@ WHOLE = Retract(1, None, "deleted", whole=True)
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """``epoch``: in which the session's history goes on without the events. ``job_id``: empty where there is nothing
-    that anything could have been made of, which a session without events is."""
+    """The answer of a call. ``epoch``: in which the session's history goes on without the events. ``job_id``: empty
+    where there is nothing that anything could have been made of, which a session without events is."""
 
     from_seq: int
     to_seq: int
@@ -54,7 +54,8 @@ class Retracted:
 
 
 def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: IdempotencyKey | None = None) -> Retracted:
-    """Prompts and recall are without the events from here on. A repeat answers what the first call was answered.
+    """Take events back: prompts and recall are without them from here on. A repeat answers what the first call was
+    answered.
 
     Raises NeveError: session_not_found, validation_failed for seqs that are not in the log, idempotency_mismatch,
     erasing, user_closed, conflict. Raises StoreUnavailable; the call may then be repeated."""
@@ -69,7 +70,7 @@ def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: Idempo
 
 @dataclass(frozen=True)
 class _Session:
-    """``used_up``: the record of the call's Idempotency-Key, where its day is over."""
+    """The rows of a session. ``used_up``: the record of the call's Idempotency-Key, where its day is over."""
 
     user: UserHead
     head: SessionHead
@@ -86,7 +87,7 @@ class _Retract:
     job_id: str
 
     def attempt(self) -> Retracted:
-        """Raises Conflict when another writer won."""
+        """Try once. Raises Conflict when another writer won."""
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         own = [keys.session_head, keys.marker, keys.epoch, *map(keys.retraction, self._ids())]
         found = self.scope.ports.table.get_many([keys.head, *own, *self._idempotency_row()])
@@ -110,7 +111,7 @@ class _Retract:
         return self._retract(session, self._earlier(found), now)
 
     def _is_there(self, found: Mapping[Key, Item]) -> bool:
-        """Who deletes a session may repeat it."""
+        """Say whether the session is there: a caller that deletes a session may repeat it."""
         head = self.scope.keys.session_head
         return head in found if self.wanted.whole else rows.is_there(found, head)
 
@@ -120,7 +121,7 @@ class _Retract:
     # --- repeats --------------------------------------------------------------------------------
 
     def _ids(self) -> list[str]:
-        """Of the retractions that this call may be a repeat of: an id follows from what was asked."""
+        """List the ids of the retractions that this call may be a repeat of: an id follows from what was asked."""
         ends = dict.fromkeys((None, self.wanted.to_seq))
         return [self._id(to_seq, erases) for to_seq in ends for erases in (False, True)]
 
@@ -131,12 +132,13 @@ class _Retract:
         return f"ret_{ulid_named(f'retract/{place}/{erases}')}"
 
     def _earlier(self, found: Mapping[Key, Item]) -> list[Retraction]:
-        """In the order of their commits."""
+        """Read earlier retractions in the order of their commits."""
         items = (found.get(self.scope.keys.retraction(i)) for i in self._ids())
         return sorted((rows.read_retraction(item) for item in items if item), key=lambda one: one.epoch)
 
     def _repeated(self, earlier: Sequence[Retraction], to_seq: int) -> Retraction | None:
-        """A deletion is no repeat of what left the words where they were."""
+        """Find the retraction that this call repeats. A deletion is no repeat of what left the words where they
+        were."""
         same = (one for one in earlier if one.seq_to == to_seq and (one.erases or not self._erases))
         return next(same, None)
 
@@ -145,8 +147,8 @@ class _Retract:
         return self.wanted.reason == "deleted"
 
     def _end(self, head: SessionHead, earlier: Sequence[Retraction]) -> int:
-        """What the end of the log was for the first call that named none, it is for every later one. Raises 422 for
-        seqs that are not in the log."""
+        """Give the last seq to take back. What the end of the log was for the first call that named none, it is for
+        every later one. Raises 422 for seqs that are not in the log."""
         if self.wanted.whole:
             return next((one.seq_to for one in earlier), head.last_seq)
         if self.wanted.from_seq > head.last_seq:
@@ -220,7 +222,7 @@ class _Retract:
             rows.put_session(keys, head),
             rows.put_marker(keys, marker),
             rows.put_epoch(keys, epoch, now),
-            *self._summary_goes_on(session.epoch, retraction),
+            *self._copy_summary(session.epoch, retraction),
             rows.put_queued_job(keys, job, session.user.incarnation),
         ]
 
@@ -240,9 +242,9 @@ class _Retract:
             return rows.guard_user(self.scope.keys, user, now)
         return rows.put_head(self.scope.keys, replace(user, takes_back=True))
 
-    def _summary_goes_on(self, epoch: SessionEpoch, retraction: Retraction) -> list[WriteOp]:
-        """The summary of what is covered stands in the new epoch too, unless some of it was taken back: then an extract
-        of what is left stands in until the job has it rewritten."""
+    def _copy_summary(self, epoch: SessionEpoch, retraction: Retraction) -> list[WriteOp]:
+        """Copy the summary of what is covered into the new epoch, unless some of it was taken back: then an extract of
+        what is left stands in until the job has it rewritten."""
         if epoch.covers_from is None or epoch.covers_to is None or covers_any(epoch, retraction.fresh):
             return []
         item: Item | None = self.scope.ports.table.get(self.scope.keys.summary(epoch.epoch))
@@ -253,21 +255,21 @@ class _Retract:
 
 
 def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
-    """Whether a compaction has covered some of these events."""
+    """Say whether a compaction has covered some of these events."""
     if epoch.covers_from is None or epoch.covers_to is None:
         return False
     return meets(spans, (epoch.covers_from, epoch.covers_to))
 
 
 def _deleted(head: SessionHead) -> SessionHead:
-    """What is left of a session: that its id was used. Nobody ends it, and no librarian files it."""
+    """Give what is left of a session: that its id was used. No sweep ends it, and no librarian files it."""
     bare = replace(head, title=None, user_meta={}, metadata={}, outcome=None)
     return replace(bare, status="extracted", unwatched=False, deleted=True)
 
 
 def _without_thread_state(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
-    """What an observer said of the task, the title and how to go on may be about what is taken back; the next pass says
-    it again. What is taken back may have set a scene."""
+    """Remove what an observer said of the task, the title and how to go on, which may be about what is taken back; the
+    next pass says it again. What is taken back may have set a scene."""
     if retraction.seq_from > marker.observed_seq:
         return marker
     return replace(marker, current_task=None, suggested_continuation=None, thread_title=None, scene=None)

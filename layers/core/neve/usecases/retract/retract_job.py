@@ -1,4 +1,4 @@
-"""The job of a retraction: how far it has come (docs/rules/retract.md#job)."""
+"""Keeps the job of a retraction: how far it has come (docs/rules/retract.md#job)."""
 
 from __future__ import annotations
 
@@ -20,37 +20,39 @@ from neve.usecases.jobs import long_lists
 REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
 NARROWED = "narrowed"
-"""In the state: what the observer would not read of what is left, until a pass over it is committed."""
+"""The part of the state that says what the observer would not read of what is left, until a pass over it is
+committed."""
 MEANWHILE = "pack meanwhile"
-"""The pack without what the model refuses to read. It is built again behind that."""
+"""The step that builds the pack without what the model refuses to read. It is built again behind that."""
 TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED = "touched", "kept", "revisions", "described", "gone", "purged"
 """Lists of the job's state that grow with the user: ids of memories that are to be erased, and of facts of which
 something is kept; id and rev of documents' revisions, of those that stay and say something of them, and of what was
 deleted before; ids of sessions whose packs were purged."""
 LATER, WRITTEN = "later", "written"
-"""Others: what is to be read again behind that which ``again`` in the state names; ids of memories that were made of
-what was read before, which ``written`` in the result does not name any more."""
+"""Further lists: what is to be read again behind that which ``again`` in the state names; ids of memories that were
+made of what was read before, which ``written`` in the result does not name any more."""
 REBUILT = "rebuilt"
 """Ids of the sessions whose packs have been built again: while others are to be, and where they are too many for the
 result."""
 SESSIONS, EMPTIED, AT_PATHS = "sessions", "emptied", "at_paths"
-"""Of the documents that are taken back: ids of the other sessions whose words go with them, of those that are deleted,
-and of those that stay where such words have put them."""
+"""Lists of the documents that are taken back: ids of the other sessions whose words go with them, of those that are
+deleted, and of those that stay where such words have put them."""
 FILE_AGAIN, WAITING = "file_again", "waiting"
-"""Behind them: ids of the sessions that are to be filed again; id and kind of the jobs that wait for that."""
+"""Lists of what follows them: ids of the sessions that are to be filed again; id and kind of the jobs that wait for
+that."""
 COUNTED = "counted"
 """What the receipt says of documents: how many revisions, and how many vectors."""
 LOOKS, MOVED, CHANGED, ASKED = "looks", "moved", "changed", "asked"
-"""How far that is: how often documents were found that are to be taken back; of how many of those sessions the cursor
-has moved since then; how much of the documents workers that had no time for more have changed; how many of the sessions
-have been asked to be filed again."""
+"""Counts of how far the documents are: how often documents were found that are to be taken back; of how many of those
+sessions the cursor has moved since then; how much of the documents workers that had no time for more have changed; how
+many of the sessions have been asked to be filed again."""
 LONG_LISTS = (
     *(TOUCHED, KEPT, REVISIONS, DESCRIBED, GONE, PURGED, LATER, WRITTEN, REBUILT),
     *(SESSIONS, EMPTIED, AT_PATHS, FILE_AGAIN, WAITING),
 )
 ROUND_S = 30.0
-"""Of a worker's time, for a further part of the work to begin (*chosen*): with less the next worker goes on. To look at
-all that the user has takes some ten seconds for 100,000 events."""
+"""Seconds of a worker's time that a further part of the work needs to begin (*chosen*): with less the next worker goes
+on. To look at all that the user has takes some ten seconds for 100,000 events."""
 AT_ONCE = 500
 """*Chosen*: places in ``again``, which is written with each of them."""
 STILL_NEW = 100
@@ -58,13 +60,13 @@ STILL_NEW = 100
 _PURGING = "purging"
 """By step, how far the packs are looked through for versions that are to go, while there are others."""
 _TAKEN = "taken"
-"""How many of ``later`` have been in ``again``."""
+"""The count of ``later`` that have been in ``again``."""
 REBUILDING = "rebuilding"
 """By step, how many of those sessions have been tried, while others are to be."""
 
 
 class JobEnded(Exception):
-    """Another worker has ended the job: whoever still works at it has nothing left to do."""
+    """Another worker has ended the job: one that still works at it has nothing left to do."""
 
 
 def is_done(job: Job, step: str) -> bool:
@@ -72,7 +74,7 @@ def is_done(job: Job, step: str) -> bool:
 
 
 def after(job: Job, step: str, result: dict[str, Any] | None = None, **state: Any) -> Job:
-    """The running job once a step is done."""
+    """Give the running job once a step is done."""
     done = [*job.state.get("done", ()), step]
     return replace(
         job, status="running", state={**job.state, **state, "done": done}, result={**job.result, **(result or {})}
@@ -80,8 +82,8 @@ def after(job: Job, step: str, result: dict[str, Any] | None = None, **state: An
 
 
 def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
-    """The job as it is after the change, which sees its long lists whole, and so does who is answered. Raises
-    UserErased, JobEnded, StoreUnavailable."""
+    """Change the job, and give it as it is after that. The change sees its long lists whole, and so does the caller
+    that gets the job. Raises UserErased, JobEnded, StoreUnavailable."""
 
     def attempt() -> Job:
         changed, ops = to_note(scope, job_id, change)
@@ -93,9 +95,10 @@ def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
 
 
 def to_note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> tuple[Job, list[WriteOp]]:
-    """The same for a transaction that writes more: the changed job, at the version that it was read at, and what writes
-    its row, which is nothing where nothing changes. The parts of long lists that the row is to name are there by then;
-    where it is not written after all, they expire. Raises Conflict, UserErased, JobEnded, StoreUnavailable."""
+    """Change the job as ``note`` does, for a transaction that writes more: give the changed job, at the version that it
+    was read at, and what writes its row, which is nothing where nothing changes. The parts of long lists that the row
+    is to name are there by then; where it is not written after all, they expire. Raises Conflict, UserErased, JobEnded,
+    StoreUnavailable."""
     job = read(scope, job_id)
     seen = with_lists(scope, job)
     changed = change(seen)
@@ -103,13 +106,14 @@ def to_note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> t
 
 
 def to_write(scope: SessionScope, changed: Job, before: Job) -> list[WriteOp]:
-    """The row of the changed job, with its long lists whole. ``before``: as its row was read. Raises as ``to_note``."""
+    """Write the row of the changed job, with its long lists whole. ``before``: as its row was read. Raises as
+    ``to_note``."""
     return [rows.put_job(scope.keys, long_lists.in_parts(scope, changed, LONG_LISTS, before))]
 
 
 def read(scope: SessionScope, job_id: str) -> Job:
-    """As its row is: what it says of a long list is for ``read_list``. Raises UserErased when its row is gone,
-    JobEnded."""
+    """Read the job as its row is: what it says of a long list is for ``read_list``. Raises UserErased when its row is
+    gone, JobEnded."""
     item = scope.ports.table.get(scope.keys.job(job_id))
     if item is None:
         raise UserErased
@@ -120,12 +124,12 @@ def read(scope: SessionScope, job_id: str) -> Job:
 
 
 def read_list(scope: SessionScope, job: Job, name: str) -> Iterator[Any]:
-    """Of a job as its row is, page by page. Raises UserErased, StoreUnavailable."""
+    """Read a long list of a job as its row is, page by page. Raises UserErased, StoreUnavailable."""
     return long_lists.entries(scope.ports.table, scope.keys, job, name)
 
 
 def with_lists(scope: SessionScope, job: Job) -> Job:
-    """A job as its row is, with its long lists whole. Raises UserErased, StoreUnavailable."""
+    """Read the long lists into a job as its row is. Raises UserErased, StoreUnavailable."""
     return long_lists.whole(scope.ports.table, scope.keys, job)
 
 
@@ -133,26 +137,27 @@ def with_lists(scope: SessionScope, job: Job) -> Job:
 
 
 def place_to_read(observation: Memory, through: Sequence[str]) -> list[Any]:
-    """``through``: reflections whose marks are to pass to what is read."""
+    """Make the entry of an observation in ``again``. ``through``: reflections whose marks are to pass to what is
+    read."""
     place = [observation.id, *whole_range(observation, observation.provenance.session_id)]
     return [*place, list(through)] if through else place
 
 
 def to_read(job: Job, places: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """Of the state of a job that has read nothing yet, with these places behind those that it has. Each: as
-    ``place_to_read`` has it."""
+    """Give the part of the state of a job that has read nothing yet, with these places behind those that it has. Each:
+    as ``place_to_read`` has it."""
     places = [*job.state.get("again", ()), *places]
     later = [*job.state.get(LATER, ()), *places[AT_ONCE:]]
     return {"again": places[:AT_ONCE]} | ({LATER: later} if later else {})
 
 
 def has_more_to_read(job: Job) -> bool:
-    """Behind ``again``."""
+    """Say whether there are places behind ``again``."""
     return long_lists.count(job, LATER) > int(job.state.get(_TAKEN, 0))
 
 
 def with_next_to_read(job: Job) -> Job:
-    """The job, with its long lists whole, that has the next places in ``again``; as it is where there are some."""
+    """Move the next places into ``again`` of the job, with its long lists whole; as it is where there are some."""
     taken, written = job.state.get(_TAKEN, 0), job.result.get("written", [])
     if job.state.get("again") or not has_more_to_read(job):
         return job
@@ -165,7 +170,7 @@ def with_next_to_read(job: Job) -> Job:
 
 
 def so_far(job: Job) -> tuple[int, ...]:
-    """How far a job is with documents: another one wherever a worker has come further."""
+    """Give how far a job is with documents: another value wherever a worker has come further."""
     state = job.state
     changed = sum(state.get(CHANGED, {}).values())
     return changed, state.get(LOOKS, 0), state.get(MOVED, 0), state.get(ASKED, 0)
@@ -175,18 +180,19 @@ def so_far(job: Job) -> tuple[int, ...]:
 
 
 def purging_so_far(job: Job, step: str) -> Mapping[str, Any]:
-    """What ``after_pages`` has noted; empty where nothing was."""
+    """Give what ``after_pages`` has noted; empty where nothing was."""
     noted: Mapping[str, Any] = job.state.get(_PURGING, {}).get(step, {})
     return noted
 
 
 def after_pages(job: Job, step: str, purge: Mapping[str, Any]) -> Job:
-    """``purge``: how far a worker has come that has no time for more; ``pages`` in it: how many it has looked at."""
+    """Note how far a purge is. ``purge``: how far a worker has come that has no time for more; ``pages`` in it: how
+    many it has looked at."""
     return replace(job, state={**job.state, _PURGING: {**job.state.get(_PURGING, {}), step: dict(purge)}})
 
 
 def pages_so_far(job: Job) -> int:
-    """Of all steps."""
+    """Count the pages of all steps."""
     return sum(purge["pages"] for purge in job.state.get(_PURGING, {}).values())
 
 
@@ -194,24 +200,25 @@ def pages_so_far(job: Job) -> int:
 
 
 def purging(sessions: Sequence[str], job: Job) -> Job:
-    """Theirs are built again when the job is done, as are those that a worker before has noted. To be noted before the
-    packs are purged: afterwards nobody finds the sessions."""
+    """Note sessions whose packs are built again when the job is done, as are those that a worker before has noted. To
+    be noted before the packs are purged: afterwards the sessions cannot be found."""
     purged = list(dict.fromkeys([*job.state.get(PURGED, ()), *sessions]))
     return replace(job, state={**job.state, PURGED: purged}) if sessions else job
 
 
 def rebuilt_so_far(job: Job, step: str) -> int:
-    """Of how many sessions that are ``purged`` an earlier worker has built the packs."""
+    """Give of how many sessions that are ``purged`` an earlier worker has built the packs."""
     return int(job.state.get(REBUILDING, {}).get(step, 0))
 
 
 def rebuilding(step: str, done: int, rebuilt: Sequence[str], job: Job) -> Job:
-    """``done``: sessions that were tried; ``rebuilt``: those that have a pack now."""
+    """Note how far packs are built again. ``done``: sessions that were tried; ``rebuilt``: those that have a pack
+    now."""
     return replace(job, state={**job.state, REBUILDING: {step: done}, REBUILT: list(rebuilt)})
 
 
 def after_packs(step: str, rebuilt: Sequence[str], job: Job) -> Job:
-    """The job behind a step that built packs again."""
+    """Give the job behind a step that built packs again."""
     state = {name: value for name, value in job.state.items() if name not in (REBUILDING, REBUILT)}
     if long_lists.is_long(rebuilt):
         state, rebuilt = state | {REBUILT: rebuilt}, []
@@ -223,7 +230,7 @@ def after_packs(step: str, rebuilt: Sequence[str], job: Job) -> Job:
 
 
 def with_whole_result(table: Table, keys: UserKeys, job: Job) -> Job:
-    """With what of its result its row has no room for. Raises UserErased, StoreUnavailable."""
+    """Read into the job what of its result its row has no room for. Raises UserErased, StoreUnavailable."""
     result = dict(job.result)
     if written := list(long_lists.entries(table, keys, job, WRITTEN)):
         result["written"] = [*written, *result.get("written", ())]

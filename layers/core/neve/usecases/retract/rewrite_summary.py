@@ -29,10 +29,10 @@ REWRITTEN = {"summary": "rewritten"}
 def rewrite_summary(
     scope: SessionScope, incarnation: int, fresh: Spans, job_id: str, seconds_left: SecondsLeft
 ) -> dict[str, Any]:
-    """What the job's result says of a summary that was written: why no model wrote it although one was asked, and what
-    that was not shown. None is written where a compaction has been faster, whose summary has not seen the events
-    either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
-    StoreUnavailable, and 409 ``conflict`` where others move the epoch each time."""
+    """Rewrite the summary, and give what the job's result says of one that was written: why no model wrote it although
+    one was asked, and what that was not shown. None is written where a compaction has been faster, whose summary has
+    not seen the events either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise,
+    ModelUnavailable, ModelRefused, StoreUnavailable, and 409 ``conflict`` where others move the epoch each time."""
     work = _Rewriting(scope, incarnation, job_id, seconds_left)
     rounds = Rounds(scope.ports, ROUNDS_OF_A_MODEL)
     while True:
@@ -59,8 +59,8 @@ class _Rewriting:
     seconds_left: SecondsLeft
 
     def read(self) -> tuple[SessionEpoch, Summary | None, str]:
-        """The epoch and its summary; one that was in force when something was taken back is not among them. And the
-        session's time zone."""
+        """Read the epoch, its summary and the session's time zone; a summary that was in force when something was taken
+        back is not given."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.epoch, keys.session_head])
         if len(found) < 2:
@@ -71,20 +71,20 @@ class _Rewriting:
         return epoch, rows.read_summary(summary) if summary else None, timezone
 
     def write(self, epoch: SessionEpoch, timezone: str) -> Written:
-        """Raises Overtaken."""
+        """Write a summary of what is left. Raises Overtaken."""
         first, last = epoch.covers_from or 1, epoch.covers_to or 0
         before = summary_of_removed(self.scope, epoch)
         begins = before.covers_to + 1 if before else first
         log = read_log(self.scope, epoch, begins, last, behind=1)
         meant = [event for event in log if not holds(epoch.retracted, event.seq)]
         covered = [event for event in meant if event.seq <= last]
-        asked = request_of(covered, before) if _goes_on(meant, last) else None
+        asked = request_of(covered, before) if _ends_inside_turn(meant, last) else None
         verbosity = self.scope.policy.summary_verbosity
         leaving = Leaving(covered, before, asked, timezone, epoch.retracted)
         return summarise(self.scope, self.incarnation, leaving, verbosity, self.seconds_left)
 
     def commit(self, seen: SessionEpoch, written: Written) -> None:
-        """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises
+        """Commit the summary with an epoch of its own: inside one a prompt begins as the one before it. Raises
         Overtaken."""
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         found = self.scope.ports.table.get_many([keys.head, keys.epoch, keys.usage])
@@ -107,7 +107,7 @@ class _Rewriting:
         self.scope.ports.table.write(ops)
 
 
-def _goes_on(events: list[Event], last: int) -> bool:
-    """Whether the covered part ends inside a turn, whose message its summary then names."""
+def _ends_inside_turn(events: list[Event], last: int) -> bool:
+    """Say whether the covered part ends inside a turn, whose message its summary then names."""
     behind = next((event for event in events if event.seq > last), None)
     return behind is not None and behind.event_type is not EventType.USER_MESSAGE

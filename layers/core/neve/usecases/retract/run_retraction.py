@@ -1,4 +1,4 @@
-"""The worker of a retraction: what was made of the events follows them (docs/rules/retract.md#job).
+"""Runs the job of a retraction: what was made of the events follows them (docs/rules/retract.md#job).
 
 Every step may be repeated, and is noted when it is done: a message that is delivered again goes on where the last
 worker stopped."""
@@ -65,7 +65,7 @@ from neve.usecases.retract.retract_job import (
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 PACK_BATCH_SIZE = 50
-"""*Chosen*: each takes some 0.1 s."""
+"""*Chosen*: packs of one part, each of which takes some 0.1 s."""
 
 
 def run_retraction(
@@ -74,9 +74,9 @@ def run_retraction(
     seconds_left: SecondsLeft = for_ever,
     report: ObservationReport | None = None,
 ) -> ObservationReport | None:
-    """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
-    message is to be sent again. ``report``: hears of what was done also where this raises LeaseHeld or ReplacementBusy,
-    which postpone the message, or what a retry may cure."""
+    """Handle one message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``,
+    the message is to be sent again. ``report``: hears of what was done also where this raises LeaseHeld or
+    ReplacementBusy, which postpone the message, or what a retry may cure."""
     report = report or ObservationReport()
     work = _Retracting(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
@@ -97,7 +97,7 @@ class _Retracting:
     seconds_left: SecondsLeft
 
     def go_on(self, retraction_id: str) -> None:
-        """Raises UserErased, JobEnded."""
+        """Go on with the job. Raises UserErased, JobEnded."""
         read(self.scope, self.job_id)
         try:
             self._run(self._retraction(retraction_id))
@@ -112,8 +112,8 @@ class _Retracting:
             self.report.left_off_at = ".".join(map(str, place))
 
     def _wait(self, refusal: ModelRefused) -> None:
-        """What is left of the session's memories is to be made again when the model answers: the job goes on, and stays
-        due. Why it waits is told once, however often it is sent."""
+        """Let the job wait: what is left of the session's memories is to be made again when the model answers, so the
+        job goes on, and stays due. Why it waits is told once, however often it is sent."""
         why = refused(refusal)
 
         def waiting(job: Job) -> Job:
@@ -124,14 +124,14 @@ class _Retracting:
         note(self.scope, self.job_id, waiting)
 
     def _retraction(self, retraction_id: str) -> Retraction:
-        """Raises UserErased."""
+        """Read the retraction. Raises UserErased."""
         item = self.scope.ports.table.get(self.scope.keys.retraction(retraction_id))
         if item is None:
             raise UserErased
         return rows.read_retraction(item)
 
     def _run(self, retraction: Retraction) -> None:
-        """What must go goes first; no model is needed for it."""
+        """Run all steps. What must go goes first; no model is needed for it."""
         replace_derived(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
         revert_documents(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
         if retraction.erases:
@@ -141,9 +141,9 @@ class _Retracting:
             leave_if_caught_up(self.scope.data, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
-            self._packs(MEANWHILE)
+            self._build_packs(MEANWHILE)
             raise
-        self._packs(PACK)
+        self._build_packs(PACK)
         result = {**read(self.scope, self.job_id).result, "reason": retraction.reason}
         finish_job(self.scope, self.job_id, RETRACT, "done", result)
 
@@ -167,7 +167,8 @@ class _Retracting:
         receipt = Receipt(**job.state.get("removed", {}), withdrawing=job.state.get("withdrawing", False))
 
         def going(sessions: Sequence[str]) -> None:
-            """All rows are gone by then: of a worker that dies behind this it is known how many."""
+            """Note the counts before packs go: all rows are gone by then, so of a worker that dies behind this it is
+            known how many."""
             self._note_removed({**receipt.counts, "packs": receipt.packs + packs.versions})
             self._note_served(sessions)
 
@@ -183,7 +184,7 @@ class _Retracting:
         self._note(ERASED, {"erased": receipt.as_result()})
 
     def _note_gone(self, made: DerivedRows) -> None:
-        """By what that is gone a pack is purged."""
+        """Note what had been deleted before, by which a pack is purged."""
         if made.gone:
             gone = {GONE: sorted(map(list, made.gone.items()))}
             note(self.scope, self.job_id, lambda job: replace(job, status="running", state=job.state | gone))
@@ -192,22 +193,22 @@ class _Retracting:
         note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, "removed": dict(removed)}))
 
     def _note_served(self, sessions: Sequence[str]) -> None:
-        """Those whose packs are about to be purged."""
+        """Note the sessions whose packs are about to be purged."""
         note(self.scope, self.job_id, lambda job: replace(purging(sessions, job), status="running"))
 
     def _note_purge(self, step: str, packs: PacksPurge, **state: Any) -> None:
         note(self.scope, self.job_id, lambda job: after_pages(replace(job, state=job.state | state), step, packs.state))
 
-    def _packs(self, step: str) -> None:
-        """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
-        own. Behind all that is written, also where a reader has built a pack since the purge. What a build has stored
-        since then that had read the deleted goes first: it can point to it no more."""
+    def _build_packs(self, step: str) -> None:
+        """Build the packs of this session, and of those whose packs a deletion purged: others keep their bytes until a
+        trigger of their own. Behind all that is written, also where a reader has built a pack since the purge. What a
+        build has stored since then that had read the deleted goes first: it can point to it no more."""
         job = read(self.scope, self.job_id)
         if is_done(job, step):
             return
         if is_done(job, ERASED):
             self._purge_again(job, step)
-        rebuilt = self._rebuilt(job, step) if PURGED in job.state else None
+        rebuilt = self._rebuild_purged(job, step) if PURGED in job.state else None
         if (job.state.get("flipped") or job.result.get("written")) and not self._session_deleted():
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
@@ -221,7 +222,7 @@ class _Retracting:
         return item is not None and bool(item.get("deleted"))
 
     def _purge_again(self, job: Job, step: str) -> None:
-        """Raises OutOfTime."""
+        """Purge what builds have stored meanwhile. Raises OutOfTime."""
         packs = PacksPurge.noted(self._made_of_it(job), lambda _: None, purging_so_far(job, step))
         try:
             packs.run(self.scope, self.seconds_left)
@@ -229,9 +230,9 @@ class _Retracting:
             self._note_purge(step, packs)
             raise
 
-    def _rebuilt(self, job: Job, step: str) -> list[str]:
-        """In parts, behind each of which there may be no time for another: then the next worker goes on there. Raises
-        OutOfTime."""
+    def _rebuild_purged(self, job: Job, step: str) -> list[str]:
+        """Rebuild packs in parts, behind each of which there may be no time for another: then the next worker goes on
+        there. Raises OutOfTime."""
         done = rebuilt_so_far(job, step)
         rebuilt = list(read_list(self.scope, job, REBUILT)) if done else []
         purged = list(read_list(self.scope, job, PURGED))

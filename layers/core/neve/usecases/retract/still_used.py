@@ -1,4 +1,4 @@
-"""Which texts of what is erased somebody else of the user still uses: vectors are kept by content, so that what was
+"""Finds which texts of what is erased other rows of the user still use: vectors are kept by content, so that what was
 said twice has one."""
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def used_elsewhere(
     memories: Collection[str] = (),
     revisions: Collection[tuple[str, int]] = (),
 ) -> set[str]:
-    """Those of ``wanted``, fingerprints of passages, that are found in the user's other events, memories and documents:
-    not in the events, by session and seq, that are ``leaving``, nor in ``memories``, nor in ``revisions`` of documents,
-    by id and rev. Reads everything that the user has, unless all is found before. Raises StoreUnavailable."""
+    """Give those of ``wanted``, fingerprints of passages, that are found in the user's other events, memories and
+    documents: not in the events, by session and seq, that are ``leaving``, nor in ``memories``, nor in ``revisions`` of
+    documents, by id and rev. Reads everything that the user has, unless all is found before. Raises
+    StoreUnavailable."""
     found = set[str]()
     for texts in _everything(scope, leaving, memories, revisions) if wanted else ():
         found |= wanted & texts
@@ -64,7 +65,7 @@ def _everything(
 
 
 def _user_events(scope: UserScope) -> Iterator[tuple[str, Event]]:
-    """The events of all sessions, each with its session. Raises StoreUnavailable."""
+    """Read the events of all sessions, each with its session. Raises StoreUnavailable."""
     table, keys = scope.ports.table, scope.keys
     sessions = [session_of(key_of(row)) for row in all_rows(table, keys.partition, prefix=SESSION)]
     for session in filter(None, sessions):

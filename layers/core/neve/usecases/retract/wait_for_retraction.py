@@ -14,8 +14,8 @@ from neve.store.transact import transact
 
 
 def wait_for_retraction(scope: SessionScope, incarnation: int, job: tuple[str, str]) -> bool:
-    """Whether the job, named by id and kind, waits now: the retraction's own sends it when it has moved the cursor
-    back. False where that is done. Raises UserErased, StoreUnavailable."""
+    """Let the job, named by id and kind, wait, and say whether it does: the retraction's own sends it when it has moved
+    the cursor back. False where that is done. Raises UserErased, StoreUnavailable."""
 
     def attempt() -> bool:
         keys = scope.keys

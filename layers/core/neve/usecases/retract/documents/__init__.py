@@ -1,1 +1,1 @@
-"""What is done to documents, and to how far sessions are filed, when events are taken back."""
+"""Changes documents, and how far sessions are filed, when events are taken back."""

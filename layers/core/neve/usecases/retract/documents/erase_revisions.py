@@ -1,4 +1,4 @@
-"""The bytes of revisions of documents that hold what was deleted (docs/rules/retract.md#erase)."""
+"""Erases the bytes of revisions of documents that hold what was deleted (docs/rules/retract.md#erase)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neve.store.documents import read_document, text_of
 from neve.usecases.retract.still_used import used_elsewhere
 
 READ_BATCH_SIZE = 25
-"""Revisions of 300 KB at most."""
+"""Revisions of one read, each of 300 KB at most."""
 
 
 def texts_of_these_alone(
@@ -26,8 +26,8 @@ def texts_of_these_alone(
     others: Collection[tuple[str, int]],
     memories: Collection[str],
 ) -> set[str]:
-    """Fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``others``, and
-    ``memories`` by their ids: what is about to be erased as well. Raises StoreUnavailable."""
+    """Give the fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``others``,
+    and ``memories`` by their ids: what is about to be erased as well. Raises StoreUnavailable."""
     texts: set[str] = set()
     for revision in map(read_document, stored_revisions(scope, revisions)):
         texts |= texts_of_revision(scope, revision)
@@ -44,7 +44,7 @@ def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
 
 
 def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> int:
-    """Their rows and their long texts; none of them is in force. How many there still were."""
+    """Delete their rows and their long texts; none of them is in force. Give how many there still were."""
     stored = list(stored_revisions(scope, revisions))
     for item in stored:
         if "text_object" in item:

@@ -22,9 +22,9 @@ AT_ONCE = 50
 def file_again(
     scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seconds_left: SecondsLeft = for_ever
 ) -> None:
-    """May be repeated: a librarian finds its cursor moved, and its job done. The rows of the jobs are their messages:
-    nothing else would file a session that is over. Raises OutOfTime behind some of many, UserErased, JobEnded,
-    StoreUnavailable."""
+    """Ask for each of the sessions to be filed again. May be repeated: a librarian finds its cursor moved, and its job
+    done. The rows of the jobs are their messages: nothing else would file a session that is over. Raises OutOfTime
+    behind some of many, UserErased, JobEnded, StoreUnavailable."""
     job = read(scope, job_id)
     sessions, asked = list(read_list(scope, job, FILE_AGAIN)), int(job.state.get(ASKED, 0))
     news = asked < len(sessions) and len(sessions) > AT_ONCE
@@ -34,15 +34,15 @@ def file_again(
             ask_to_file(log, incarnation, refiling_job(log, retraction.id))
         asked += len(some)
         if asked < len(sessions) and seconds_left() < ROUND_S:
-            note(scope, job_id, partial(_asked, asked))
+            note(scope, job_id, partial(_with_asked, asked))
             raise OutOfTime
     if news:
-        note(scope, job_id, partial(_asked, asked))
+        note(scope, job_id, partial(_with_asked, asked))
     messages = [filing_message(scope.keys, incarnation, *one) for one in read_list(scope, job, WAITING)]
     if messages:
         scope.ports.queue.send(QueueName.LIBRARIAN, messages)
 
 
-def _asked(sessions: int, job: Job) -> Job:
-    """Of none of these a worker asks again."""
+def _with_asked(sessions: int, job: Job) -> Job:
+    """Note in the job that so many sessions were asked for, so that no worker asks for them again."""
     return replace(job, state={**job.state, ASKED: max(sessions, job.state.get(ASKED, 0))})

@@ -1,5 +1,5 @@
-"""What a librarian called a document by words of deleted events goes also from the revisions that others have written
-since, whose texts stay (docs/rules/retract.md#described)."""
+"""Removes what a librarian called a document by words of deleted events also from the revisions that others have
+written since, whose texts stay (docs/rules/retract.md#described)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from neve.usecases.retract.documents.erase_revisions import READ_BATCH_SIZE, sto
 
 @dataclass(frozen=True)
 class ForgetDescriptions:
-    """Of one document."""
+    """The renaming of one document."""
 
     scope: SessionScope
     incarnation: int
     carrier: Carrier
 
     def run(self) -> bool:
-        """The one in force first, which is followed by another one: the search index has to know, and the row that
-        keeps it tells a worker that comes again that there is something left. False where the document is not what it
-        was; then all is looked at again. Raises UserErased, StoreUnavailable."""
+        """Rewrite the one in force first, which is followed by another one: the search index has to know, and the row
+        that keeps it tells a worker that comes again that there is something left. False where the document is not what
+        it was; then all is looked at again. Raises UserErased, StoreUnavailable."""
         carrier, rev = self.carrier, self.carrier.rev
         if carrier.in_force and rev in carrier.revs:
-            if not transact(self.scope.ports, partial(self._follow, self.scope.ports.ids.token())):
+            if not transact(self.scope.ports, partial(self._write_next, self.scope.ports.ids.token())):
                 return False
             rev += 1
         before = [(carrier.id, one) for one in sorted(carrier.revs)]
@@ -44,8 +44,8 @@ class ForgetDescriptions:
                 return False
         return True
 
-    def _follow(self, write_id: str) -> bool:
-        """Raises Conflict."""
+    def _write_next(self, write_id: str) -> bool:
+        """Write a next revision without the drawn words. Raises Conflict."""
         scope, head = self.scope, head_by_id(self.scope, self.carrier.id)
         if head is not None and head.write_id == write_id:  # our own commit, whose response was lost
             return True
@@ -59,7 +59,7 @@ class ForgetDescriptions:
         return True
 
     def _rewrite(self, stored: Sequence[Item], rev: int) -> bool:
-        """``rev``: of the head. Raises Conflict where that moves meanwhile."""
+        """Rewrite stored revisions. ``rev``: of the head. Raises Conflict where that moves meanwhile."""
         head = head_by_id(self.scope, self.carrier.id)
         if head is None or head.rev != rev:
             return False
@@ -73,7 +73,7 @@ class ForgetDescriptions:
         return without_drawn(whole, self.carrier.drawn, path)
 
     def _check_user(self) -> Check:
-        """Raises UserErased."""
+        """Give the check that the user is the same. Raises UserErased."""
         user = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
         still_there(user, self.incarnation)
         return rows.check_head(self.scope.keys, user)

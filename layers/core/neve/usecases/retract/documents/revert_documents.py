@@ -1,7 +1,7 @@
-"""What a librarian wrote of events that are taken back goes, and what is left of the session is filed again
+"""Removes what a librarian wrote of events that are taken back; what is left of the session is filed again
 (docs/rules/retract.md#documents).
 
-What is to be done is noted before any of it is: whoever repeats it finds documents that are right already."""
+What is to be done is noted before any of it is: a worker that repeats it finds documents that are right already."""
 
 from __future__ import annotations
 
@@ -81,8 +81,9 @@ SESSIONS_AT_ONCE = 50
 def revert_documents(
     scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seconds_left: SecondsLeft = for_ever
 ) -> None:
-    """Idempotent; nothing where no librarian has read the events. Raises OutOfTime behind a part of it, whenever less
-    than ``ROUND_S`` is left: whoever calls again goes on. Raises UserErased, JobEnded, StoreUnavailable."""
+    """Revert documents, and ask for sessions to be filed again. Idempotent; nothing where no librarian has read the
+    events. Raises OutOfTime behind a part of it, whenever less than ``ROUND_S`` is left: the next call goes on. Raises
+    UserErased, JobEnded, StoreUnavailable."""
     job = read(scope, job_id)
     if not is_done(job, REVERTED):
         vectors = int(job.state.get(COUNTED, {}).get("document_vectors", 0))
@@ -107,9 +108,9 @@ class _Touched:
 
 @dataclass
 class _Plan:
-    """``revisions``: what is to be erased, as id and rev. ``sessions``: others, whose words were written onto what
-    goes. ``carriers``: documents whose other revisions say something of it. ``at_paths``: ids of those that stay where
-    a librarian put them by words of it."""
+    """The plan of one round. ``revisions``: what is to be erased, as id and rev. ``sessions``: others, whose words were
+    written onto what goes. ``carriers``: documents whose other revisions say something of it. ``at_paths``: ids of
+    those that stay where a librarian put them by words of it."""
 
     documents: list[_Touched] = field(default_factory=list)
     revisions: set[tuple[str, int]] = field(default_factory=set)
@@ -126,8 +127,8 @@ class _Plan:
         return {one.id for one in self.documents if not one.left}
 
     def noted(self, job: Job) -> Job:
-        """With what an earlier worker has found: its part may be done. Once the step is done nothing is noted any more:
-        nobody would carry out what goes with it."""
+        """Note the plan in the job, with what an earlier worker has found: its part may be done. Once the step is done
+        nothing is noted any more: no worker would carry out what goes with it."""
         if is_done(job, REVERTED):
             return job
         state = dict(job.state)
@@ -144,31 +145,31 @@ class _Plan:
 
 
 def _unread(job: Job) -> Job:
-    """Of a session that no librarian has read so far, unless another worker came later and has found something."""
+    """Note that no librarian has read the session so far, unless another worker came later and has found something."""
     return job if EMPTIED in job.state or is_done(job, REVERTED) else after(job, REVERTED)
 
 
 def _named(filing: Filing) -> tuple[str | None, ...]:
-    """What a librarian goes on writing."""
+    """Give the ids of the memory and the document that a librarian goes on writing."""
     return filing.memory_id, filing.document_id
 
 
 def _counted(revisions: int | None, vectors: int, job: Job) -> Job:
-    """``revisions`` None: they are not known yet."""
+    """Note the counts of the receipt. ``revisions`` None: they are not known yet."""
     counted = {"document_vectors": vectors} | ({} if revisions is None else {"revisions": revisions})
     return replace(job, state={**job.state, COUNTED: {**job.state.get(COUNTED, {}), **counted}})
 
 
 def _parts(documents: Sequence[T], revisions_of: Callable[[T], int]) -> Iterator[list[T]]:
-    """Behind each of which a worker may stop."""
+    """Cut the work into parts, behind each of which a worker may stop."""
     return batches(documents, revisions_of, most=DOCUMENTS_AT_ONCE, largest=REVISIONS_AT_ONCE)
 
 
 @dataclass
 class _Reverting:
-    """``vectors``: erased, by workers before this one, too. What else is counted is this one's, and noted where it has
-    no time for the rest. ``purge``: of packs, while it is under way. ``moved``: of how many sessions the cursor has
-    moved back since ``looks``."""
+    """The work of one worker. ``vectors``: erased, by workers before this one, too. What else is counted is this one's,
+    and noted where it has no time for the rest. ``purge``: of packs, while it is under way. ``moved``: of how many
+    sessions the cursor has moved back since ``looks``."""
 
     scope: SessionScope
     incarnation: int
@@ -190,14 +191,14 @@ class _Reverting:
 
     def run(self) -> None:
         try:
-            while not self._is_reverted():
+            while not self._revert_once():
                 pass
         except OutOfTime:
             note(self.scope, self.job_id, self._left_off)
             raise
 
     def _need_time(self) -> None:
-        """For more. Raises OutOfTime."""
+        """Check that there is time for more. Raises OutOfTime."""
         if self.seconds_left() < ROUND_S:
             raise OutOfTime
 
@@ -211,21 +212,23 @@ class _Reverting:
             state[MOVED] = max(self.moved, state.get(MOVED, 0))
         return self._with_purge(_counted(None, self.vectors, replace(job, state=state)))
 
-    def _is_reverted(self) -> bool:
-        """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
+    def _revert_once(self) -> bool:
+        """Do one look, and say whether all is reverted. False where another writer has written meanwhile, or more was
+        taken back: then all is looked at again."""
         filing, spans = self._read()
         if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), REVERTED):
             return True
         self._need_time()
-        if not self._round(spans):
+        if not self._carry_out_plan(spans):
             return False
         job = read(self.scope, self.job_id)
         if is_done(job, REVERTED):
             return True
-        return self._move_back(job, spans) and transact(self.scope.ports, partial(self._done, spans))
+        return self._move_back(job, spans) and transact(self.scope.ports, partial(self._finish, spans))
 
-    def _round(self, spans: Spans) -> bool:
-        """False where somebody has written meanwhile; nothing is done once another worker has ended the step."""
+    def _carry_out_plan(self, spans: Spans) -> bool:
+        """Carry out one plan. False where another writer has written meanwhile; nothing is done once another worker has
+        ended the step."""
         plan = self._plan(spans)
         job = note(self.scope, self.job_id, plan.noted)
         if is_done(job, REVERTED):
@@ -246,8 +249,8 @@ class _Reverting:
         return True
 
     def _move_back(self, job: Job, spans: Spans) -> bool:
-        """The cursors of the other sessions. False where another worker has found more: their documents may be touched
-        again."""
+        """Move back the cursors of the other sessions. False where another worker has found more: their documents may
+        be touched again."""
         if job.state.get(LOOKS, 0) != self.looks:
             return False
         sessions = list(read_list(self.scope, job, SESSIONS))
@@ -293,13 +296,13 @@ class _Reverting:
         return plan
 
     def _histories(self) -> Iterator[list[Document]]:
-        """The revisions of each document, oldest first, without their texts."""
+        """Read the revisions of each document, oldest first, without their texts."""
         items = all_rows(self.scope.ports.table, self.scope.keys.partition, prefix=DOCUMENT_REV)
         for _, of_one in groupby(items, lambda item: item["id"]):
             yield [replace(read_document(item), text="") for item in of_one]
 
     def _forget_descriptions(self, plan: _Plan, job: Job) -> None:
-        """Before what they were drawn from is erased, by which they are known."""
+        """Rename documents before what their names were drawn from is erased, by which they are known."""
         leaving = plan.described | plan.revisions
         for some in _parts(plan.carriers, lambda one: len(one.revs)):
             revisions = sorted((one.id, rev) for one in some for rev in one.revs)
@@ -307,14 +310,14 @@ class _Reverting:
             self._need_time()
 
     def _rename(self, some: Sequence[Carrier]) -> bool:
-        """What is not renamed, because somebody has written meanwhile, is found again."""
+        """Rename some. What is not renamed, because another writer has written meanwhile, is found again."""
         for carrier in some:
             self.described += ForgetDescriptions(self.scope, self.incarnation, carrier).run()
         return True
 
     def _erase(self, plan: _Plan, job: Job) -> bool:
-        """The documents that are left empty, and the revisions that are erased. False where somebody has written
-        meanwhile."""
+        """Delete the documents that are left empty, and the revisions that are erased. False where another writer has
+        written meanwhile."""
         erased = [(str(i), int(rev)) for i, rev in job.state[REVISIONS]]
         emptied = {one.id: one for one in plan.documents if not one.left}
         revs: dict[str, list[tuple[str, int]]] = {i: [] for i in emptied}
@@ -344,10 +347,10 @@ class _Reverting:
         job: Job,
         change: Callable[[], bool],
     ) -> bool:
-        """What ``change`` returns, which erases these revisions, or rewrites them. The vectors of what nothing else
-        says go with them: first, because they are found by the texts; and once more behind it, because whoever was
-        embedding a revision takes away what it has kept where it finds the revision gone. ``leaving``: what else
-        goes."""
+        """Give what ``change`` returns, which erases these revisions, or rewrites them. The vectors of what nothing
+        else says go with them: first, because they are found by the texts; and once more behind it, because a worker
+        that was embedding a revision takes away what it has kept where it finds the revision gone. ``leaving``: what
+        else goes."""
         texts = texts_of_these_alone(self.scope, self.retraction, revisions, leaving, job.state.get(TOUCHED, ()))
         self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         changed = change()
@@ -355,8 +358,8 @@ class _Reverting:
         return changed
 
     def _purge(self, job: Job) -> None:
-        """Packs of what said some of it, which nothing says any more. May be repeated. Raises OutOfTime behind a page
-        of them."""
+        """Purge packs of what said some of it, which nothing says any more. May be repeated. Raises OutOfTime behind a
+        page of them."""
         described = frozenset((str(one), int(rev)) for one, rev in job.state.get(DESCRIBED, ()))
         made = DerivedRows(frozenset(), described, frozenset())
         self.purge = PacksPurge.noted(made, self._note_served, purging_so_far(job, REVERTED))
@@ -365,11 +368,11 @@ class _Reverting:
         self.purge = None
 
     def _note_served(self, sessions: Sequence[str]) -> None:
-        """Those whose packs are about to be purged."""
+        """Note the sessions whose packs are about to be purged."""
         note(self.scope, self.job_id, partial(purging, sessions))
 
     def _with_purge(self, job: Job) -> Job:
-        """With how far it is. The versions are counted with those that the erasure purges."""
+        """Note how far the purge is. The versions are counted with those that the erasure purges."""
         if self.purge is None or not self.purge.made.any:
             return job
         removed = job.state.get("removed", {})
@@ -377,14 +380,14 @@ class _Reverting:
         return after_pages(replace(job, state={**job.state, "removed": removed}), REVERTED, self.purge.state)
 
     def _put_back(self, seen: _Touched, spans: Spans) -> bool:
-        """False where it is not what it was."""
+        """Put an earlier revision in force. False where the document is not what it was."""
         write_id = self.scope.ports.ids.token()
-        done = transact(self.scope.ports, partial(self._attempt, seen, spans, write_id))
+        done = transact(self.scope.ports, partial(self._put_back_once, seen, spans, write_id))
         self.replaced += int(done)
         return done
 
-    def _attempt(self, seen: _Touched, spans: Spans, write_id: str) -> bool:
-        """Raises Conflict."""
+    def _put_back_once(self, seen: _Touched, spans: Spans, write_id: str) -> bool:
+        """Try once to put it back. Raises Conflict."""
         scope, head = self.scope, head_by_id(self.scope, seen.id)
         if head is not None and head.write_id == write_id:  # our own commit, whose response was lost
             return True
@@ -407,7 +410,7 @@ class _Reverting:
         return True
 
     def _delete(self, seen: _Touched) -> bool:
-        """False where it is not what it was."""
+        """Delete a document. False where it is not what it was."""
         try:
             delete_document(self.scope, seen.path, (seen.rev,), seen.id)
         except NeveError as error:
@@ -419,10 +422,10 @@ class _Reverting:
 
     # --- the end -----------------------------------------------------------------------------------
 
-    def _done(self, spans: Spans) -> bool:
-        """The cursor of the session itself, with the note that all is done, and of the jobs that wait for it. False
-        where more was taken back since: another worker of the job may have seen it, and be about to delete documents
-        that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
+    def _finish(self, spans: Spans) -> bool:
+        """Move the cursor of the session itself, with the note that all is done, and of the jobs that wait for it.
+        False where more was taken back since: another worker of the job may have seen it, and be about to delete
+        documents that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
         scope, session = self.scope, self.scope.session
         found, job = self.filings.found(session), read(self.scope, self.job_id)
         if is_done(job, REVERTED):  # our own commit, whose response was lost, or another worker's
