@@ -27,16 +27,16 @@ others have 300 s and a request 29 s. The 60 s beside them are for what is on it
 
 
 class UserNotFound(LookupError):
-    """The message is its id."""
+    """There is no such user to erase; the message is the id."""
 
 
 class ErasureUnderWay(RuntimeError):
-    """A job is at it already; the message is its id."""
+    """A job erases the user already; the message is the job's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed by one call; all zeros says that nothing was left."""
+    """The counts of what one call removed; all zeros says that nothing was left."""
 
     users: int = 0
     rows: int = 0
@@ -48,8 +48,9 @@ class Removed:
 
 
 def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
-    """The head as it is now. One whose erasure has begun already stays as it is. Raises UserNotFound, also for a user
-    who was erased and closed; ErasureUnderWay; Conflict when somebody else moved the head; StoreUnavailable."""
+    """Begin an erasure, and give the head as it is now. One whose erasure has begun already stays as it is. Raises
+    UserNotFound, also for a user who was erased and closed; ErasureUnderWay; Conflict when another writer moved the
+    head; StoreUnavailable."""
     head = rows.read_head(table.get(keys.head))
     if head.version == 0 or head.state == "closed":
         raise UserNotFound(keys.user)
@@ -63,8 +64,8 @@ def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
 
 
 def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
-    """Everything of a user whose erasure has begun, but for the head and the receipts of erasures. ``shared`` False:
-    for whoever removes the tenant's jobs and answers as a whole. Raises StoreUnavailable."""
+    """Remove everything of a user whose erasure has begun, but for the head and the receipts of erasures. ``shared``
+    False: for a caller that removes the tenant's jobs and answers as a whole. Raises StoreUnavailable."""
     removed = Counter[str]()
     for piece in remove_everything(data, shared=shared):
         removed[piece.store] += piece.removed
@@ -74,8 +75,8 @@ def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
 
 
 def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
-    """``close``: the id stays refused (410) for good, else it is a new user. Raises UserNotFound unless an erasure has
-    begun; Conflict when somebody else moved the head; StoreUnavailable."""
+    """Let the id go. ``close``: the id stays refused (410) for good, else it is a new user. Raises UserNotFound unless
+    an erasure has begun; Conflict when another writer moved the head; StoreUnavailable."""
     ports, keys = data.ports, data.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":

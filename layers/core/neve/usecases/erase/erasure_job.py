@@ -1,10 +1,10 @@
-"""The job of an erasure: who is at it, how far it is, and its receipt (docs/rules/erase.md#job).
+"""Keeps the job of an erasure: which worker is at it, how far it is, and its receipt (docs/rules/erase.md#job).
 
-Its row is in the index ``due`` until it is done. ``due_at`` in its state says before when nobody has to touch it: a
-worker that took it up is at it until then at the latest, or uploads and workers under way have to run out first. Who
-finds that time over takes it up: told by the row when it was written, by a worker that hands it on, or by the sweep.
-``jobs`` says how far the tenant's jobs are looked through: behind which row the next worker goes on, and how many of
-the user's were found on the way."""
+Its row is in the index ``due`` until it is done. ``due_at`` in its state says before when no worker has to touch it: a
+worker that took it up is at it until then at the latest, or uploads and workers under way have to run out first. A
+worker that finds that time over takes it up: told by the row when it was written, by a worker that hands it on, or by
+the sweep. ``jobs`` says how far the tenant's jobs are looked through: behind which row the next worker goes on, and how
+many of the user's were found on the way."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool, inca
 
 
 def put_erasure(keys: UserKeys, job: Job, *, queued: bool = False) -> Put:
-    """``queued``: a new row, which the outbox sends."""
+    """Write the job's row. ``queued``: a new row, which the outbox sends."""
     return put_due_job(keys, job, new=queued, retention_days=RECEIPT_DAYS)
 
 
@@ -60,26 +60,26 @@ class Erasing:
 
     @property
     def settled(self) -> bool:
-        """Whether everything was removed once, and what was under way then has run out."""
+        """Say whether everything was removed once, and what was under way then has run out."""
         return bool(self.job.state["settled"])
 
     def is_over(self) -> bool:
-        """Whether somebody else may be at it by now."""
+        """Say whether another worker may be at it by now."""
         return bool(self.job.state["due_at"] <= iso(self.data.ports.clock.now()))
 
     def note(self, piece: Piece) -> None:
-        """What has been removed, kept with the job when the worker leaves it."""
+        """Count what has been removed, kept with the job when the worker leaves it."""
         self.removed[piece.store] += piece.removed
         if piece.jobs_behind is not None:
             self.jobs_behind = piece.jobs_behind
             self.jobs_found += piece.removed
 
     def begin_again(self) -> None:
-        """Whoever goes on looks through all of the tenant's jobs."""
+        """Let the next look go through all of the tenant's jobs."""
         self.jobs_behind, self.jobs_found = "", 0
 
     def leave(self, due_at: datetime, *, settled: bool | None = None) -> None:
-        """Note what was removed, how far that is, and before when nobody has to go on. Raises WorkerReplaced."""
+        """Note what was removed, how far that is, and before when no worker has to go on. Raises WorkerReplaced."""
         moved = {
             "due_at": iso(due_at),
             "worker": None,
@@ -124,7 +124,7 @@ class Erasing:
 
 
 def take_up(data: UserData[Ports], job_id: str) -> Erasing | None:
-    """None when there is nothing to do now: it is done, or not due yet."""
+    """Take the job up; None when there is nothing to do now: it is done, or not due yet."""
     token = data.ports.ids.token()
     return transact(data.ports, lambda: _take_up(data, job_id, token))
 

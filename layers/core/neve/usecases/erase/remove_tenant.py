@@ -21,12 +21,12 @@ from neve.usecases.erase.erase_user import Removed, erase_user
 
 
 class TenantNotFound(LookupError):
-    """The message is its id."""
+    """There is no such tenant; the message is its id."""
 
 
 def close_tenant(data: TenantData[Ports]) -> int:
-    """Delete its keys, so that nothing new is asked or written; how many. From its row on no other key can be made.
-    Raises TenantNotFound, StoreUnavailable, and 409 ``conflict``."""
+    """Delete its keys, so that nothing new is asked or written; give how many there were. From its row on no other key
+    can be made. Raises TenantNotFound, StoreUnavailable, and 409 ``conflict``."""
     table, keys = data.ports.table, data.keys
     row = transact(data.ports, lambda: _close(data))
     live = table.get_many([api_key_row(key.key_id) for key in row.live_keys])  # the index may not have the newest yet
@@ -34,7 +34,7 @@ def close_tenant(data: TenantData[Ports]) -> int:
 
 
 def keys_in(table: Table, api_keys: str) -> list[Key]:
-    """Of the tenant's API keys those that the index has."""
+    """Give those of the tenant's API keys that the index has."""
     return [key_of(item) for item in all_rows(table, api_keys, index=Index.RECENT)]
 
 
@@ -49,7 +49,7 @@ def _close(data: TenantData[Ports]) -> TenantRow:
 
 
 def erase_tenant(data: TenantData[Ports]) -> Removed:
-    """Everything of a closed tenant, its own row last. Raises StoreUnavailable."""
+    """Remove everything of a closed tenant, its own row last. Raises StoreUnavailable."""
     table, keys = data.ports.table, data.keys
     removed = Removed()
     for user in map(data.of_user, users_of(table, keys)):

@@ -17,10 +17,10 @@ from neve.usecases.jobs.read_jobs import find_job
 
 
 def request_erasure(scope: UserScope, *, close: bool, beside: Beside[Job] = nothing_beside) -> Job:
-    """The job, queued. The tombstone is in the same transaction: from here on no commit of a request or a worker that
-    saw the user before succeeds, writes are refused, reads are empty. An erasure under way is answered with its job;
-    ``close`` then holds for it, too. A user who was never seen is erased like any other. ``beside``: what is written
-    with a new job.
+    """Queue an erasure, and give its job. The tombstone is in the same transaction: from here on no commit of a request
+    or a worker that saw the user before succeeds, writes are refused, reads are empty. An erasure under way is answered
+    with its job; ``close`` then holds for it, too. A user who was never seen is erased like any other. ``beside``: what
+    is written with a new job.
 
     Raises user_closed; erasing when an operator is at it."""
     job_id = f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}"
@@ -28,7 +28,7 @@ def request_erasure(scope: UserScope, *, close: bool, beside: Beside[Job] = noth
 
 
 def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -> Job:
-    """Raises Conflict."""
+    """Try once. Raises Conflict."""
     keys, ports = scope.keys, scope.ports
     head = rows.read_head(ports.table.get(keys.head))
     if head.state == "erasing" and head.erasure_job is not None:
@@ -36,7 +36,7 @@ def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -
         if under_way is not None and under_way.ended:
             raise Conflict  # the id was let go since the head was read
         if under_way is not None:
-            return _closed_too(scope, under_way) if close else under_way
+            return _also_close(scope, under_way) if close else under_way
     else:
         rows.writable(head)
     now = ports.clock.now()
@@ -48,8 +48,8 @@ def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -
     return job
 
 
-def _closed_too(scope: UserScope, job: Job) -> Job:
-    """Raises Conflict when the worker moved the job."""
+def _also_close(scope: UserScope, job: Job) -> Job:
+    """Let an erasure under way close the id, too. Raises Conflict when the worker moved the job."""
     if job.state.get("close", True):
         return job
     closing = replace(job, state=job.state | {"close": True})

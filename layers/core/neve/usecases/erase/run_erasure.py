@@ -1,4 +1,4 @@
-"""The worker's part of an erasure (docs/rules/erase.md#job)."""
+"""Carries out a worker's part of an erasure (docs/rules/erase.md#job)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neve.usecases.jobs.queued_jobs import WorkerReplaced
 
 
 def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -> None:
-    """As far as the worker's time goes: remove; once everything was removed leave the rest to the sweep until
+    """Erase as far as the worker's time goes: remove; once everything was removed leave the rest to the sweep until
     ``SETTLE_S`` later; then remove again, list every store, and write the receipt. May be repeated at any point, also
     after a crash in the middle: what was removed by then may be missing from the receipt's counts. Raises
     WorkerReplaced, Conflict when the id was let go meanwhile, StoreUnavailable."""
@@ -36,7 +36,7 @@ def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -
         work.leave(clock.now() + timedelta(seconds=SETTLE_S), settled=True)
         return
     verified: dict[str, str] = {}
-    for store, left in _left(work).items():
+    for store, left in _count_left(work).items():
         if left:  # it came while the others were looked at
             work.begin_again()
             _hand_on(work)
@@ -45,9 +45,9 @@ def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -
     work.finish(verified)
 
 
-def _left(work: Erasing) -> dict[str, int]:
-    """How much each store holds. Jobs are not listed once more: by now nothing makes one of the user's, and who has
-    just read all of the tenant's and found none has seen that."""
+def _count_left(work: Erasing) -> dict[str, int]:
+    """Count how much each store holds. Jobs are not listed once more: by now nothing makes one of the user's, and a
+    worker that has just read all of the tenant's and found none has seen that."""
     return left_in_stores(work.data) | {JOBS: work.jobs_found}
 
 

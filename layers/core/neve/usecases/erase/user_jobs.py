@@ -1,5 +1,5 @@
-"""A user's jobs stand among those of the whole tenant, by their ids. Who erases the user reads all of them, page by
-page, and can go on behind a page (docs/rules/erase.md#jobs)."""
+"""Removes a user's jobs, which stand among those of the whole tenant, by their ids. The worker reads all of them, page
+by page, and can go on behind a page (docs/rules/erase.md#jobs)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ PAGE = 1_000
 
 
 class JobsPage(NamedTuple):
-    """``behind``: sort key of the last row that was read, of whomever. ``removed``: how many were the user's."""
+    """A page of jobs that was looked through. ``behind``: sort key of the last row that was read, of any user.
+    ``removed``: how many were the user's."""
 
     behind: str
     removed: int
 
 
 def remove_jobs(data: UserData[Ports], behind: str, fence: Check | None) -> Iterator[JobsPage]:
-    """Of the tenant's jobs behind a sort key, behind an empty one of all, the user's are removed, but for receipts of
-    erasures; after each page, of whomever, yields how far that is. Raises as ``remove_everything`` does."""
+    """Remove the user's jobs among the tenant's jobs behind a sort key, behind an empty one among all, but for receipts
+    of erasures; after each page, of any users, yields how far that is. Raises as ``remove_everything`` does."""
     table, keys = data.ports.table, data.keys
     for page in pages(table, keys.jobs, between=keys.jobs_behind(behind), page=PAGE):
         removals = _removals(data, page)
@@ -43,8 +44,8 @@ def _removals(data: UserData[Ports], page: Sequence[Item]) -> list[WriteOp]:
 
 
 def _removal(data: UserData[Ports], item: Item) -> WriteOp:
-    """Of the user's part in a tenant's run that has ended a row without their name stays: it was counted, and a message
-    that is delivered once more would count it again."""
+    """Remove a job. Where it is the user's part in a tenant's run that has ended, a row without their name stays: it
+    was counted, and a message that is delivered once more would count it again."""
     job = rows.read_job(item) if item["kind"] == KIND else None
     if job is not None and job.ended and "run" in job.state:
         return rows.put_job(data.keys, replace(job, user_id=None, state={}, result={}))

@@ -34,7 +34,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""
 
 PASSAGES = 5_000
-"""Of one piece (*chosen*): five pages of a search domain, some seconds."""
+"""Passages of one piece (*chosen*): five pages of a search domain, some seconds."""
 
 T = TypeVar("T")
 Rows = Callable[[UserData[Ports]], Iterator[Key]]
@@ -42,7 +42,8 @@ Rows = Callable[[UserData[Ports]], Iterator[Key]]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """``removed``: how much of one store. ``jobs_behind``: of jobs, behind which row who stops here goes on."""
+    """A removal. ``removed``: how much of one store. ``jobs_behind``: of jobs, behind which row a worker that stops
+    here goes on."""
 
     store: str
     removed: int
@@ -52,7 +53,7 @@ class Piece:
 def remove_everything(
     data: UserData[Ports], *, shared: bool = True, fence: Check | None = None, jobs_behind: str = ""
 ) -> Iterator[Piece]:
-    """Removes what each store holds, but for the user's head and the receipts of erasures; yields after each piece, so
+    """Remove what each store holds, but for the user's head and the receipts of erasures; yields after each piece, so
     that a worker can stop in between. May be repeated. ``shared`` False: not what lies among other users' rows.
     ``fence``: what has to hold for each removal of rows. ``jobs_behind``: of jobs only those behind that row, where an
     earlier call has stopped. Raises Conflict when the fence does not hold, StoreUnavailable."""
@@ -72,7 +73,7 @@ def remove_everything(
 
 
 def _passages(data: UserData[Ports]) -> Iterator[Piece]:
-    """At least one piece, be it empty."""
+    """Erase passages in at least one piece, be it empty."""
     erased = PASSAGES
     while erased >= PASSAGES:
         erased = data.ports.search.erase(data.keys.owner, at_most=PASSAGES)
@@ -80,7 +81,7 @@ def _passages(data: UserData[Ports]) -> Iterator[Piece]:
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
-    """How much each store but that of jobs holds, rows counted up to one, objects up to a page. Raises
+    """Count how much each store but that of jobs holds, rows counted up to one, objects up to a page. Raises
     StoreUnavailable."""
     ports, keys = data.ports, data.keys
     left = {"passages": ports.search.count(keys.owner)}
@@ -89,7 +90,7 @@ def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
 
 
 def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
-    """As many as one transaction takes."""
+    """Cut into pieces of as many as one transaction takes."""
     rest = iter(found)
     while piece := list(islice(rest, DELETE_BATCH_SIZE)):
         yield piece
@@ -103,8 +104,8 @@ def _own(data: UserData[Ports], prefix: str | None = None) -> Iterator[Item]:
 
 
 def _events(data: UserData[Ports]) -> Iterator[Key]:
-    """With the client ids, session by session, its own row behind them: a crash loses no way to an event, and whoever
-    goes on does not look through the logs again that are empty."""
+    """Give events with the client ids, session by session, its own row behind them: a crash loses no way to an event,
+    and a worker that goes on does not look through the logs again that are empty."""
     for item in _own(data, SESSION):
         session = session_of(key_of(item))
         if session is not None:
@@ -125,7 +126,7 @@ def _others(data: UserData[Ports]) -> Iterator[Key]:
 
 
 def _answers(data: UserData[Ports]) -> Iterator[Key]:
-    """What was answered to the user's own calls, not to the erasure itself."""
+    """Give what was answered to the user's own calls, not to the erasure itself."""
     table, keys = whole(data.ports.table), data.keys
     for method in WRITES:
         yield from map(key_of, all_rows(table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/"))
@@ -140,7 +141,7 @@ ROWS: dict[str, Rows] = {
     "documents": _beginning(DOCUMENT, DOCUMENT_REV, DOCUMENT_PLACE, DOCUMENT_SOURCE),
     "rows": _others,
 }
-"""In the order in which they are removed: a crash loses no way to a row."""
+"""Stores in the order in which they are removed: a crash loses no way to a row."""
 SHARED: dict[str, Rows] = {"answers": _answers}
 JOBS = "jobs"
 """The store that is looked through page by page."""
