@@ -23,7 +23,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches, transact
 
 BATCH_EVENTS = 40
-"""Of one transaction, with a document for each (*follows*: 100 actions)."""
+"""Events of one transaction, with a document for each (*follows*: 100 actions)."""
 
 
 def path_of(scope: SessionScope, incarnation: int, seq: int) -> str:
@@ -39,7 +39,7 @@ def artifacts_of(scope: SessionScope, incarnation: int, events: Iterable[Event])
 
 
 def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
-    """What the event takes in a prompt. ``pruned``: that it is put away now."""
+    """Count what the event takes in a prompt. ``pruned``: that it is put away now."""
     if not pruned and not event.pruned:
         return event.original_tokens
     path = event.artifact_path or path_of(scope, 1, event.seq)
@@ -47,8 +47,8 @@ def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
 
 
 def store_artifacts(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
-    """A document for each of these results that has none yet. Raises UserErased, StoreUnavailable; what was written
-    stays, and the same step finds it again."""
+    """Store a document for each of these results that has none yet. Raises UserErased, StoreUnavailable; what was
+    written stays, and the same step finds it again."""
     for batch in in_parts(results):
         transact(scope.ports, partial(_store, scope, incarnation, batch))
 
@@ -87,7 +87,7 @@ def _store(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> N
 
 
 def pruned_events(scope: SessionScope, incarnation: int, found: Mapping[Key, Item]) -> list[WriteOp]:
-    """The operations that take the text of these events' rows out of the log. Their documents are there."""
+    """Give the operations that take the text of these events' rows out of the log. Their documents are there."""
     return [
         rows.put_pruned(item, placeholder(path), path)
         for item in found.values()
@@ -97,8 +97,8 @@ def pruned_events(scope: SessionScope, incarnation: int, found: Mapping[Key, Ite
 
 
 def put_away_covered(scope: SessionScope, incarnation: int) -> None:
-    """What tools printed in the covered part of the log, which no prompt shows any more. Goes on where an earlier
-    compaction was interrupted. Raises UserErased, StoreUnavailable."""
+    """Put away what tools printed in the covered part of the log, which no prompt shows any more. Goes on where an
+    earlier compaction was interrupted. Raises UserErased, StoreUnavailable."""
     keys = scope.keys
     found = scope.ports.table.get(keys.epoch)
     if found is None:
@@ -119,7 +119,8 @@ def put_away_covered(scope: SessionScope, incarnation: int) -> None:
 
 
 def _prune(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
-    """Those that were taken back since the log was read have no document, and stay as they are."""
+    """Take the texts of results out of the log. Those that were taken back since the log was read have no document, and
+    stay as they are."""
     keys = scope.keys
     wanted = {keys.event(event.seq): event.seq for event in results}
     found = scope.ports.table.get_many([keys.head, keys.epoch, *wanted])
@@ -146,10 +147,10 @@ def _note(scope: SessionScope, incarnation: int, pruned_to: int) -> None:
 
 
 def in_parts(results: Sequence[Event]) -> Iterator[list[Event]]:
-    """That one transaction can hold, be it as events or as documents."""
+    """Cut results into parts that one transaction can hold, be it as events or as documents."""
     return batches(results, event_bytes, most=BATCH_EVENTS)
 
 
 def event_bytes(event: Event) -> int:
-    """About as many as its row has; one event has at most 256 KiB."""
+    """Count about as many bytes as its row has; one event has at most 256 KiB."""
     return len(str(event.content).encode()) + len(str(event.event_data).encode())

@@ -34,10 +34,10 @@ def compact_session(
     seconds_left: SecondsLeft = for_ever,
     report: ObservationReport | None = None,
 ) -> ObservationReport | None:
-    """One message of the compact queue: what its passes did, None for a user who was erased. Where the report says
-    ``left_off_at``, the message is to be sent again. ``report``: hears of it also where this raises: LeaseHeld, which
-    postpones the message, and what a retry may cure. Every step may be repeated: a message that was handled before
-    finds its own commit, and finishes what is left."""
+    """Handle one message of the compact queue, and give what its passes did, None for a user who was erased. Where the
+    report says ``left_off_at``, the message is to be sent again. ``report``: hears of it also where this raises:
+    LeaseHeld, which postpones the message, and what a retry may cure. Every step may be repeated: a message that was
+    handled before finds its own commit, and finishes what is left."""
     report = report_so_far(scope, body["job_id"], report)
     try:
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
@@ -46,7 +46,7 @@ def compact_session(
             folded = _fold(scope, body["incarnation"], report, seconds_left)
             result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result
-            result |= _asked_to_file(scope, body, result)
+            result |= _ask_to_file(scope, body, result)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except NoTimeToSummarise:
@@ -75,9 +75,9 @@ def compact_session(
     return report
 
 
-def _asked_to_file(scope: SessionScope, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    """What the job's result says of the librarian's, whose row is its message. Before this job ends: whoever repeats it
-    finds the same one. Raises UserErased, StoreUnavailable."""
+def _ask_to_file(scope: SessionScope, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    """Ask the librarian to file, and give what the job's result says of the librarian's, whose row is its message.
+    Before this job ends: a worker that repeats it finds the same one. Raises UserErased, StoreUnavailable."""
     if body["reason"] == "end" or "covers" not in result:
         return {}
     filing = filing_job(scope, body["incarnation"], result["horizon_seq"])
@@ -88,9 +88,9 @@ def _asked_to_file(scope: SessionScope, body: dict[str, Any], result: dict[str, 
 def _fold(
     scope: SessionScope, incarnation: int, report: ObservationReport, seconds_left: SecondsLeft
 ) -> dict[str, Any]:
-    """What the job's result says of an in-session reflection: its passes are passes like any other, and their pack is
-    about to be built. That there is none for now holds up no horizon: a model that is down gives the summary no answer
-    either, and this does."""
+    """Reflect within the session, and give what the job's result says of that: its passes are passes like any other,
+    and their pack is about to be built. That there is none for now holds up no horizon: a model that is down gives the
+    summary no answer either, and this does."""
     ids: list[str] = []
     try:
         ids = fold_session(scope, incarnation, seconds_left, report)
@@ -104,7 +104,8 @@ def _fold(
 def _move_horizon(
     scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, *, rebuild: bool
 ) -> dict[str, Any]:
-    """``rebuild``: the pack, wherever the horizon stays."""
+    """Move the horizon, and give what the job's result says of it. ``rebuild``: the pack, wherever the horizon
+    stays."""
     verbosity = body.get("verbosity", scope.policy.summary_verbosity)
     result = HorizonMove(scope, body["incarnation"], body["job_id"], verbosity, seconds_left).run()
     put_away_covered(scope, body["incarnation"])

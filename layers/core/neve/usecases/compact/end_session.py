@@ -18,21 +18,22 @@ from neve.usecases.jobs.read_jobs import find_job
 
 
 def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
-    """The job, one for each state of the log and of what was said of its outcome: who ends a session again that nothing
-    was added to, and of which nothing was taken back since, gets the same one, queued again where it had failed.
-    Another outcome is told to the job that waits, and is a job of its own behind one that a worker has taken up.
-    Session and job are one transaction. Raises session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
+    """End a session, and give its job, one for each state of the log and of what was said of its outcome: a caller that
+    ends a session again that nothing was added to, and of which nothing was taken back since, gets the same one, queued
+    again where it had failed. Another outcome is told to the job that waits, and is a job of its own behind one that a
+    worker has taken up. Session and job are one transaction. Raises session_not_found, erasing, user_closed, conflict,
+    StoreUnavailable."""
     return transact(scope.ports, lambda: _end(scope, outcome))
 
 
 def end_session_as_read(scope: SessionScope, seen: SessionHead) -> Job:
-    """The same for who ends it because nothing was said for long. Raises Conflict when somebody has changed the session
-    since it was ``seen``, or does so now: it may go on."""
+    """End a session for the sweep, because nothing was said for long. Raises Conflict when another writer has changed
+    the session since it was ``seen``, or does so now: it may go on."""
     return _end(scope, None, seen)
 
 
 def _end(scope: SessionScope, outcome: Outcome | None, seen: SessionHead | None = None) -> Job:
-    """Raises Conflict."""
+    """Try once. Raises Conflict."""
     ports, keys = scope.ports, scope.keys
     found = ports.table.get_many([keys.head, keys.session_head])
     user = rows.read_head(found.get(keys.head))
@@ -58,7 +59,7 @@ def _end(scope: SessionScope, outcome: Outcome | None, seen: SessionHead | None 
 
 
 def has_failed_to_end(scope: SessionScope, incarnation: int, head: SessionHead) -> bool:
-    """Whether the job of a session's end has. Raises StoreUnavailable."""
+    """Say whether the job of a session's end has failed. Raises StoreUnavailable."""
     job = find_job(scope, _job_id(scope, incarnation, head))
     return job is not None and job.status == "failed"
 

@@ -42,12 +42,12 @@ class _Session:
 
     @property
     def tail(self) -> list[Event]:
-        """Behind the horizon."""
+        """Give the events behind the horizon."""
         return [event for event in self.events if event.seq > (self.epoch.covers_to or 0)]
 
     def asked_before(self, covered: Covered) -> int | None:
-        """The message of the turn that goes on behind, where it is covered, now or by the compaction before: no prompt
-        is without it."""
+        """Give the message of the turn that goes on behind, where it is covered, now or by the compaction before: no
+        prompt is without it."""
         asked = [
             event.seq
             for event in self.events
@@ -61,8 +61,8 @@ class _Session:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """``pruned``: the results that a prompt would still show, which leave the log with the epoch. ``settled``: of all
-    tokens ever said, those that no prompt shows any more."""
+    """The plan of a move. ``pruned``: the results that a prompt would still show, which leave the log with the epoch.
+    ``settled``: of all tokens ever said, those that no prompt shows any more."""
 
     covered: Covered | None
     pruned: Sequence[Event]
@@ -71,7 +71,7 @@ class _Plan:
 
 @dataclass(frozen=True)
 class HorizonMove:
-    """``job_id``: by which a repeated message finds its own commit."""
+    """One job's move. ``job_id``: by which a repeated message finds its own commit."""
 
     scope: SessionScope
     incarnation: int
@@ -80,8 +80,9 @@ class HorizonMove:
     seconds_left: SecondsLeft
 
     def run(self) -> dict[str, Any]:
-        """What the job's result says of it. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
-        StoreUnavailable, and 409 ``conflict`` where others are faster each time; then nothing has moved."""
+        """Move the horizon, and give what the job's result says of it. Raises UserErased, NoTimeToSummarise,
+        ModelUnavailable, ModelRefused, StoreUnavailable, and 409 ``conflict`` where others are faster each time; then
+        nothing has moved."""
         rounds = Rounds(self.scope.ports, ROUNDS_OF_A_MODEL)
         while True:
             rounds.begin()
@@ -141,7 +142,7 @@ class HorizonMove:
     # --- writing --------------------------------------------------------------------------------
 
     def _write_summary(self, session: _Session, covered: Covered | None) -> Written | None:
-        """None where the horizon stays: the summary before it holds on."""
+        """Write the summary; None where the horizon stays: the summary before it holds on."""
         if covered is None:
             return None
         first = covered.first if session.before else session.epoch.covers_from or covered.first
@@ -155,7 +156,8 @@ class HorizonMove:
         return summarise(self.scope, self.incarnation, leaving, self.verbosity, self.seconds_left)
 
     def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:
-        """One transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises Overtaken."""
+        """Commit in one transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises
+        Overtaken."""
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         events = [keys.event(event.seq) for event in plan.pruned]
         found = self.scope.ports.table.get_many([keys.head, keys.epoch, keys.usage, keys.archived, *events])
@@ -177,7 +179,8 @@ class HorizonMove:
         return moved
 
     def _archived(self, session: _Session, covered: Covered, noted: Item | None) -> WriteOp:
-        """Rows of one read may be of different moments: retention takes away what is noted with the last event."""
+        """Note the oldest archived event, or check that it is noted. Rows of one read may be of different moments:
+        retention takes away what is noted with the last event."""
         if noted is not None:
             return Check(self.scope.keys.archived, Version(noted["version"]))
         oldest = next(event for event in session.events if event.seq >= covered.first)
@@ -203,9 +206,9 @@ class HorizonMove:
     # --- result ---------------------------------------------------------------------------------
 
     def _result(self, epoch: SessionEpoch) -> dict[str, Any]:
-        """``covered`` when the horizon moved with this job's commit, ``pruned`` when only tool results left the log. A
-        prompt or a retraction may have begun a later epoch since: that goes on with the summary, or without it where
-        some of it was taken back."""
+        """Make the result: ``covered`` when the horizon moved with this job's commit, ``pruned`` when only tool results
+        left the log. A prompt or a retraction may have begun a later epoch since: that goes on with the summary, or
+        without it where some of it was taken back."""
         summary = self._own_summary(epoch)
         if summary is None:
             return {"outcome": "pruned", "epoch": epoch.epoch}
@@ -223,7 +226,7 @@ class HorizonMove:
         }
 
     def _own_summary(self, epoch: SessionEpoch) -> Summary | None:
-        """The newest that this job has written."""
+        """Give the newest summary that this job has written."""
         table, keys = self.scope.ports.table, self.scope.keys
         found = table.get(keys.summary(epoch.epoch))
         in_force = rows.read_summary(found) if found else None
@@ -234,7 +237,7 @@ class HorizonMove:
 
 
 def _moved_since(then: SessionEpoch, now: SessionEpoch) -> bool:
-    """A pack that was built meanwhile is none of our business; another horizon is."""
+    """Say whether another horizon was set meanwhile. A pack that was built meanwhile is none of our business."""
     return now.epoch != then.epoch
 
 

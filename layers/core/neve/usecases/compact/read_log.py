@@ -14,8 +14,8 @@ class Overtaken(Exception):
 
 
 def read_log(scope: SessionScope, epoch: SessionEpoch, first: int, last: int, *, behind: int = 0) -> list[Event]:
-    """The events from ``first`` to ``last``, both included, but for those of which ``epoch`` says that retention has
-    removed them, and as many as there are of the next ``behind``. The log is read after the epoch: raises Overtaken
+    """Read the events from ``first`` to ``last``, both included, but for those of which ``epoch`` says that retention
+    has removed them, and as many as there are of the next ``behind``. The log is read after the epoch: raises Overtaken
     where more of it is gone by then. Raises StoreUnavailable."""
     found = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last + behind))
     events = list(map(rows.read_event, found))

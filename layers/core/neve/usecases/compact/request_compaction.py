@@ -13,7 +13,7 @@ from neve.usecases.jobs.read_jobs import wait_for_job
 
 
 def request_compaction(scope: SessionScope, reason: Reason, wait: bool, verbosity: Verbosity | None = None) -> Job:
-    """A queued job, whose row is its message; with ``wait`` polled up to 20 s. Raises session_not_found, erasing,
+    """Queue a job, whose row is its message; with ``wait`` polled up to 20 s. Raises session_not_found, erasing,
     user_closed, conflict, StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     job = compaction_job(scope, reason, verbosity)

@@ -37,7 +37,7 @@ IMAGE = "[image]"
 REFUSED = "the observer refused to read these events"
 UNUSABLE = "nothing of the observer's answers could be used"
 ANSWERS = 2
-"""*Chosen*: of which none can be used, before the extract stands."""
+"""*Chosen*: answers of which none can be used, before the extract stands."""
 
 
 class NoTimeToSummarise(Exception):
@@ -46,9 +46,9 @@ class NoTimeToSummarise(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What leaves the prompt. ``events``: those that are newly covered; ``before``: what stood for those before them.
-    ``asked``: the message of the turn that goes on behind them. ``timezone``: in which the days are told.
-    ``retracted``: what of the session's log is taken back."""
+    """The events that leave the prompt, and what their summary needs. ``events``: those that are newly covered;
+    ``before``: what stood for those before them. ``asked``: the message of the turn that goes on behind them.
+    ``timezone``: in which the days are told. ``retracted``: what of the session's log is taken back."""
 
     events: Sequence[Event]
     before: Summary | None
@@ -75,7 +75,7 @@ class Written:
 
     @property
     def result_fields(self) -> dict[str, Any]:
-        """What the job's result says of what it was not made of, or not made by."""
+        """Give what the job's result says of what it was not made of, or not made by."""
         found = {
             "summary_reason": self.reason,
             "summary_events_not_shown": self.not_shown,
@@ -84,7 +84,7 @@ class Written:
         return {name: value for name, value in found.items() if value}
 
     def of_epoch(self, scope: SessionScope, epoch: SessionEpoch, job_id: str) -> Summary:
-        """The row of what an epoch covers. ``job_id``: of the job that wrote it."""
+        """Make the row of what an epoch covers. ``job_id``: of the job that wrote it."""
         return Summary(
             session_id=scope.session,
             epoch=epoch.epoch,
@@ -107,8 +107,8 @@ class Written:
 def summarise(
     scope: SessionScope, incarnation: int, leaving: Leaving, verbosity: Verbosity, seconds_left: SecondsLeft
 ) -> Written:
-    """A model that refuses the content of the events, gives no answer that can be used, or finds nothing worth a word,
-    leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
+    """Write a summary. A model that refuses the content of the events, gives no answer that can be used, or finds
+    nothing worth a word, leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
     target = summary_target(verbosity, scope.policy.compaction_at)
     earlier = _without_requests(leaving.before) if leaving.before else None
     readable = [_without_images(event) for raw in leaving.events if (event := strip_event(raw)) is not None]
@@ -127,7 +127,7 @@ def summarise(
         )
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
-        answer, reason = _asked(scope, incarnation, given)
+        answer, reason = _ask_model(scope, incarnation, given)
         if answer is not None:
             done = replace(answer, summary=screen_summary(scope, answer.summary))
             with counting_if_lost(scope, incarnation, answer_cost(done.calls, done.usage)):
@@ -154,7 +154,7 @@ def summarise(
 def _with_marks(
     scope: SessionScope, done: Summarised, events: Sequence[Event], before: SummaryText | None, retracted: Spans
 ) -> Summarised:
-    """What a model put in its own words, with the marks of what a tool said. An extract says who spoke. Raises
+    """Set the marks of what a tool said on what a model put in its own words. An extract says who spoke. Raises
     StoreUnavailable."""
     if done.prompt_version is None:
         return done
@@ -163,9 +163,9 @@ def _with_marks(
     return replace(done, summary=with_marks(done.summary, said))
 
 
-def _asked(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[Summarised | None, str | None]:
-    """The answer, or why there is none. One that is cut off or out of form is asked for once more, if there is time: a
-    horizon that waits for another would wait for ever. Raises ModelUnavailable, ModelRefused."""
+def _ask_model(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[Summarised | None, str | None]:
+    """Give the answer, or why there is none. One that is cut off or out of form is asked for once more, if there is
+    time: a horizon that waits for another would wait for ever. Raises ModelUnavailable, ModelRefused."""
     for _ in range(ANSWERS):
         try:
             with noting_the_model(scope.ports), counting_failures(scope, incarnation):
@@ -179,8 +179,8 @@ def _asked(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[
 
 
 def request_of(events: Sequence[Event], before: Summary | None) -> str | None:
-    """The message that began the turn in which these events end, without what Neve rendered into it; of a turn that
-    began behind an earlier horizon, as its summary holds it."""
+    """Give the message that began the turn in which these events end, without what Neve rendered into it; of a turn
+    that began behind an earlier horizon, as its summary holds it."""
     asked = [event for event in events if event.event_type is EventType.USER_MESSAGE]
     if asked:
         return strip_rendered(event_text(asked[-1]))
@@ -189,7 +189,7 @@ def request_of(events: Sequence[Event], before: Summary | None) -> str | None:
 
 
 def _with_request(text: SummaryText, asked: str | None, room: int) -> SummaryText:
-    """With the message as the first of the action items, in at most ``room`` tokens."""
+    """Put the message before the action items, in at most ``room`` tokens."""
     if asked is None or not asked.strip():
         return text
     item = trim_to(f"{UNDER_WAY}{' '.join(asked.split())}"[:ITEM_CHARACTERS], room)
@@ -203,7 +203,7 @@ def _without_requests(before: Summary) -> SummaryText:
 
 
 def _without_images(event: Event) -> Event:
-    """What a picture showed was observed; that there was one is told."""
+    """Replace images by a note: what a picture showed was observed; that there was one is told."""
     images = images_of(event)
     if not images:
         return event

@@ -1,4 +1,4 @@
-"""What is left of covered events that retention has removed, where the summary in force was taken back
+"""Finds what is left of covered events that retention has removed, where the summary in force was taken back
 (docs/rules/retract.md#summary)."""
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from neve.store.partitions import all_rows
 
 
 def summary_of_removed(scope: SessionScope, epoch: SessionEpoch) -> Summary | None:
-    """The longest summary of an earlier epoch of which nothing has been taken back since it was written: of removed
-    events nothing else is left. None where all covered events are there. What a prompt made shows less than it was made
-    of. Raises StoreUnavailable."""
+    """Find the longest summary of an earlier epoch of which nothing has been taken back since it was written: of
+    removed events nothing else is left. None where all covered events are there. What a prompt made shows less than it
+    was made of. Raises StoreUnavailable."""
     if epoch.covers_from is None or epoch.removed_to < epoch.covers_from:
         return None
     table, keys = scope.ports.table, scope.keys
