@@ -1,5 +1,5 @@
-"""The worker behind the compact queue: what a caller asked for and may be waiting for, a compaction, a pass, or taking
-something back."""
+"""Runs the worker behind the compact queue: what a caller asked for and may be waiting for, a compaction, a pass, or
+taking something back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORK = {"observe": extract_session, RETRACT: run_retraction}
 def asked_for(
     scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, report: ObservationReport | None = None
 ) -> ObservationReport | None:
-    """As ``compact_session``; as ``extract_session`` for a message of E3, as ``run_retraction`` for one of a
-    retraction."""
+    """Handle a message as ``compact_session`` does; as ``extract_session`` for a message of E3, as ``run_retraction``
+    for one of a retraction."""
     work = _WORK.get(body.get("work", ""), compact_session)
     return work(scope, body, seconds_left, report)

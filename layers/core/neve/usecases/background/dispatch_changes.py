@@ -1,4 +1,4 @@
-"""The outbox: what changed in the table becomes messages for the workers.
+"""Runs the outbox: what changed in the table becomes messages for the workers.
 
 Every message may be sent twice and arrive in any order, because records are: workers read the rows again."""
 
@@ -56,7 +56,7 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
 
 
 def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
-    """The jobs that somebody wrote to have them sent."""
+    """Give the messages of the jobs that were written to have them sent."""
     messages: defaultdict[QueueName, list[Message]] = defaultdict(list)
     for item in (change.item for change in changes if change.old is None):
         if item.get("type") == rows.QUEUED_JOB:
@@ -67,8 +67,8 @@ def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
 
 
 def _queued_job(item: Item) -> tuple[QueueName, Message]:
-    """Work on all that is kept of a user, a session that is filed again, a pass, and else a compaction or a
-    retraction."""
+    """Give a job's queue and message: work on all that is kept of a user, a session that is filed again, a pass, and
+    else a compaction or a retraction."""
     if item["kind"] in queued_jobs.KINDS:
         return QueueName.JOBS, queued_jobs.message_of_row(item)
     if item["kind"] == filing.KIND:
@@ -79,7 +79,7 @@ def _queued_job(item: Item) -> tuple[QueueName, Message]:
 
 
 def _retractions(changes: Sequence[Change]) -> list[Message]:
-    """What leaves the index now, without waiting for the job."""
+    """Give the messages of what leaves the index now, without waiting for the job."""
     messages = []
     for item in (item for item in _new(changes) if item.get("type") == rows.RETRACTION):
         keys = session_named_in(item)
@@ -89,7 +89,7 @@ def _retractions(changes: Sequence[Change]) -> list[Message]:
 
 
 def _new(changes: Sequence[Change]) -> list[Item]:
-    """Rows that were inserted."""
+    """Give the rows that were inserted."""
     return [change.item for change in changes if change.old is None]
 
 
@@ -97,7 +97,7 @@ def _new(changes: Sequence[Change]) -> list[Item]:
 
 
 def _accessed(changes: Sequence[Change]) -> dict[Key, str]:
-    """The memories that recalls answered with, and when; of several recalls the last."""
+    """Give the memories that recalls answered with, and when; of several recalls the last."""
     newest: dict[Key, str] = {}
     for item in (change.item for change in changes if change.old is None and change.item.get("type") == "recall"):
         keys = UserKeys(item["tenant_id"], item["user_id"])
@@ -109,12 +109,12 @@ def _accessed(changes: Sequence[Change]) -> dict[Key, str]:
 # --- memories and documents ---------------------------------------------------------------------
 
 Indexed = tuple[UserKeys, Literal["memory", "document"], str]
-"""Whose it is, what it is, and its id."""
+"""A row of the index: the user's keys, its kind, and its id."""
 
 
 def _latest(changes: Sequence[Change]) -> dict[Indexed, Item]:
-    """Each memory and document whose rev moved or that is gone, at the highest rev in the batch: a document that moved
-    is gone at one path, and at another one of a higher rev."""
+    """Give each memory and document whose rev moved or that is gone, at the highest rev in the batch: a document that
+    moved is gone at one path, and at another one of a higher rev."""
     latest: dict[Indexed, Item] = {}
     for change in changes:
         item = change.item
@@ -144,7 +144,7 @@ def _rev_moved(change: Change) -> bool:
 
 @dataclass
 class _Appended:
-    """New events of one session in one batch. ``newest``: the row of the last one."""
+    """The new events of one session in one batch. ``newest``: the row of the last one."""
 
     keys: SessionKeys
     incarnation: int
@@ -160,7 +160,7 @@ class _Appended:
         return completes_turn([self.types[seq] for seq in sorted(self.types)], before)
 
     def previous(self) -> Key | None:
-        """The event before these, where a turn's end depends on it."""
+        """Give the event before these, where a turn's end depends on it."""
         first = min(self.types)
         if first == 1 or self.completes_turn(None) == self.completes_turn(EventType.USER_MESSAGE):
             return None
@@ -172,7 +172,7 @@ class _Appended:
 
 
 def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
-    """One for each session whose new events complete a turn."""
+    """Make one message for each session whose new events complete a turn."""
     previous = [key for log in logs if (key := log.previous())]
     found = ports.table.get_many(previous) if previous else {}
     observe = []
@@ -185,8 +185,8 @@ def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
 
 
 def _counting(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
-    """The last event up to ``before`` that counts as the end of a turn. What is ``SILENT`` is rare, two in a row rarer;
-    but whoever sends thousands must not hold up the stream, which is everybody's."""
+    """Find the last event up to ``before`` that counts as the end of a turn. What is ``SILENT`` is rare, two in a row
+    rarer; but a caller that sends thousands must not hold up the stream, which all tenants share."""
     if before is None or before["event_type"] not in SILENT:
         return before
     events = all_rows_backwards(ports.table, log.keys.log, between=log.keys.events(1, before["seq"]))

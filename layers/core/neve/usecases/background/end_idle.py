@@ -1,4 +1,4 @@
-"""End the sessions that nobody ends (docs/rules/librarian.md#idle): closed after half an hour without an event,
+"""Ends the sessions that no caller ends (docs/rules/librarian.md#idle): closed after half an hour without an event,
 extracted after an hour. They are found by a sparse index, and the session's own row decides."""
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ NOTHING = ""
 
 
 Failed = Callable[[str, Exception], None]
-"""Told of what failed: the kind of work, and why."""
+"""Hears of what failed: the kind of work, and why."""
 
 
 def ignore_failure(_kind: str, _error: Exception) -> None:
-    """For who asks for the counts alone."""
+    """Ignore a failure, for a caller that asks for the counts alone."""
 
 
 def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure) -> dict[str, int]:
-    """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again, of which
-    ``on_failure`` hears why, and sessions whose end a model refused, which are ended once more; ``idle_left``: 1 when
-    more were due than it looked at. Raises StoreUnavailable."""
+    """End idle sessions, and give counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next
+    sweep tries again, of which ``on_failure`` hears why, and sessions whose end a model refused, which are ended once
+    more; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
     for item in share.of(islice(due, MAX_SESSIONS)):
@@ -54,7 +54,7 @@ def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure
 
 
 def _look(ports: Ports, item: Item) -> str:
-    """What was done, as the name of a count."""
+    """Look at one session, and give what was done, as the name of a count."""
     keys = UserKeys(item["tenant_id"], item["user_id"]).of_session(item["session_id"])
     found = ports.table.get_many([keys.head, keys.session_head])
     user = rows.read_head(found.get(keys.head))
@@ -69,7 +69,7 @@ def _look(ports: Ports, item: Item) -> str:
 
 
 def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) -> str:
-    """Raises Conflict when something was said meanwhile: then the next sweep looks again."""
+    """Do what is due. Raises Conflict when something was said meanwhile: then the next sweep looks again."""
     keys, ports, now = session.keys, session.ports, session.ports.clock.now()
     match due_of(head, now):
         case "close":

@@ -1,4 +1,4 @@
-"""A worker that ran out of its time was cut off: health says so (docs/rules/degradation.md#workers)."""
+"""Notes that a worker ran out of its time and was cut off: health says so (docs/rules/degradation.md#workers)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neve.store.tenants.leg_health import WORKERS, put_leg_trouble
 
 
 def note_cut_off(ports: Ports, function: str) -> None:
-    """Best effort where it is about the row, which other processes read."""
+    """Note that a worker was cut off. Best effort where it is about the row, which other processes read."""
     reason = f"a worker of {function} ran out of its time: what it had taken up waits for its message to come again"
     if ports.caches.troubles.note(WORKERS, "failing", reason):
         with suppress(StoreUnavailable, Conflict):

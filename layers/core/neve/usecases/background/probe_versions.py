@@ -34,7 +34,7 @@ class ProbeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """ARNs that end in a version's number."""
+    """The versions to probe: ARNs that end in a version's number."""
 
     records: str
     index: str
@@ -44,7 +44,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """``user``: one that nobody else uses."""
+    """One probe. ``user``: one that no other probe uses."""
 
     versions: Versions
     invoke: Invoke
@@ -52,7 +52,7 @@ class Probe:
     clock: Clock
 
     def run(self) -> None:
-        """Raises ProbeFailed, and whatever a call raises."""
+        """Run the probe. Raises ProbeFailed, and whatever a call raises."""
         until_ms = self.clock.monotonic_ms() + WITHIN_S * 1000
         memory = self._call(self.versions.records, "POST", "/memories", {"text": MEMORY}, expect=201)
         try:
@@ -92,7 +92,7 @@ class Probe:
     def _call(
         self, version: str, method: str, route: str, body: Any = None, *, expect: int = 200, **ids: str
     ) -> dict[str, Any]:
-        """The body. Raises ProbeFailed for another status than ``expect``."""
+        """Make a call, and give its body. Raises ProbeFailed for another status than ``expect``."""
         resource = "/v1/users/{user_id}" + route
         parameters = {"user_id": self.user, **ids}
         authorizer = {"tenant_id": TENANT, "key_id": "probe", "scopes": "chat records"}

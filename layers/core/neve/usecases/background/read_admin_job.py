@@ -20,8 +20,8 @@ WRITTEN = frozenset({"documents", "session_summary", "inbox"})
 
 
 def read_admin_job(scope: TenantScope, job_id: str) -> Job:
-    """Work on many rows or users is done when they are, and said to be when somebody asks. Raises job_not_found,
-    StoreUnavailable."""
+    """Read a job. Work on many rows or users is done when they are, and said to be when a caller asks. Raises
+    job_not_found, StoreUnavailable."""
     job = _without_what_was_written(with_index(scope, with_downloads(scope, read_drain(scope, job_id))))
     if is_open_run(job):
         return as_it_stands(scope, job)

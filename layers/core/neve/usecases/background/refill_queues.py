@@ -1,4 +1,4 @@
-"""What queues that are lost held is found again from the rows (docs/rules/jobs.md#lost-queues).
+"""Finds again from the rows what queues that are lost held (docs/rules/jobs.md#lost-queues).
 
 Nothing but the rows says what is to be done, and every worker is idempotent. So the rows that are behind go once more
 through the outbox, as changes, and jobs that did not end are sent again."""
@@ -47,7 +47,7 @@ BATCH_SIZE = 100
 
 @dataclass
 class Refilled:
-    """``rows``: memories, documents, deletions and events that were told of again."""
+    """The counts of a run. ``rows``: memories, documents, deletions and events that were told of again."""
 
     users: int = 0
     rows: int = 0
@@ -89,7 +89,7 @@ def _requeue_user(data: UserData[Ports]) -> int:
 
 
 def _send_vectors_again(data: UserData[Ports], incarnation: int) -> int:
-    """Of what is in the index with its words: the outbox has told of it, and the words have handed it on."""
+    """Send again what is in the index with its words: the outbox has told of it, and the words have handed it on."""
     ports, keys = data.ports, data.keys
     memories = map(rows.read_memory, all_rows(ports.table, keys.partition, prefix=MEMORY))
     messages = [memory_message(keys, incarnation, m.id, m.rev) for m in memories if m.words_at is not None]
@@ -103,7 +103,7 @@ def _send_vectors_again(data: UserData[Ports], incarnation: int) -> int:
 
 
 def _changes(data: UserData[Ports]) -> Iterator[Change]:
-    """Of one user, as the changes that made the rows."""
+    """Read the rows of one user, as the changes that made them."""
     ports, keys = data.ports, data.keys
     for item in all_rows(ports.table, keys.partition, prefix=MEMORY):
         if rows.read_memory(item).rev_at is not None:
@@ -140,7 +140,7 @@ def _markers(data: UserData[Ports]) -> Iterator[SessionMarker]:
 
 
 def _send_jobs_again(data: TenantData[Ports]) -> int:
-    """How many jobs did not end and have been sent."""
+    """Send again the jobs that did not end, and give how many."""
     ports, keys = data.ports, data.keys
     now = ports.clock.now()
     live = (item for item in all_rows(ports.table, keys.jobs) if rows.live(item, now))
@@ -178,7 +178,8 @@ def _messages(data: TenantData[Ports], jobs: Sequence[Job], again: Again) -> lis
 
 
 def _observation_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message | None:
-    """The id of the job is made of the seq up to which it observes. None for a job of another incarnation."""
+    """Make the message of a pass: the id of the job is made of the seq up to which it observes. None for a job of
+    another incarnation."""
     log = data.keys
     item = data.ports.table.get(log.session_head)
     last = rows.read_session(item).last_seq if item else 0
@@ -196,7 +197,7 @@ def _filing_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
 
 
 def _night_of(keys: Keys, job: Job) -> Message:
-    """Of one user, or of all."""
+    """Make the message of a night, of one user or of all."""
     asked = reflection.reflection_request(job)
     if job.user_id is None:
         return reflection.tenant_message(keys, asked)

@@ -1,4 +1,4 @@
-"""What the outbox has not sent, because it gave the batch up that told of it, is sent by the sweep: jobs and deletions
+"""Sends for the sweep what the outbox has not sent, because it gave the batch up that told of it: jobs and deletions
 (docs/rules/jobs.md#lost)."""
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 
 Lost = Callable[[Job], object]
-"""Told of each job that is sent."""
+"""Hears of each job that is sent."""
 
 
 def ignore_job(_: Job) -> None:
-    """For who asks for the counts alone."""
+    """Ignore a job, for a caller that asks for the counts alone."""
 
 
 def send_lost(ports: Ports, item: Item, lost: Lost = ignore_job) -> bool:
-    """A job of the index ``due``: its row goes through the outbox once more, as the change that made it. False where it
-    has ended, or has time left: the index lags, and its buckets are coarse. Until its end the job is sent after ten
-    minutes, twenty, forty and so on: one whose worker fails each time is in the way of no other. Raises
+    """Send a job of the index ``due``: its row goes through the outbox once more, as the change that made it. False
+    where it has ended, or has time left: the index lags, and its buckets are coarse. Until its end the job is sent
+    after ten minutes, twenty, forty and so on: one whose worker fails each time is in the way of no other. Raises
     StoreUnavailable; then it stays due."""
     now, row = ports.clock.now(), ports.table.get(key_of(item))
     job = rows.read_job(row) if row is not None and row["type"] == rows.QUEUED_JOB else None
@@ -48,7 +48,7 @@ def _next_time(job: Job, now: datetime) -> datetime:
 
 
 def resend_deletion(ports: Ports, item: Item) -> bool:
-    """A deletion or a retraction of the index ``due`` goes through the outbox once more. False where the search index
+    """Send a deletion or a retraction of the index ``due`` through the outbox once more. False where the search index
     knows of it, and where a memory of that id has been imported since, which tells of itself. Raises Conflict,
     StoreUnavailable; then it stays due."""
     row = ports.table.get(key_of(item))
@@ -67,7 +67,7 @@ def resend_deletion(ports: Ports, item: Item) -> bool:
 
 
 def _resend_retraction(ports: Ports, row: Item) -> bool:
-    """As the change that made the row. The index ``due`` may be behind it."""
+    """Send a retraction as the change that made the row. The index ``due`` may be behind it."""
     if rows.read_retraction(row).forgotten:
         return False
     dispatch_changes(ports, [Change("", None, row)])

@@ -1,4 +1,4 @@
-"""Every ten minutes: pick up what a crash or an outage left behind (docs/rules/jobs.md#sweep)."""
+"""Picks up, every ten minutes, what a crash or an outage left behind (docs/rules/jobs.md#sweep)."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from neve.usecases.sessions.retain_logs import send_expired
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 PENDING_FOR = timedelta(minutes=10)
-"""What is still pending after this long has lost its message (docs/rules/indexing.md#sweep)."""
+"""The time after which what is still pending has lost its message (docs/rules/indexing.md#sweep)."""
 SPARE_S = 30.0
-"""Kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
+"""Seconds kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
     *("rebuilt", "replacements", "jobs", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
     *("embeddings", "passes", "retained", "texts", "lost", "deletions", "left"),
 )
 
 BUSY = (Conflict, ReplacementBusy)
-"""Another worker is at it: nothing that anybody has to look into."""
+"""Errors that say that another worker is at it: nothing that an operator has to look into."""
 
 Counts = dict[str, int]
 
@@ -55,13 +55,13 @@ Counts = dict[str, int]
 def sweep_due(
     ports: Ports, seconds_left: SecondsLeft = for_ever, on_failure: Failed = ignore_failure, lost: Lost = ignore_job
 ) -> Counts:
-    """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
-    and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
-    announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears,
-    and ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the
-    next sweep. ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing
-    can be done with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises
-    StoreUnavailable behind the last kind when a store failed one."""
+    """Do what is due, and give counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that
+    go on, sessions closed and ended, embeddings and passes queued again, sessions with events whose time is over, long
+    texts that were announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears,
+    and ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep.
+    ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done
+    with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises StoreUnavailable
+    behind the last kind when a store failed one."""
     kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
         ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
         ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
@@ -93,8 +93,8 @@ def sweep_due(
 def _due(
     ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], on_failure: Failed, share: TimeShare
 ) -> Counts:
-    """``work`` answers False where there was nothing to do. What was asked for a moment ago is on its way:
-    nobody reads it."""
+    """Do ``work`` on each row that is due, which answers False where there was nothing to do. What was asked for a
+    moment ago is on its way and is not read."""
     done: Counter[str] = Counter()
     until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE) else None
     for item in share.of(due_rows(ports.table, kind, until)):
@@ -112,7 +112,7 @@ def _due(
 
 @dataclass
 class _Unreadable:
-    """Rows that this version cannot read: another one, which was taken back, may have written them."""
+    """A counter of rows that this version cannot read: another one, which was taken back, may have written them."""
 
     kind: str
     on_failure: Failed
@@ -130,8 +130,8 @@ def _unindexed(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
 
 
 def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
-    """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
-    others."""
+    """Queue again the logs that the index or the observer is behind of. Those that no longer are leave first: they are
+    in the way of others."""
     now, reading, sent = ports.clock.now(), share.half(), 0
     unreadable = _Unreadable("behind", on_failure)
     unobserved: list[tuple[SessionKeys, Progress]] = []
@@ -152,7 +152,7 @@ def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
 
 
 def _rebuild(ports: Ports, item: Item) -> None:
-    """The index lags: the row itself says whether a rebuild is still due."""
+    """Rebuild a pack. The index lags: the row itself says whether a rebuild is still due."""
     row = ports.table.get(key_of(item))
     epoch = rows.read_epoch(row) if row else None
     if epoch and epoch.rebuild_due:
