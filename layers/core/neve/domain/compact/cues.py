@@ -9,7 +9,7 @@ Cues = Mapping[str, tuple[tuple[int, re.Pattern[str]], ...]]
 """Maps a heading to its weights, each with its pattern, the heaviest first."""
 
 LIKELY, PLAIN = 2, 3
-"""How much a cue counts."""
+"""Weights of cues."""
 
 _DAY = (
     r"(?:next |the )?"

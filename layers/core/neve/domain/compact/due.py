@@ -1,4 +1,4 @@
-"""When a log has grown enough for a compaction (docs/rules/compact.md#triggers)."""
+"""Tells when a log has grown enough for a compaction (docs/rules/compact.md#triggers)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which events a compaction covers (docs/rules/compact.md#turns-kept-verbatim)."""
+"""Decides which events a compaction covers (docs/rules/compact.md#turns-kept-verbatim)."""
 
 from __future__ import annotations
 

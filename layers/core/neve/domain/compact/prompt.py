@@ -1,4 +1,4 @@
-"""What a model is asked when turns of a session leave the prompt and a summary takes their place
+"""Writes what a model is asked when turns of a session leave the prompt and a summary takes their place
 (docs/rules/compact.md#summary). Pure; an adapter makes the call.
 
 The system prompt is constant, so that a provider caches it together with the tool."""

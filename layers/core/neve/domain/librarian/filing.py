@@ -1,4 +1,4 @@
-"""What a librarian is given, and what it comes back with (docs/rules/librarian.md)."""
+"""Holds what a librarian is given, and what it comes back with (docs/rules/librarian.md)."""
 
 from __future__ import annotations
 

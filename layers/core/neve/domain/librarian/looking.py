@@ -1,4 +1,4 @@
-"""Which documents may be about what was said (docs/rules/librarian.md#candidates): the paths that every user has,
+"""Finds which documents may be about what was said (docs/rules/librarian.md#candidates): the paths that every user has,
 those of the people who were named, and what a search for the words of the conversation finds."""
 
 from __future__ import annotations

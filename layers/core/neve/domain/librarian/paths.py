@@ -1,4 +1,4 @@
-"""Where a librarian may write, and where what belongs (docs/rules/librarian.md#paths)."""
+"""Says where a librarian may write, and where what belongs (docs/rules/librarian.md#paths)."""
 
 from __future__ import annotations
 

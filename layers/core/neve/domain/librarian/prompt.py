@@ -1,5 +1,5 @@
-"""What a model is asked when a session has ended or was compacted: which documents change, and what there is to say of
-the session (docs/rules/librarian.md#answer). Pure; an adapter makes the call.
+"""Writes what a model is asked when a session has ended or was compacted: which documents change, and what there is to
+say of the session (docs/rules/librarian.md#answer). Pure; an adapter makes the call.
 
 The system prompt is constant, so that a provider caches it together with the tool."""
 

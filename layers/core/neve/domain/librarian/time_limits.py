@@ -1,4 +1,4 @@
-"""How long a librarian may take, and everything that follows from it (docs/rules/librarian.md#worker).
+"""Says how long a librarian may take, and everything that follows from it (docs/rules/librarian.md#worker).
 
 ``template.yaml`` repeats two of these numbers; a test compares them."""
 
@@ -11,7 +11,7 @@ ANSWER_TOKENS = 20_000
 ANSWER_S = 330.0
 """One call of a model with all its attempts (20,000 tokens at 65 a second, and the reading of 150,000)."""
 FILING_S = ANSWER_S + COMMIT_S
-"""With less left nothing is asked."""
+"""Seconds that have to be left for a question."""
 WORKER_S = 900
 """``Timeout`` of librarian: an answer and the one that may have to follow it, and what comes before them."""
 VISIBILITY_S = 6 * WORKER_S

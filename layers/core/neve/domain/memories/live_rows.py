@@ -1,4 +1,4 @@
-"""Which memories stand in the live list of their session and where, and the refusal of those that have no room there
+"""Says which memories stand in the live list of their session and where, and refuses those that have no room there
 (docs/rules/memories.md#live-list)."""
 
 from __future__ import annotations

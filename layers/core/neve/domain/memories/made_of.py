@@ -1,4 +1,4 @@
-"""Which part of a log something was made from."""
+"""Tells which part of a log something was made from."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a prompt says of whose word a memory is (docs/rules/pack.md#rendering): a tool's or a page's is never shown as
-the user's."""
+"""Writes what a prompt says of whose word a memory is (docs/rules/pack.md#rendering): a tool's or a page's is never
+shown as the user's."""
 
 from __future__ import annotations
 

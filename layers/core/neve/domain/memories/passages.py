@@ -13,7 +13,7 @@ PASSAGE_TOKENS = 500
 """Longest passage (docs/rules/memories.md#passages), by the estimate whatever the tenant's counter: the encoder is the
 same for all."""
 MAX_PASSAGES = 2_000
-"""Of a memory whose passages have no ranges of their own. *Chosen*: a worker has 60 s for ten memories' words."""
+"""Passages of a memory that have no ranges of their own. *Chosen*: a worker has 60 s for ten memories' words."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")

@@ -1,4 +1,4 @@
-"""How many statements a text makes: a fact is one (docs/rules/facts.md#statement). Linear in the text's length."""
+"""Splits a text into its statements: a fact is one (docs/rules/facts.md#statement). Linear in the text's length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _END = re.compile(
     r"|(?<![。！？])[。！？]++[」』”’)]*+\s*+(?=\S)"
     r"|(?<!\s)[^\S\n]*+\n\s*+(?=\S)"
 )
-"""Each begins where its run of signs does: tried at every sign, a page of dots would be read once for each of them."""
+"""Ends of statements; each begins where its run of signs does: tried at every sign, a page of dots would be read once
+for each of them."""
 _ABBREVIATION = re.compile(
     r"\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|approx|inc|ltd|co|corp|no|nr|ca|mt|dept|ave|rd|jan|feb|mar|apr|jun|jul|aug"
     r"|sept?|oct|nov|dec|e\.g|i\.e|a\.m|p\.m|u\.s|u\.k|d\.c|ph\.d|bzw|z\.b|u\.a)\.$",

@@ -34,7 +34,7 @@ CONFIDENT = 0.8
 OFTEN = 3
 """How many times a fact must be said to be kept without having been said plainly."""
 MAY_STATE: frozenset[By] = frozenset({"user_stated", "user_confirmed", "human_edit", "import"})
-"""Sources of facts. What an assistant or a tool says of somebody waits for that person."""
+"""Sources of facts. What an assistant or a tool says of the user waits for the user."""
 _CONFIDENCE: dict[By, float] = {"user_confirmed": 1.0, "human_edit": 1.0, "import": 1.0, "user_stated": 0.9}
 _INFERRED = 0.5
 

@@ -1,4 +1,4 @@
-"""What the text of an observation says about itself: priority, dates, identity, and how it stands in a pack."""
+"""Reads what the text of an observation says about itself: priority, dates, identity, and how it stands in a pack."""
 
 from __future__ import annotations
 

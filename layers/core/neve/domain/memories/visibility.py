@@ -1,5 +1,5 @@
-"""Which memories a reader may see: the one predicate of docs/rules/memories.md#visibility. A reader takes the user's
-``gen`` strongly, reads rows, and applies it to each; replacements become visible by one flip of ``gen``."""
+"""Decides which memories a reader may see: the one predicate of docs/rules/memories.md#visibility. A reader takes the
+user's ``gen`` strongly, reads rows, and applies it to each; replacements become visible by one flip of ``gen``."""
 
 from __future__ import annotations
 

@@ -11,17 +11,17 @@ from neve.domain.pack.render import escape
 from neve.domain.records.packs import PackEntry
 
 PACK_BYTES = 4 * 1024 * 1024
-"""Of a pack's text as Lambda hands an answer on (*chosen*): of its 6 MB a manifest takes one, and a prompt has two for
-the log."""
+"""Bytes of a pack's text as Lambda hands an answer on (*chosen*): of its 6 MB a manifest takes one, and a prompt has
+two for the log."""
 SERVED_BYTES = PACK_BYTES + 256 * 1024
 """A version that takes more was built before there was this bound; what stands around the items of a pack takes far
 less than the difference."""
 LAYERS_BYTES, LEFT_OUT_BYTES = 260_000, 60_000
-"""Of the entries in the row of a version, and of those that it names as left out (*chosen*): 3,250 and 750 with ids of
-ours. A row has 400 KB (*limit*, DynamoDB); what is short is not compressed there and takes up to 60 KB more."""
+"""Bytes of the entries in the row of a version, and of those that it names as left out (*chosen*): 3,250 and 750 with
+ids of ours. A row has 400 KB (*limit*, DynamoDB); what is short is not compressed there and takes up to 60 KB more."""
 BESIDE_THE_ID = 50
-"""Of an entry in its row, compressed: 65 bytes were measured with ids of ours, 105 with ids of 64 drawn characters,
-where the fingerprint takes 32."""
+"""Bytes of an entry in its row, compressed: 65 bytes were measured with ids of ours, 105 with ids of 64 drawn
+characters, where the fingerprint takes 32."""
 BESIDE_A_TEXT = 64
 """The element around a document, the line break behind a memory."""
 MOST_BYTES_A_CHARACTER = 7

@@ -1,5 +1,5 @@
-"""What a model is asked when a night condenses a batch of a user's older memories (docs/rules/reflect.md#condensed).
-Pure."""
+"""Writes what a model is asked when a night condenses a batch of a user's older memories
+(docs/rules/reflect.md#condensed). Pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which sources a reflection was made from, and what it takes over from them beside their words: what people filter by
-and rank by (docs/rules/reflect.md#result). Pure."""
+"""Tells which sources a reflection was made from, and what it takes over from them beside their words: what people
+filter by and rank by (docs/rules/reflect.md#result). Pure."""
 
 from __future__ import annotations
 

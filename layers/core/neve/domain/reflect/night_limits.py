@@ -1,4 +1,4 @@
-"""How long a worker of the night may take, and everything that follows from it (docs/rules/reflect.md#worker).
+"""Says how long a worker of the night may take, and everything that follows from it (docs/rules/reflect.md#worker).
 
 ``template.yaml`` repeats three of these numbers; a test compares them."""
 
@@ -13,7 +13,7 @@ WORKER_S = 900
 """``Timeout`` of reflect: the longest that Lambda allows, because one answer about a full batch may take thirteen
 minutes."""
 SPARE_S = 60.0
-"""With less left no batch begins (docs/rules/reflect.md#worker)."""
+"""Seconds that have to be left for a batch to begin (docs/rules/reflect.md#worker)."""
 WITH_IDS = 1.5
 """An answer's tokens for each of its text (*chosen*): it names what each row was made of."""
 MAX_ANSWER_S = WORKER_S - SPARE_S

@@ -1,4 +1,4 @@
-"""What a model is asked when a session's observations are folded into fewer, better rows
+"""Writes what a model is asked when a session's observations are folded into fewer, better rows
 (docs/rules/reflect.md#result). Pure."""
 
 from __future__ import annotations

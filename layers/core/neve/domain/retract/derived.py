@@ -1,4 +1,4 @@
-"""What becomes of memories when a part of the log that they were made from is taken back
+"""Decides what becomes of memories when a part of the log that they were made from is taken back
 (docs/rules/retract.md#derived). Pure."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a librarian called a document by words of events that are erased, in revisions that others wrote since
+"""Finds what a librarian called a document by words of events that are erased, in revisions that others wrote since
 (docs/rules/retract.md#described). Pure."""
 
 from __future__ import annotations

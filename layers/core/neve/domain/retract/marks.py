@@ -1,5 +1,5 @@
-"""What a person has set on a reflection or a summary beside its words, which holds for what comes in its place when an
-answer is taken back (docs/rules/retract.md#corrected). Pure."""
+"""Keeps what a person has set on a reflection or a summary beside its words, which holds for what comes in its place
+when an answer is taken back (docs/rules/retract.md#corrected). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a person has said of a memory outlives an answer that is taken back (docs/rules/retract.md#corrected). Pure."""
+"""Decides which memories outlive, by what a person has said of them, an answer that is taken back
+(docs/rules/retract.md#corrected). Pure."""
 
 from __future__ import annotations
 

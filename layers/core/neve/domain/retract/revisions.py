@@ -1,4 +1,4 @@
-"""Which revisions of a document hold what a librarian made of events that are taken back
+"""Finds which revisions of a document hold what a librarian made of events that are taken back
 (docs/rules/retract.md#documents). Pure."""
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from neve.store.partitions import due_rows
 from neve.usecases.jobs.messages.indexing import memory_message
 
 MADE_WITHIN = timedelta(hours=1)
-"""By then no worker that announced a text is still about to write its document: a worker ends after 15 minutes
-(*limit*, Lambda)."""
+"""The time after which no worker that announced a text is still about to write its document: a worker ends after 15
+minutes (*limit*, Lambda)."""
 
 
 def clear_unmade(ports: Ports, share: TimeShare) -> int:

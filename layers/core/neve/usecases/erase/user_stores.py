@@ -1,4 +1,5 @@
-"""Every store that holds something of a user: what removes it, and what is left in it (docs/rules/erase.md#stores).
+"""Lists every store that holds something of a user: what removes it, and what is left in it
+(docs/rules/erase.md#stores).
 
 A store that is added for users is added here, in ``UserKeys.objects``, or below the user's partition; a test compares
 what is listed here with what a user leaves behind."""

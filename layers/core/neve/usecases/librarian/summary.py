@@ -236,6 +236,6 @@ class SessionSummary:
         )
 
     def _trust(self, text: str) -> Trust:
-        """An account is nobody's word but the assistant's; a tool's, where any of it is marked as that, or its title
+        """Say whose word the account is: the assistant's; a tool's, where any of it is marked as that, or its title
         is."""
         return "tool" if OF_A_TOOL in text or is_of_a_tool(self.account.title, (), self.said) else "assistant"

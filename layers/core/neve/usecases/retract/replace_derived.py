@@ -1,4 +1,4 @@
-"""What was made of events that are taken back leaves in one replacement, and what it had replaced comes back as copies
+"""Replaces in one go what was made of events that are taken back; what it had replaced comes back as copies
 (docs/rules/retract.md#derived)."""
 
 from __future__ import annotations

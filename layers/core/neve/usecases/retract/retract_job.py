@@ -41,7 +41,7 @@ FILE_AGAIN, WAITING = "file_again", "waiting"
 """Lists of what follows them: ids of the sessions that are to be filed again; id and kind of the jobs that wait for
 that."""
 COUNTED = "counted"
-"""What the receipt says of documents: how many revisions, and how many vectors."""
+"""Counts of documents for the receipt: how many revisions, and how many vectors."""
 LOOKS, MOVED, CHANGED, ASKED = "looks", "moved", "changed", "asked"
 """Counts of how far the documents are: how often documents were found that are to be taken back; of how many of those
 sessions the cursor has moved since then; how much of the documents workers that had no time for more have changed; how
@@ -58,11 +58,12 @@ AT_ONCE = 500
 STILL_NEW = 100
 """*Chosen*: ids that stay in the result: those that a pack's index may not have yet are read by them."""
 _PURGING = "purging"
-"""By step, how far the packs are looked through for versions that are to go, while there are others."""
+"""The state that says, by step, how far the packs are looked through for versions that are to go, while there are
+others."""
 _TAKEN = "taken"
 """The count of ``later`` that have been in ``again``."""
 REBUILDING = "rebuilding"
-"""By step, how many of those sessions have been tried, while others are to be."""
+"""The state that says, by step, how many of those sessions have been tried, while others are to be."""
 
 
 class JobEnded(Exception):

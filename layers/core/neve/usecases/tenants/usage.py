@@ -1,4 +1,5 @@
-"""What a user's memory has cost: counters on one row a user, moved inside the transactions that caused the cost."""
+"""Counts what a user's memory has cost: counters on one row a user, moved inside the transactions that caused the
+cost."""
 
 from __future__ import annotations
 
