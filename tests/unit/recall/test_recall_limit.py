@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -65,7 +66,7 @@ def test_the_first_hits_are_the_same_however_many_are_asked_for(
 
 def test_a_larger_limit_brings_more(log: RecallWorld) -> None:
     """Deeper than a leg of memories goes."""
-    asked = {"sources": (Source.MEMORY,), "mode": "tool", "threshold": 0.0}
+    asked: dict[str, Any] = {"sources": (Source.MEMORY,), "mode": "tool", "threshold": 0.0}
     answers = {k: log.ask(" ".join(WORDS), k=k, **asked) for k in LIMITS}
     assert {k: len(answer.hits) for k, answer in answers.items()} == {k: k for k in LIMITS}
     finals = [hit.components["final"] for hit in answers[MAX_K].hits]
