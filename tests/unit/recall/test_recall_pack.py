@@ -135,7 +135,7 @@ def test_a_full_pack_does_not_starve_recall(world: RecallWorld) -> None:
     rest = [world.remember(f"tea and something else {n}") for n in range(6)]
     world.pump()
     for _ in ("manifest read", "manifest known"):
-        found = world.found("tea time", session_id="s1")
+        found = world.found("tea time", session_id="s1", mode="tool", k=5)
         assert len(found) == 5 and set(found) < set(rest)
 
 
@@ -149,7 +149,7 @@ def test_a_pack_that_is_larger_than_foreseen_makes_the_legs_read_again(world: Re
     rest = [world.remember(f"tea and something else {n}") for n in range(6)]
     world.pump()
     seen = remember_filters(world)
-    found = world.found("tea time", session_id="s1")
+    found = world.found("tea time", session_id="s1", mode="tool", k=5)
     assert len(found) == 5 and set(found) < set(rest)
     first, again = seen
     assert first.exclude_ids == frozenset()

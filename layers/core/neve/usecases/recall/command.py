@@ -113,9 +113,10 @@ class ResolvedRequest:
         """Where no utterance was found there is nothing to re-order."""
         return replace(self, rerank="off", depth=MIN_DEPTH)
 
-    def further(self) -> ResolvedRequest:
-        """Of another reading, behind the first one."""
-        return replace(self, depth=FURTHER_DEPTH)
+    def further(self, *, answered: bool = False) -> ResolvedRequest:
+        """Of another reading, behind the first one. ``answered``: there are hits, so that the message is not off
+        topic."""
+        return replace(self, depth=FURTHER_DEPTH, least_share=0.0 if answered else self.least_share)
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
         """``languages``: of the embedding model, none where there is no model."""

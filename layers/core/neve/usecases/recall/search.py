@@ -215,7 +215,6 @@ class _Search:
         reading, dropped = read.reading, read.dropped
         ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
-        further = replace(self, request=self.request.further())
         repeated: frozenset[str] = frozenset()
         for _ in range(REFILLS):
             if len(ranking.ranked) >= self.request.k or not ranking.starved:
@@ -226,6 +225,7 @@ class _Search:
                 if again is None:
                     break
                 reading = again
+                further = replace(self, request=self.request.further(answered=bool(ranking.ranked)))
                 more, known = further._rank(read, reading, known)
             except DeadlineExceeded:
                 self.legs.cut_off(DEADLINE)

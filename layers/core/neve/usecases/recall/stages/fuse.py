@@ -95,12 +95,13 @@ def fuse(
 
 def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
     """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
-    what has no vector yet: not among what the index found near, though fewer were found than were asked for. Of a
+    what has no vector of its text yet: an older rev is near, or none, though fewer were found than were asked for. Of a
     message in a language that the model does not know only its words can tell."""
     if reading.vector is None or not request.least_share or not ranked:
         return False
-    near = {candidate.item_id for candidate in reading.vector}  # also beyond the depth of the leg
-    if len(reading.vector) < reading.depth and any(one.row.id not in near for one in ranked):
+    near = {candidate.item_id: candidate.version for candidate in reading.vector}  # also beyond the depth of the leg
+    all_near = len(reading.vector) < reading.depth
+    if any(near.get(one.row.id, 0 if all_near else one.row.version) != one.row.version for one in ranked):
         return False
     alike = gated.similarities if request.understood else {}
     among = max(reading.among, len(near))  # the leg that counts them may have failed
