@@ -56,7 +56,7 @@ def test_the_first_hits_are_the_same_however_many_are_asked_for(
     log: RecallWorld, words: list[str], sources: tuple[Source, ...], rerank: str, mode: str, hidden: int
 ) -> None:
     """Also of what has to be read again because something is left out."""
-    asked = {"sources": sources, "rerank": rerank, "mode": mode, "threshold": 0.0}
+    asked: dict[str, Any] = {"sources": sources, "rerank": rerank, "mode": mode, "threshold": 0.0}
     left_out = tuple(log.found(" ".join(words), k=MAX_K, **asked)[:hidden])
     found = {k: log.found(" ".join(words), k=k, exclude_ids=left_out, **asked) for k in LIMITS}
     for k, ids in found.items():
