@@ -68,10 +68,11 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
             if fact is None:
                 continue
             relation, target, also = _relations(fact, list(reversed(shown.values())))
-            if fact.who is None and any(target and target == other.target_id for _, other in found.values()):
+            beside = [one for one, other in found.values() if target and other.target_id == target]
+            if fact.who is None and any(one.fact and one.fact.who for one in beside):
                 continue  # another clause says what there is in its place
             for one in of_pass:
-                if one.says == fact.says or _relation(fact, [one])[0] in ("updates", "contradicts"):
+                if one in beside or one.says == fact.says or _relation(fact, [one])[0] in ("updates", "contradicts"):
                     del found[one.text]
             proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to), also)
             found[fact.text] = _Shown("", fact.text, fact.says, stance_of(fact.says), fact), proposed
