@@ -118,8 +118,8 @@ def _may_speak_for(one: Trust, other: Trust) -> bool:
 
 
 def _content(words: Words) -> list[str]:
-    """In the form in which a speaker says it of themselves, too: ``User lives in Rome`` says what "I live in Rome"
-    does."""
+    """Give the words that carry meaning, in the form in which a speaker says them of themselves, too: ``User lives in
+    Rome`` says what "I live in Rome" does."""
     plain = (word for word in words if word not in QUERY_STOP_WORDS and word not in _negations((word,)))
     return [_THIRD.sub("", word) for word in plain]
 

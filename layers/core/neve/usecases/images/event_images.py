@@ -49,9 +49,9 @@ class NewImage:
     shape: Shape | None = None
 
     def check(self, objects: ObjectStore) -> Shape:
-        """Look at an upload: what was sent was checked when it was named. One that an event has named before is where
-        it stays, and may have expired where it was sent to. One read of a small one, two of most others; what head and
-        tail say nothing good of is read whole before it is refused."""
+        """Give its shape, or refuse it. What was sent was checked when it was named; an upload is looked at here. One
+        that an event has named before is where it stays, and may have expired where it was sent to. One read of a small
+        one, two of most others; what head and tail say nothing good of is read whole before it is refused."""
         if self.shape is not None:
             return self.shape
         for name in (self.uploaded, self.name):

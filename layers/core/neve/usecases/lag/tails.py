@@ -63,7 +63,7 @@ def tails_of(table: Table, sessions: Sequence[SessionKeys]) -> list[Tail]:
 
 
 def passed_over(_: Exception) -> None:
-    """Pass over rows that cannot be read: a prompt goes on without them, and the sweep says so
+    """Ignore a row that cannot be read: a prompt goes on without it, and the sweep says so
     (docs/rules/jobs.md#sweep)."""
 
 

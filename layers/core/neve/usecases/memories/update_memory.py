@@ -140,8 +140,9 @@ class _Update:
         return left
 
     def _refuse_taken_back(self, memory: Memory) -> None:
-        """Refuse what a retraction has left where it was put away. Raises 409 for what was made of events that were
-        taken back since, unless it is a fact that was said elsewhere too."""
+        """Refuse to bring a memory back that was put away, where the events that it was made of were taken back since:
+        a retraction leaves what was put away where it is. Raises 409, unless it is a fact that was said elsewhere
+        too."""
         if memory.session_id is None or memory.restatements:
             return
         log = self.scope.of_session(memory.session_id)
