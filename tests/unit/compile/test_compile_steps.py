@@ -48,7 +48,7 @@ def compiled(world: RecallWorld, **given: object) -> Compiled:
 
 
 def test_three_steps_its_recall_included(world: RecallWorld) -> None:
-    made = compiled(world, message="some tea now?")
+    made = compiled(world, message="is there any tea left?")
     assert made.degraded == [] and made.plan.shown_hits != ()
     # three of reading and the ledger row of the recall
     assert made.elapsed_ms == (3 + 1) * STEP_MS
@@ -123,7 +123,7 @@ def test_a_round_of_tool_calls_reads_what_its_turn_began_with_beside_the_rest(wo
 def test_the_ledger_row_is_written_beside_a_cut(world: RecallWorld) -> None:
     for n in range(3):
         world.say(f"again {n}", "Noted.")
-    made = compiled(world, message="some tea now?", history_window=2)
+    made = compiled(world, message="is there any tea left?", history_window=2)
     assert made.plan.cut is not None and made.degraded == []
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     assert made.recalled is not None
@@ -138,7 +138,7 @@ def test_the_prompt_is_planned_while_the_ledger_row_is_written(
         return make_plan(prompt_input, limits)
 
     monkeypatch.setattr(compile_context_module, "make_plan", slow)
-    made = compiled(world, message="some tea now?")
+    made = compiled(world, message="is there any tea left?")
     assert made.recalled is not None and made.recalled.recall_id is not None
     # the prompt's own row says what was planned
     assert made.elapsed_ms == (3 + 1) * STEP_MS + STEP_MS / 2
@@ -147,7 +147,7 @@ def test_the_prompt_is_planned_while_the_ledger_row_is_written(
 @pytest.mark.parametrize("fault", ["ledger=error", "ledger=slow:900"])
 def test_a_ledger_that_fails_behind_the_recall_is_told(world: RecallWorld, fault: str) -> None:
     world.broken(fault)
-    made = compiled(world, message="some tea now?")
+    made = compiled(world, message="is there any tea left?")
     assert made.plan.shown_hits != () and made.recalled is not None
     assert (made.recalled.recall_id, made.degraded) == (None, ["ledger:error"])
     assert made.transparency[-1].startswith("ledger:error")
@@ -157,7 +157,7 @@ def test_a_ledger_that_fails_behind_the_recall_is_told(world: RecallWorld, fault
 def test_a_prompt_that_is_refused_behind_its_recall_waits_for_the_ledger_row(world: RecallWorld) -> None:
     began = world.clock.monotonic_ms()
     with pytest.raises(NeveError) as refused:
-        compiled(world, message="some tea now? " * 9_000, profile="compact_8k")
+        compiled(world, message="is there any tea left? " * 9_000, profile="compact_8k")
     assert refused.value.code == "budget_infeasible"
     assert world.clock.monotonic_ms() - began == (3 + 1) * STEP_MS
     assert world.rows.calls["write"] == 1

@@ -13,7 +13,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.recall.read_recalls import get_recall
 from neve.usecases.retract.retract_events import Retract, retract_events
 from tests.unit.compile.compile_world import compiled, session
-from tests.unit.compile.test_compile_rounds import messages, round_of
+from tests.unit.compile.turns.test_compile_rounds import messages, round_of
 from tests.unit.recall_world import RecallWorld
 
 ASKED = "Steel strings?"
