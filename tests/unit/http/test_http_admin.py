@@ -345,7 +345,7 @@ def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatc
 @pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off")])
 def test_a_policy_from_before_there_were_names_for_the_ways_to_rank_is_read(stored: Any, read: str) -> None:
     assert Policy.stored({"rerank": stored, "recall_limit": 3}).rerank == read
-    assert Policy.stored({"recall_limit": 3}).rerank == "linear"
+    assert Policy.stored({"recall_limit": 3}).rerank == "deep"
 
 
 def test_a_policy_names_one_of_the_ways_to_rank(api: Api) -> None:

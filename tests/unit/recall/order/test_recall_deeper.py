@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from local.controls.fixture_cross_encoder import FixtureCrossEncoder
+from local.controls.virtual_time import spend
 from neve.domain.recall.deeper import READ
 from neve.usecases.recall.answer import RecallAnswer
 from tests.unit.recall_world import RecallWorld
@@ -116,6 +117,18 @@ def test_a_model_that_fails_or_is_slow_leaves_the_linear_order(
     assert (order(answer), read_again(answer)) == (order(linear), {})
     assert answer.degraded == ([flag] if flag else [])
     assert answer.elapsed_ms <= answer.budget_ms
+
+
+@pytest.mark.parametrize(("ms", "flags"), [(4_000, []), (6_000, ["rerank:timeout"])])
+def test_a_model_is_waited_for_while_half_of_the_time_is_left(world: RecallWorld, ms: int, flags: list[str]) -> None:
+    class Loading(FixtureCrossEncoder):
+        def load(self) -> None:
+            spend(ms)
+
+    world.inner_cross_encoder = Loading()
+    answer = ask(world, budget_ms=10_000)
+    assert answer.degraded == flags
+    assert answer.elapsed_ms == pytest.approx(min(ms, 5_000), abs=1)
 
 
 def test_what_stands_behind_the_first_thirty_is_not_read(world: RecallWorld) -> None:

@@ -12,7 +12,7 @@ from threading import Lock
 from time import monotonic
 
 from neve.adapters.embedders.onnx_model import MAX_THREADS, OnnxModel
-from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing, StoreUnavailable
 from neve.ports.models import ModelFile, ModelFiles
 
 MODEL = ModelFile("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1")
@@ -21,9 +21,9 @@ FILES = (MODEL, TOKENIZER)
 FETCH = "layers/encoder/fetch_reranker.py"
 MAX_TOKENS = 256
 """Of question and text together (*chosen*): twice a message of a chat with the one before it; of a page its begin."""
-ASKED_AGAIN_S = 300.0
-"""*Chosen*: who puts the files there need not start anything anew, and a stage without them asks for them this
-often."""
+ASKED_AGAIN_S = 60.0
+"""*Chosen*: who puts the files there need not start anything anew, and a stage without them, or whose bucket does not
+answer, asks for them this often."""
 
 
 class MiniLmCrossEncoder:
@@ -35,7 +35,7 @@ class MiniLmCrossEncoder:
         self._monotonic = monotonic
         self._loading = Lock()
         self._model: OnnxModel | None = None
-        self._failed: tuple[float, EmbeddingUnavailable | ModelMissing] | None = None
+        self._failed: tuple[float, Exception] | None = None
 
     def load(self) -> None:
         self._ready()
@@ -55,16 +55,16 @@ class MiniLmCrossEncoder:
             return list(pool.map(one, texts))
 
     def _ready(self) -> OnnxModel:
-        """What has failed for good fails again for a while without another look."""
+        """What has failed fails again for a while without another look: nobody waits for it twice."""
         with self._loading:
             if self._model is not None:
                 return self._model
             if self._failed and self._monotonic() - self._failed[0] < ASKED_AGAIN_S:
-                raise type(self._failed[1])(*self._failed[1].args)
+                raise self._failed[1].with_traceback(None)
             try:
                 model = OnnxModel(self._files.path(MODEL), self._files.path(TOKENIZER), FETCH, MAX_TOKENS)
                 model.score("", "")  # the first run of a session costs more than the next ones
-            except (EmbeddingUnavailable, ModelMissing) as error:
+            except (EmbeddingUnavailable, ModelMissing, StoreUnavailable) as error:
                 self._failed = self._monotonic(), error
                 raise
             self._model = model

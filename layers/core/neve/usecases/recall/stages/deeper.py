@@ -31,9 +31,9 @@ from neve.usecases.recall.time_budget import TimeBudget
 ERROR = "rerank:error"
 TIMEOUT = "rerank:timeout"
 NO_MODEL = "rerank:no_model"
-LOADED_MS = 2_000.0
-"""For the model to be fetched and loaded, from the beginning of the search on (*chosen*: 35 MB from a bucket, then 0.3
-s). What takes longer goes on, and a later recall finds it there."""
+LOADED_SHARE = 0.5
+"""Of the recall's time, for the model to be fetched and loaded (*chosen*: of 10 s of a tool 5, for 35 MB from a bucket
+and then 0.3 s). What takes longer goes on, and a later recall finds it there."""
 BEFORE_CHARACTERS = 400
 """Of the message before, its end: there it asks what the candidate answers."""
 _EVERYTHING = SearchFilter(statuses=())
@@ -63,7 +63,7 @@ class Deeper:
             self._without(NO_MODEL if self.request.rerank_named else None)
             return
         self._encoder, self._loading = encoder, self.scope.ports.tasks.start(encoder.load)
-        self._loaded_by_ms = min(self.budget.started_ms + LOADED_MS, self.budget.legs_end_ms)
+        self._loaded_by_ms = self.budget.started_ms + LOADED_SHARE * self.budget.ms
 
     def order(self, ranked: Sequence[Ranked], rows: Hydrated, seen: UserHead) -> list[Ranked]:
         """The first ``READ`` in another order. Each gets the score that stood in its place, and what the model said as
