@@ -75,6 +75,13 @@ def test_what_was_filed_before_and_is_corrected_stands_among_the_earlier() -> No
     assert "- User's daughter Emma is 7 (2026-03-09)" in earlier
 
 
+def test_a_new_job_in_one_sentence_with_the_old_one_puts_that_among_the_earlier() -> None:
+    old = ShownDocument(IDENTITY, 1, "Works at Krume as a baker.")
+    text = filed("I left Krume, I am a teacher at the Elbschule now.", documents=(old,))[IDENTITY]
+    current, earlier = text.split("## Earlier")
+    assert "Elbschule" in current and "as a baker" not in current and "Works at Krume" in earlier
+
+
 def test_nothing_of_a_scene_is_filed() -> None:
     assert filed("Let's role-play. I am Kael, the knight.", "I am Kael; I have never lost a duel!") == {}
 

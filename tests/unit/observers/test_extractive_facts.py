@@ -380,3 +380,38 @@ def test_what_a_life_changes_takes_the_place_of_what_was(before: str, now: str) 
 )
 def test_what_holds_beside_it_or_of_somebody_else_takes_no_place(before: str, now: str) -> None:
     assert [fact for fact in facts(now, prior=shown(before)) if fact.target_id] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I'm vegan and my sister Ana lives in Porto.", ["User is vegan", "User's sister Ana lives in Porto"]),
+        ("We live in Lyon, and I work at Airbus.", ['User: "We live in Lyon"', "User works at Airbus"]),
+        ("My favourite colour is blue, it calms me down.", ["User's favourite colour is blue"]),
+        ("I live in Bergen and work at the port.", ["User lives in Bergen and works at the port"]),
+        ("I hate mushrooms, don't put them in any recipe.", ["User hates mushrooms"]),
+        ("My wife Ana and I moved to Oslo.", ["User and their wife Ana moved to Oslo"]),
+    ],
+)
+def test_a_fact_is_one_whole_clause(said: str, kept: list[str]) -> None:
+    assert [fact.text for fact in facts(said)] == kept
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "fact"),
+    [
+        ("User is vegetarian", "I'm not vegetarian anymore, I eat fish again.", "User eats fish again"),
+        ("User loves sushi", "I can't stand sushi anymore.", "User can't stand sushi anymore"),
+        ("User works at Krume", "I left Krume, I am a teacher at the Elbschule now.", None),
+        ("User works at Krume", "I'm a teacher at the Elbschule now, I left Krume.", None),
+        ("User lives in Oslo", "I'm not in Oslo anymore, I live in Bergen now.", "User lives in Bergen now"),
+        ("User is dating Tom", "Tom and I broke up last week, it hurts.", None),
+        ("User prefers tea", "I no longer prefer tea, coffee is my thing now.", None),
+        ("User's boss is Karin", "My boss is now Lena, Karin left.", "User's boss is now Lena"),
+    ],
+)
+def test_of_two_clauses_the_one_that_says_what_is_now_takes_the_place(before: str, now: str, fact: str | None) -> None:
+    [found] = facts(now, prior=shown(before))
+    assert found.relation in ("updates", "contradicts")
+    assert found.target_id == "mem_1"
+    assert fact in (None, found.text)

@@ -217,10 +217,11 @@ def _changes(text: str) -> bool:
 
 
 def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
-    """A note that is about a habit, a taste, an illness or what does not work is more than that."""
+    """A note that is about a habit, a taste, an illness, a change of one's life or what does not work is more than
+    that."""
     if kind is Kind.NOTE and _BLOCKED.search(sentence):
         return Kind.BLOCKER
-    if kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence)):
+    if kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence) or _changes_a_life(sentence)):
         return Kind.SELF
     return kind
 
