@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.deeper import deeper_order
+from neve.domain.recall.deeper import deeper_order, weight_among
 
 SCORES = st.floats(-50, 50)
 
@@ -30,6 +30,12 @@ def test_what_both_say_is_so(deep: list[int]) -> None:
     at = {candidate: place for place, candidate in enumerate(places)}
     for a in range(len(deep)):
         assert all(at[a] < at[b] for b in range(a + 1, len(deep)) if deep[a] > deep[b])
+
+
+def test_among_pages_it_weighs_nothing_and_among_short_messages_as_much() -> None:
+    assert weight_among([3, 12, 40]) == 1.0
+    assert weight_among([10, 12, 9_000, 9_000]) == 0.0 == weight_among([])
+    assert 0.0 < weight_among([10, 12, 9, 9_000]) < 1.0
 
 
 def test_of_equal_candidates_the_better_read_is_first() -> None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from neve.domain.recall.weighted_counts import gate
+
 READ = 30
 """Candidates, the best of the linear order (*measured*: docs/retrieval.md#deeper)."""
-DEEP = 1.0
-"""What the standardised score weighs beside the standardised linear one (*measured*)."""
 
 
-def deeper_order(linear: Sequence[float], deep: Sequence[float]) -> list[int]:
+def weight_among(lengths: Sequence[int]) -> float:
+    """What the standardised score weighs beside the standardised linear one: 1 among short messages, 0 where half are
+    pages, of which the model reads the begin alone (*measured*). ``lengths``: index terms of the whole messages."""
+    return max(0.0, 2 * math.fsum(map(gate, lengths)) / len(lengths) - 1) if lengths else 0.0
+
+
+def deeper_order(linear: Sequence[float], deep: Sequence[float], weight: float = 1.0) -> list[int]:
     """The places of the candidates, best first: by the sum of both scores, each in its standard deviations. ``linear``
     is in its own order, which ties keep; where all are alike in one, the other decides."""
-    total = [a + DEEP * b for a, b in zip(_standardised(linear), _standardised(deep), strict=True)]
+    total = [a + weight * b for a, b in zip(_standardised(linear), _standardised(deep), strict=True)]
     return sorted(range(len(total)), key=lambda place: -total[place])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from neve.domain.ids import event_id
-from neve.domain.recall.deeper import READ, deeper_order
+from neve.domain.recall.deeper import READ, deeper_order, weight_among
 from neve.domain.recall.lending import Place
 from neve.domain.records.users import UserHead
 from neve.ports.errors import (
@@ -69,7 +69,8 @@ class Deeper:
         """The first ``READ`` in another order. Each gets the score that stood in its place, and what the model said as
         the component ``deep``. ``ranked``: by the linear model, best first. ``seen``: as whom the rows were read."""
         first, rest = ranked[:READ], ranked[READ:]
-        if self._encoder is None or self._loading is None or len(first) < 2:
+        weight = weight_among([one.length for one in first])
+        if self._encoder is None or self._loading is None or len(first) < 2 or not weight:
             return list(ranked)
         try:
             self._loading.result(self._loaded_by_ms)
@@ -84,7 +85,7 @@ class Deeper:
             self._without(ERROR)
         else:
             self.report = LegReport("complete")
-            places = deeper_order([one.final for one in first], deep)
+            places = deeper_order([one.final for one in first], deep, weight)
             moved = ((first[to], first[place], deep[place]) for to, place in enumerate(places))
             return [one.placed(at.final, {"deep": score, "final": at.final}) for at, one, score in moved] + [*rest]
         return list(ranked)
