@@ -457,7 +457,7 @@ def test_the_first_request_gives_a_title_and_the_last_the_task() -> None:
         event(3, USER, "Please find me a hotel in Kyoto for my parents."),
     )
     assert answer.thread_title == "Plan a trip to Japan in May"
-    assert answer.current_task == "find a hotel in Kyoto for their parents"
+    assert answer.current_task == "find a hotel in Kyoto for my parents"
 
 
 def test_a_later_pass_gives_no_title_and_chat_no_task() -> None:

@@ -17,7 +17,7 @@ from neve.observers.extractive.english.clauses import (
 )
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import ADVERB, any_of
-from neve.observers.extractive.judgement import assistant_did, judge
+from neve.observers.extractive.judgement import judge
 
 _TOOLS = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
 
@@ -94,7 +94,7 @@ def among_people(events: Sequence[Event]) -> bool:
 
 def _is_about_a_life(sentence: Sentence) -> bool:
     text = with_subject(without_dangling_start(sentence.text))
-    if sentence.question or is_hypothetical(text) or assistant_did(text) or _AT_WORK.search(text):
+    if sentence.question or is_hypothetical(text) or _AT_WORK.search(text):
         return False
     if _YOU.search(text) or not speaks_of_self(text):
         return False
@@ -105,5 +105,5 @@ def _is_about_a_life(sentence: Sentence) -> bool:
 
 
 def _serves(sentence: Sentence) -> bool:
-    did_for_you = assistant_did(sentence.text) and _YOU.search(sentence.text) is not None
+    did_for_you = _DID_A_TASK.search(sentence.text) is not None and _YOU.search(sentence.text) is not None
     return did_for_you or _SERVES.search(sentence.text) is not None

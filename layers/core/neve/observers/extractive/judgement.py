@@ -232,26 +232,3 @@ def _wished(sentence: str, wording: Wording) -> bool:
     if wording == "remember" and _TO_THE_LISTENER.search(sentence):
         return False
     return _OF_SPEAKER.search(sentence) is not None
-
-
-# --- what an assistant did ----------------------------------------------------------------------
-
-_ASSISTANT_VERB = any_of(
-    "booked reserved ordered created deployed sent scheduled rescheduled canceled cancelled updated fixed deleted",
-    "removed moved added saved renamed merged published submitted filed installed configured enabled disabled",
-    "registered purchased bought uploaded refunded changed migrated restarted reverted transferred paid subscribed",
-    "unsubscribed confirmed",
-    "set up|rolled back",
-)
-_ASSISTANT_DID = re.compile(
-    rf"^(?:i|i've|i have|we've)(?:\s+(?:{ADVERB}|gone ahead and))*\s+{_ASSISTANT_VERB}\b"
-    r"(?!.*\b(?:example|below|above|would)\b)"
-    r"|^(?:your|the)\s[^,;]{2,80}?\b(?:has been|have been|is now|are now)\s+(?:\w+ly\s+)?"
-    rf"(?:{_ASSISTANT_VERB}|live)\b",
-    re.IGNORECASE,
-)
-
-
-def assistant_did(sentence: str) -> bool:
-    """Whether an assistant reports an action that it completed for the user."""
-    return _ASSISTANT_DID.search(sentence) is not None

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.english.orders import ORDER_VERB
-from neve.observers.extractive.english.person import rest_about
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 
@@ -62,4 +61,4 @@ def _first_wanted(events: Iterable[Event], *, last: bool = False) -> str | None:
 def _wanted(sentence: Sentence, form: re.Pattern[str]) -> str | None:
     match = form.match(sentence.text)
     what = _FOR_ME.sub(r"\1", next(filter(None, match.groups()))) if match else ""
-    return rest_about("User", what) if len(what.split()) >= 2 and not _NOT_A_TASK.match(what) else None
+    return what[:1].lower() + what[1:] if len(what.split()) >= 2 and not _NOT_A_TASK.match(what) else None

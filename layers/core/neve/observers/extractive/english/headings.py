@@ -24,13 +24,7 @@ _WHOLE = re.compile(rf"\W*{_HEADING}\W*", re.IGNORECASE)
 _OF_SELF = rf"(?={FIRST_PERSON}\b)"
 _COLON = r"\*{0,2}:\*{0,2}\s+"
 """In Markdown, too: ``**Work:** I'm a nurse``"""
-_TOPIC_FIRST = re.compile(rf"^{_TOPIC}{_COLON}{_OF_SELF}", re.IGNORECASE)
-_WHEN_FIRST = re.compile(rf"^(?P<when>{_HEADING}){_COLON}{_OF_SELF}", re.IGNORECASE)
-_BEFORE = (
-    (re.compile(rf"(?:{DAY_NAME}|{MONTH_DAY})", re.IGNORECASE), "On "),
-    (re.compile(_CLOCK, re.IGNORECASE), "At "),
-    (re.compile(r"(?:morning|afternoon|evening)", re.IGNORECASE), "In the "),
-)
+_HEADING_FIRST = re.compile(rf"^{_HEADING}{_COLON}{_OF_SELF}", re.IGNORECASE)
 
 
 def is_heading(head: str) -> bool:
@@ -39,13 +33,5 @@ def is_heading(head: str) -> bool:
 
 
 def without_heading(text: str) -> str:
-    """``Work: I'm a nurse`` -> ``I'm a nurse``. A time stays: ``Monday: I see Ana`` -> ``On Monday I see Ana``."""
-    text = _TOPIC_FIRST.sub("", text)
-    head = _WHEN_FIRST.match(text)
-    if head is None:
-        return text
-    when, said = head["when"], text[head.end() :]
-    for form, before in _BEFORE:
-        if form.fullmatch(when):
-            return f"{before}{when if before == 'On ' else when.lower()} {said}"
-    return f"{when} {said}"
+    """``Work: I'm a nurse`` -> ``I'm a nurse``."""
+    return _HEADING_FIRST.sub("", text)

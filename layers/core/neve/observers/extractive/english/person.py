@@ -201,12 +201,6 @@ _REMEMBER = re.compile(
 _CALL_ME = re.compile(r"^(?:please\s+)?(?:just\s+)?call me\s+(.+)$", re.IGNORECASE)
 
 
-def rest_about(subject: str, rest: str) -> str:
-    """The rest of a sentence whose subject was named before it."""
-    text = _continued(subject, rest)
-    return text[:1].lower() + text[1:]
-
-
 def _continued(subject: str, rest: str) -> str:
     rewriter = _Rewriter(subject)
     rewriter.mention()
