@@ -28,7 +28,11 @@ def files(request: pytest.FixtureRequest, objects: ObjectsHarness, tmp_path: Pat
         )
     folder = tmp_path / "folder"
     folder.mkdir()
-    return FolderFiles(folder), lambda body: (folder / FILE.name).write_bytes(body) and None
+
+    def put(body: bytes) -> None:
+        (folder / FILE.name).write_bytes(body)
+
+    return FolderFiles(folder), put
 
 
 def test_a_file_is_there_once_somebody_has_put_it(files: tuple[ModelFiles, Put]) -> None:

@@ -181,7 +181,6 @@ def test_a_queue_that_was_lost_is_filled_from_the_jobs(world: World, monkeypatch
     job_id = append(world, 1_000).compaction_job_id
     monkeypatch.setattr("neve.usecases.background.refill_queues.all_tenants", lambda _: ["acme"])
     monkeypatch.setattr("neve.usecases.background.refill_queues._requeue_user", lambda *_: 0)
-    monkeypatch.setattr("neve.usecases.background.refill_queues._encode_again", lambda *_: None)
 
     refill_queues(world, lambda _: None)
 

@@ -362,7 +362,7 @@ def test_texts_that_an_embedder_had_no_time_for_are_embedded_when_it_has(world: 
     fail(world)
     assert embed_rows(world, delivered(sent)) == {}
     assert (embedded(world), user_lag(world.user()).unembedded, usage(world)[0]) == (((1, 6),), 0, 6)
-    assert set(world.found("busy", legs=("vector",))) >= {event_id("s1", seq) for seq in range(2, 7)}
+    assert set(world.found("busy", legs=("vector",), mode="tool")) >= {event_id("s1", seq) for seq in range(2, 7)}
     assert embed_rows(world, delivered(messages)) == {}, "the first message has nothing left to do"
 
 

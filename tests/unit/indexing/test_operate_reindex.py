@@ -60,7 +60,7 @@ class Domain:
 
     def found(self, query: str) -> list[str]:
         self.calls.refresh(self.alias)
-        return [hit.id for hit in self.world.ask(query).hits]
+        return [hit.id for hit in self.world.ask(query, mode="tool").hits]
 
     def held(self) -> int:
         self.calls.refresh(self.alias)

@@ -38,9 +38,9 @@ def test_it_shows_what_was_remembered_the_pack_and_five_recalls(service: Running
     done = demo(service.base_url, service.output.with_name("data"))
     assert (done.returncode, done.stderr) == (0, "")
     assert all(talk.title in done.stdout for talk in sample.talks)
-    assert "🔴 Mira is vegetarian, and they are allergic to hazelnuts" in done.stdout
-    assert "🔴 Mira's standing wish: Please keep your answers short, I read them between two kiln loads" in done.stdout
-    assert "🔴 Correction: The glaze workshop starts at two in the afternoon, not at ten" in done.stdout
+    assert "🔴 Mira: \"I'm vegetarian, and I'm allergic to hazelnuts" in done.stdout
+    assert '🔴 Mira: "Please keep your answers short, I read them between two kiln loads"' in done.stdout
+    assert 'Mira: "Correction: the glaze workshop starts at two in the afternoon, not at ten"' in done.stdout
     assert '<neve-memory format="1">' in done.stdout
     assert "The same call with If-None-Match: 304, 0 bytes" in done.stdout
     assert len(sample.questions) == 5

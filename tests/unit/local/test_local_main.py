@@ -391,7 +391,7 @@ def test_a_paused_worker_leaves_its_queue_full(server: Server) -> None:
 
 
 def test_a_fault_degrades_the_answer_until_it_is_cleared(server: Server) -> None:
-    asked = {"query": "anything at all"}
+    asked = {"query": "Which tea does Ann like?"}
     server.control("faults", [{"target": "embed", "fault": "slow:5000"}])
     recalled = server.api.expect(200, "POST", "/v1/users/faults/recall", asked)
     assert "vector:embed_timeout" in recalled["degraded"]

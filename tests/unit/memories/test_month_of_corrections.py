@@ -78,7 +78,7 @@ def test_every_recall_of_a_corrected_fact_returns_the_newest_statement_alone(wor
     facts, _ = list_memories(world.user(), MemoryFilter(kind="fact", status="active"), 200, None)
     assert len(facts) == len(THINGS)
     for thing in THINGS:
-        hits = world.ask(f"What is my {thing} like?", sources=(Source.MEMORY,)).hits
+        hits = world.ask(f"What is my {thing} like?", sources=(Source.MEMORY,), mode="tool").hits
         about = [hit.text for hit in hits if thing in hit.text.replace(".", " ").split() or f"{thing} " in hit.text]
         assert about == [f"User's {thing} is ochre."]
         assert re.findall(rf"{thing} is (\w+)", pack) == ["ochre"]

@@ -48,6 +48,7 @@ LARGE = {
     "local_rows_budget": 2_000_000,
     "always_budget": 1_000_000,
     "profile_budget": 1_000_000,
+    "session_start_budget_ms": 20_000,
 }
 DRAWN = random.Random(7)
 

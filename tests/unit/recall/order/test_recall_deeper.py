@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -46,7 +47,7 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
     made.close()
 
 
-def ask(world: RecallWorld, mode: str = "tool", **given: object) -> RecallAnswer:
+def ask(world: RecallWorld, mode: str = "tool", **given: Any) -> RecallAnswer:
     return world.ask(QUESTION, k=10, mode=mode, threshold=0.0, **given)
 
 
