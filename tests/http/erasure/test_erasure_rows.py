@@ -49,7 +49,7 @@ def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
     job = erase(ann)
     assert ann.call("POST", "/memories", {"text": "One more."}).json()["code"] == "erasing"
     assert ann.call("POST", "/uploads", {"media_type": "image/png"}).json()["code"] == "erasing"
-    assert (ann.memories(), ann.recalled("quetzal")) == ([], [])
+    assert (ann.memories(), ann.recalled("quetzal", mode="tool")) == ([], [])
     assert erase(ann)["id"] == job["id"], "a repeat is the same erasure"
     done = job_ended(api, job)
     assert done["status"] == "done", done
@@ -71,7 +71,7 @@ def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
     assert ann.recall("quetzal axolotls")["hits"] == []
     stats = ann.expect(200, "GET", "/stats")
     assert (stats["memories"]["total"], stats["short_term"]["sessions"], stats["embeddings"]["vectors"]) == (0, 0, 0)
-    assert len(bob.recalled("quetzal")) == 1
+    assert len(bob.recalled("quetzal", mode="tool")) == 1
     assert len(bob.memories()) > 0
     assert ann.open("s1")["pack"]["text"] == "", "an empty memory"
     ann.append("s1", user_message("I live in Porto now."), answered())
@@ -293,7 +293,7 @@ def test_d53_archived_originals_go_and_their_summary_stays(
 
     gone, remaining = artifacts
     assert "axolotl" not in read(gone) and "narwhal" in read(remaining)
-    found = [hit for hit in user.recalled("quetzal") if hit.startswith("evt:s1:")]
+    found = [hit for hit in user.recalled("quetzal", mode="tool") if hit.startswith("evt:s1:")]
     assert [hit for hit in found if int(hit.split(":")[2]) in old] == []
     assert user.compact("s1")["result"]["outcome"] == "nothing_to_cover"
     assert "<neve-summary" in str(user.context("s1", "And now?")["request"]), "the summary stands for them"

@@ -411,4 +411,4 @@ def test_d48_five_hundred_turns_keep_their_prompt_small_and_their_first_decision
     assert sum(event["original_tokens"] for event in shown) < 1_000 + 4 * 100
     assert shown[0]["content"] == "I decided to name the boat Merganser."
     small.settle()
-    assert "Merganser" in small.recall("What did I decide to name the boat?")["hits"][0]["text"]
+    assert "Merganser" in small.recall("What did I decide to name the boat?", mode="tool")["hits"][0]["text"]

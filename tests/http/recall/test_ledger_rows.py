@@ -19,12 +19,17 @@ def test_c33_a_recall_is_recorded_without_its_words(user: Person, controls: Cont
     below = user.remember(similar_pair(0.69)[0])["id"]
     controls.drain()
     marker = "xylothecae"
-    asked: Json = {"query": f"Reykjavik {marker}", "question": f"sibling vehicle {marker}", "threshold": 0.75}
+    asked: Json = {
+        "query": f"Reykjavik {marker}",
+        "question": f"sibling vehicle {marker}",
+        "threshold": 0.75,
+        "mode": "tool",
+    }
     answer = user.recall(**asked)
     controls.drain()
     record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")
     assert record["at"] == "2026-06-01T12:00:00.000Z"
-    assert (record["mode"], record["limit"], record["result_state"]) == ("prompt", 5, answer["result_state"])
+    assert (record["mode"], record["limit"], record["result_state"]) == ("tool", 8, answer["result_state"])
     assert {name: leg["status"] for name, leg in record["legs"].items()} == {
         "lexical": "complete",
         "vector": "complete",
@@ -38,7 +43,7 @@ def test_c33_a_recall_is_recorded_without_its_words(user: Person, controls: Cont
     assert controls.files_with(marker) == []
     assert controls.files_with("lives in Reykjavik") != [], "the search must be able to find what is there"
 
-    again, other = user.recall(**asked), user.recall(f"Reykjavik {marker}x")
+    again, other = user.recall(**asked), user.recall(f"Reykjavik {marker}x", mode="tool")
     hashes = [user.expect(200, "GET", f"/recalls/{one['recall_id']}")["query_hash"] for one in (answer, again, other)]
     assert hashes[0] == hashes[1] != hashes[2]
     assert marker not in str(record)
@@ -67,7 +72,7 @@ def test_c34_the_recalls_of_a_memory_can_be_traced(user: Person) -> None:
         "surfaced": [],
         "summary": "Never recalled: there was no recall yet.",
     }
-    by_prompt, by_tool = user.recall("quetzal"), call_tool(user, query="quetzal")
+    by_prompt, by_tool = user.recall("I once saw a quetzal."), call_tool(user, query="quetzal")
     user.recall("harpsichord", exclude_ids=[never])
     trace = user.expect(200, "GET", f"/memories/{remembered}/trace")
     assert trace["recalls_examined"] == 3
@@ -90,9 +95,9 @@ def test_b50_the_answer_does_not_grow_with_the_memory(user: Person, stack: Stack
         user.bring_in(*[plain(f"User paddled kayak number {first + n}.") for n in range(200)])
     user.settle()
     for k in (5, 50):
-        answer = user.recall("kayak", limit=k, sources=["memory"])
+        answer = user.recall("kayak", limit=k, sources=["memory"], mode="tool")
         assert len(answer["hits"]) == k
-        assert {leg["depth"] for leg in answer["legs"].values()} == {max(30, 2 * k)}
+        assert {leg["depth"] for leg in answer["legs"].values()} == {30}
         record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")
         assert len(record["hits"]) <= 4 * max(30, 2 * k) + 200
     [best, *_] = user.recall("kayak 721", legs=["lexical"])["hits"]
