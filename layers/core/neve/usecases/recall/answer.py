@@ -1,4 +1,4 @@
-"""From ranked rows to an answer: what fits, what is shown of it, and what is said about it
+"""Turn ranked rows into an answer: which hits fit, what is shown of each, and what is said about them
 (docs/rules/recall.md#answer)."""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class FurtherStatement:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The message directly before a hit, whole."""
+    """The whole message directly before a hit."""
 
     id: str
     speaker: str
@@ -95,10 +95,11 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
-    ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
-    ``title``, ``summary``: of a document. ``reply_to``: what a short reply replies to. ``also``: other statements of
-    the same memory. ``said_again``: when else the same text was said, newest first. ``rev``: of the row."""
+    """One answered row. ``text``: the matched passage, and behind it the head of its row where the passage does not
+    begin the row. ``n``, ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``:
+    whose word it is. ``title``, ``summary``: of a document. ``reply_to``: the message that a short reply answers.
+    ``also``: other statements of the same memory. ``said_again``: when else the same text was said, newest first.
+    ``rev``: of the row."""
 
     id: str
     source: str
@@ -133,16 +134,17 @@ class Hit:
 
     @property
     def slug(self) -> str:
-        """What a transparency line calls it."""
+        """Return the name by which a transparency line calls the hit."""
         return self.path or self.id
 
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
-    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``query_lines``:
-    how the query was read, see ``query_lines``. ``history``: what of the session was left out because
-    the prompt shows it; ``pack_version``: of the pack whose rows were. ``read_again``: see ``search.Found``."""
+    """The answer to one recall. ``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None
+    when the ledger row could not be written. ``debug`` is set when the caller asked for it. ``lag``: set with
+    ``index:behind``. ``query_lines``: how the query was read, see ``query_lines``. ``history``: what of the session was
+    left out because the prompt shows it; ``pack_version``: of the pack whose rows were. ``read_again``: see
+    ``search.Found``."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -161,7 +163,7 @@ class RecallAnswer:
     read_again: LegReport | None = None
 
     def metrics(self) -> dict[str, float]:
-        """What the alarms on recall add up."""
+        """Return the counts that the alarms on recall add up."""
         return {
             "Recalls": 1,
             "RecallDegraded": any(flag != INDEX_BEHIND for flag in self.degraded),
@@ -173,15 +175,15 @@ class RecallAnswer:
 
     @property
     def reports(self) -> Mapping[str, LegReport]:
-        """What health hears of: the legs, and the model that reads the first candidates again."""
+        """Return the reports for health: of the legs, and of the model that reads the first candidates again."""
         return {**self.legs, "rerank": self.read_again} if self.read_again else self.legs
 
 
 def fit(
     ranked: Sequence[Ranked], k: int, said_again: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[Hit], list[Dropped], int]:
-    """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end. Last the tokens that are
-    left. ``said_again``: by id."""
+    """Choose the first ``k`` hits that fit together, whole; one that does not fit is skipped, and the next is tried.
+    Return the hits, the dropped candidates and the tokens that are left. ``said_again``: times by the id of a row."""
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     left = k * HIT_TOKENS
@@ -200,8 +202,8 @@ def fit(
 
 
 def injected(hits: Sequence[Hit], timezone: str) -> tuple[str, list[Hit]]:
-    """Markdown for a prompt with the hits that fit it, whole, and which ones these are. ``timezone``: in which their
-    days are told."""
+    """Render the hits that fit a prompt as Markdown, each whole; return the text and the hits in it. ``timezone``: of
+    the days that it tells."""
     opening, closing = f"<neve-retrieved>\n{_INTRODUCTION}\n", "</neve-retrieved>\n"
     left = INJECTED_TOKENS - estimate(opening + closing)
     lines: list[str] = []
@@ -218,16 +220,17 @@ def injected(hits: Sequence[Hit], timezone: str) -> tuple[str, list[Hit]]:
 
 
 def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Sequence[str]) -> list[str]:
-    """What an integrator may show a user: what was put into the prompt, how the message was read as a query, and what
-    was not possible."""
+    """Return the lines that an integrator may show a user: what was put into the prompt, how the message was read as a
+    query, and what was not possible."""
     slugs = ", ".join(hit.slug for hit in shown) or "(none)"
     loaded = f"Loaded {len(shown)} relevant entries: {slugs}"
     return [loaded, *query_lines, *(degradation_line(flag) for flag in degraded)]
 
 
 def query_lines(request: ResolvedRequest) -> list[str]:
-    """Of a long message the middle is not read, and of one in another language the meaning is not known, by nobody's
-    fault, so neither is a degradation. Only a tool's query has operators."""
+    """Tell how the message was read as a query, one line for each thing that a user may not expect. That the middle of
+    a long message is not read, and that the meaning of one in another language is not known, is no failure, and so no
+    degradation. Only a tool's query has operators."""
     lines = [line for line, holds in ((ENDS_ONLY, request.cut), (NOT_UNDERSTOOD, not request.understood)) if holds]
     if request.plain:
         return [*lines, PLAIN_WORDS]
@@ -309,15 +312,16 @@ def shown_again(
 
 
 def reply_to(hit: Hit, before: RecallRow) -> Hit:
-    """``before``: of an utterance."""
+    """Return the hit with the message that it replies to: ``before``, a row that must be of an utterance; else the hit
+    as it is."""
     said = before.utterance
     return replace(hit, reply_to=Before(said.id, said.speaker, "\n".join(said.parts))) if said else hit
 
 
 def hit_line(hit: Hit, timezone: str) -> str:
-    """``- [id] date, who: text``; further lines of the text, what it replies to and further statements of its row are
-    indented below it.
-    What a tool said, what waits for a decision and what no longer holds is marked as such."""
+    """Render a hit as ``- [id] date, who: text``, with further lines of the text, the message that it replies to and
+    further statements of its row indented below. Words of a tool, rows that wait for a decision and rows that no longer
+    hold are marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
     marks = {"inbox": WAITS, "superseded": REPLACED}
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
@@ -328,7 +332,7 @@ def hit_line(hit: Hit, timezone: str) -> str:
 
 
 def _other_days(hit: Hit, timezone: str) -> list[str]:
-    """A line, where there are any."""
+    """Tell on which other days the same was said, in one line; no line where there are none."""
     days = list(dict.fromkeys(local_day(at, timezone) for at in hit.said_again))
     others = [day for day in days if day != local_day(hit.observed_at, timezone)]
     if not others:

@@ -14,12 +14,13 @@ T = TypeVar("T")
 
 @dataclass
 class Collector:
-    """``degraded``: the flags of what is missing."""
+    """Collects the results of reads under way. ``degraded``: the flags of what is missing."""
 
     degraded: list[str] = field(default_factory=list)
 
     def of(self, task: Task[T], deadline_ms: float, flag: str) -> T | None:
-        """None for what fails or is late. ``flag``: ``<what>:error``; ``<what>:timeout`` is made of it."""
+        """Return the result of the task, None where it fails or is late; then its flag is noted. ``flag``:
+        ``<what>:error``, from which ``<what>:timeout`` is made."""
         try:
             return task.result(deadline_ms)
         except StoreUnavailable:

@@ -1,4 +1,4 @@
-"""What a recall was asked, and what that means for the search."""
+"""The parameters of a recall, and what they mean for the search."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ class RecallFilters:
 
 @dataclass(frozen=True, slots=True)
 class RecallCommand:
-    """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``.
-    ``beside``: what of the session's prompt is left out: what its ``pack`` holds; that and what its ``history`` shows;
-    or only the ``question`` that is being answered. ``recorded`` False: nothing is written. ``fills``: more hits
-    than ``k`` where there is room for them (docs/rules/compile.md#retrieved)."""
+    """The request of a caller; None in a field takes the policy's number for the mode. ``question``: text that the
+    vector leg reads instead of ``query``. ``beside``: what of the session's prompt is left out: what its ``pack``
+    holds; that and what its ``history`` shows; or only the ``question`` that is being answered. ``recorded`` False:
+    nothing is written. ``fills``: more hits than ``k`` where there is room for them
+    (docs/rules/compile.md#retrieved)."""
 
     query: str
     question: str | None = None
@@ -104,18 +105,19 @@ class ResolvedRequest:
 
     @property
     def index_depth(self) -> int:
-        """How many items of a leg are asked of the index: as a rule ``depth`` utterances are among them, whatever
-        stands beside these."""
+        """Return how many items of a leg are asked of the index: as a rule ``depth`` utterances are among them,
+        whatever stands beside these."""
         beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
         return 2 * self.depth if beside else self.depth
 
     def without_rerank(self) -> ResolvedRequest:
-        """Where no utterance was found there is nothing to re-order."""
+        """Return the request without the rerank stage, for candidates without an utterance: there is nothing to
+        re-order."""
         return replace(self, rerank="off", depth=MIN_DEPTH)
 
     def further(self, *, answered: bool = False) -> ResolvedRequest:
-        """Of another reading, behind the first one. ``answered``: there are hits, so that the message is not off
-        topic."""
+        """Return the request of another reading, behind the first one. ``answered``: there are hits, so that the
+        message is not off topic."""
         return replace(self, depth=FURTHER_DEPTH, least_share=0.0 if answered else self.least_share)
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
@@ -124,7 +126,7 @@ class ResolvedRequest:
         return replace(self, understood=False) if unknown else self
 
     def in_plain_words(self) -> ResolvedRequest:
-        """Without its operators."""
+        """Return the request with the query's operators read as plain words."""
         shaped = shape(searched_text(self.command.query.strip()).words, operators=False)
         return replace(self, shaped=shaped, plain=True)
 
@@ -136,7 +138,7 @@ class ResolvedRequest:
 
     @property
     def lexical(self) -> bool:
-        """Whether the keyword leg has anything to look for."""
+        """Say whether the keyword leg has anything to look for."""
         return "lexical" in self.command.legs and bool(self.shaped.text_query.groups) and not self.small_talk
 
     @property
@@ -149,12 +151,12 @@ class ResolvedRequest:
 
     @property
     def looked_for(self) -> bool:
-        """Whether there is anything to look for."""
+        """Say whether any leg has anything to look for."""
         return self.lexical or self.vector
 
     @property
     def utterances(self) -> bool:
-        """Whether an utterance may be found: it has no label of any kind."""
+        """Say whether an utterance may be found: an utterance has no label of any kind."""
         where = self.where
         labelled = where.tags or (where.category, where.group, where.path_prefix) != (None, None, None)
         of_events = where.kinds in ((), (EVENT_KIND,)) and where.tier in (None, EVENT_TIER)
@@ -162,7 +164,7 @@ class ResolvedRequest:
 
     @property
     def session_tail(self) -> bool:
-        """Whether the newest events of the session are among what is searched."""
+        """Say whether the newest events of the session are among what is searched."""
         return self.command.session_id is not None and self.command.scope != "global" and self.utterances
 
 

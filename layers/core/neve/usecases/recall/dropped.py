@@ -1,4 +1,4 @@
-"""What a recall must not answer with, and why each candidate that it found was dropped."""
+"""The rows that a recall must not answer with, and the reason why each candidate that it found was dropped."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Dropped:
 
 
 def dropped_by(leg: str, candidate: Candidate, reason: str) -> Dropped:
-    """What a leg found and does not go on with."""
+    """Note a candidate that a leg found and does not go on with."""
     return Dropped(candidate.item_id, reason, {leg: round(candidate.score, MEASURED_DIGITS)})
 
 
@@ -72,7 +72,7 @@ class History:
         object.__setattr__(self, "_ids", event_ids_of(self.session))
 
     def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
-        """Whether all of a range is shown."""
+        """Say whether the prompt shows all of a range of the session's log."""
         if session != self.session or first is None or last is None:
             return False
         return self.hidden is None or not (first <= self.hidden.seq_to and last >= self.hidden.seq_from)
@@ -106,7 +106,7 @@ class LeftOut:
         return named or (IN_PACK if rev <= self.revs.get(identifier, 0) else None)
 
     def reason_of(self, row: RecallRow) -> str | None:
-        """Of an item whose row is known."""
+        """Return why an item whose row is known is left out; None where it is not."""
         passages = row.passages
         shows = self.history.shows if self.history is not None and not row.reworded else None
         if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
@@ -135,11 +135,10 @@ def left_out(
     prompt_of: str | None = None,
     of_prompt: bool = False,
 ) -> LeftOut:
-    """What the prompt's pack and its history hold, and the rows that the caller named (``ids`` with the fingerprints of
-    their texts). ``prompt_of``: the session that the prompt is of.
-
-    A memory that was reworded since the pack was frozen is not what it shows. It is told already where
-    ``<neve-updates>`` stands behind the pack: in a prompt with its history."""
+    """Return what the search leaves out: what the prompt's pack and its history hold, and the rows that the caller
+    named (``ids`` with the fingerprints of their texts). ``prompt_of``: the session that the prompt is of. A memory
+    that was reworded since the pack was frozen is not what the pack shows; a prompt with its history tells it already,
+    in the ``<neve-updates>`` behind the pack."""
     in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
     revs = _revs(pack, told=history is not None) if pack else {}
     return LeftOut(
@@ -167,5 +166,5 @@ def by_id(dropped: Iterable[Dropped]) -> dict[str, Dropped]:
 
 
 def hidden(dropped: Iterable[Dropped]) -> frozenset[str]:
-    """What took the place of another candidate in a leg and cannot be answered with."""
+    """Return the ids of candidates that took the place of others in a leg and cannot be answered with."""
     return frozenset(one.id for one in by_id(dropped).values() if one.reason not in _NOT_HIDDEN)

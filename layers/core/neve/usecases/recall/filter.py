@@ -9,7 +9,8 @@ from neve.ports.search import SearchFilter
 
 
 def allows(where: SearchFilter, passage: Passage) -> bool:
-    """Everything but the exclusions, which ``usecases/recall/search.py`` tells apart by their reason."""
+    """Say whether a passage passes the filter in everything but the exclusions, which ``usecases/recall/search.py``
+    tells apart by their reason."""
     return (
         (not where.sources or passage.source in where.sources)
         and (not where.statuses or passage.status in where.statuses)

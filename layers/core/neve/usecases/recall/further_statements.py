@@ -1,4 +1,4 @@
-"""What else a memory among the hits says that shares a word with the query (docs/rules/recall.md#answer).
+"""Other statements of a memory among the hits that share a word with the query (docs/rules/recall.md#answer).
 
 A pass writes all that it has noted into one row, and a row is one hit: of two statements that answer, one is found."""
 
@@ -43,7 +43,7 @@ def with_further_statements(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What the answer shows already: utterances by place, statements by fingerprint."""
+    """Holds what the answer shows already: utterances by place, statements by fingerprint."""
 
     places: frozenset[tuple[str, int]]
     prints: set[str]
@@ -56,7 +56,8 @@ class _Shown:
         return cls(places, {statement_fingerprint(text) for text in statements}, holds)
 
     def take(self, hit: Hit, row: RecallRow, asked: QueryTerms, tokens: int) -> tuple[FurtherStatement, ...]:
-        """Of equal ones the first of the row; the first that has no room is the end. They are shown from then on."""
+        """Take further statements of a hit's row until one has no room or there are ``MOST_FURTHER``; of equal ones the
+        first of the row. From then on they count as shown."""
         taken: list[FurtherStatement] = []
         for n, one in self._matching(hit, row, asked):
             fingerprint = statement_fingerprint(one.text)
@@ -78,8 +79,8 @@ class _Shown:
                 yield n, one
 
     def _said(self, one: Passage) -> bool:
-        """Whether a message that it was made from is a hit. The hits are few; the messages of a row that was imported
-        may be a thousand million."""
+        """Say whether a message that the statement was made from is a hit. The loop goes over the hits, which are few;
+        an imported row may be made from a thousand million messages."""
         first, last = one.seq_from, one.seq_to
         if first is None or last is None:
             return False

@@ -23,7 +23,7 @@ def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list
 
 
 def last_recalls(scope: UserScope, most: int) -> list[RecallRecord]:
-    """So many at most, newest first, of a user who is there. Raises StoreUnavailable."""
+    """Return at most ``most`` recalls of a user who is there, newest first. Raises StoreUnavailable."""
     found = all_rows_backwards(scope.ports.table, scope.keys.ledger, prefix=RECALL, page=most)
     now = scope.ports.clock.now()
     return [read_record(item) for item in islice((one for one in found if rows.live(one, now)), most)]

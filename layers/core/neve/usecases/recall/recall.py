@@ -106,8 +106,8 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
 
 
 def already_shown(scope: UserScope, command: RecallCommand, answer: RecallAnswer) -> RecallAnswer | None:
-    """What a tool finds in the prompt itself, where it finds nothing beside it: a model that asks for what stands there
-    has not seen it, and would take nothing for the answer. None where there is no such thing."""
+    """Search what the prompt itself shows, for a tool that found nothing beside it: a model that asks for what stands
+    there has not seen it, and would take an empty result for the answer. Return None where that finds nothing, too."""
     if answer.result_state != "none" or command.session_id is None or command.beside != "history":
         return None
     found = recall(scope, replace(command, beside="question", recorded=False))
@@ -115,8 +115,9 @@ def already_shown(scope: UserScope, command: RecallCommand, answer: RecallAnswer
 
 
 def _search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> tuple[Found, ResolvedRequest]:
-    """And as what it was searched. Where nothing is left of a tool's query by its operators, these are given up, and
-    the answer says so: nothing found is then said of the words, too."""
+    """Search, and return what was found with the request that found it. Where a tool's query finds nothing with its
+    operators, the search is made again in plain words, and the answer says so; then an empty answer holds for the
+    words, too."""
     found = search(scope, request, budget)
     if found.ranked or not (request.shaped.text_query.narrow and found.searched):
         return found, request

@@ -70,7 +70,7 @@ class RecallRow:
 
     @property
     def reworded(self) -> bool:
-        """Whether it is a memory that a person has put in other words: it says something else than what it was made
+        """Say whether it is a memory that a person has put in other words: it says something else than what it was made
         from, as a rule the opposite."""
         return self.memory is not None and self.memory.provenance.by == "human_edit"
 
@@ -81,7 +81,7 @@ class RecallRow:
 
     @property
     def written_at(self) -> str:
-        """When it became what it is now."""
+        """Return when the row became what it is now."""
         if self.document:
             return self.document.updated_at or self.document.created_at
         return (self.memory.rev_at or self.memory.created_at) if self.memory else self.created_at
@@ -99,7 +99,7 @@ class RecallRow:
         return Provenance("assistant", *place, trust="assistant")
 
     def trust_of(self, n: int) -> Trust:
-        """Whose word the ``n``-th passage is."""
+        """Return whose word the ``n``-th passage is."""
         return passage_trust(self.memory, n) if self.memory else self.provenance.trusted
 
 
@@ -111,7 +111,7 @@ class Hidden:
 
 
 def row_key(keys: UserKeys, identifier: str) -> Key | None:
-    """Where the row of a memory or an utterance is kept; None for a document, which is two rows
+    """Return the key of the row of a memory or an utterance; None for a document, which is two rows
     (``stages/documents.py``), and for an id of no known form."""
     if place := event_place(identifier):
         session, seq = place
@@ -153,7 +153,7 @@ def allowed(row: RecallRow | None, where: SearchFilter) -> RecallRow | Hidden:
 
 
 def document_row(document: Document) -> RecallRow | None:
-    """With its text; None for one without a passage."""
+    """Make the row of a document that was read with its text; None for one without a passage."""
     passages = document_passages(document)
     return RecallRow(passages, document=document) if passages else None
 
@@ -179,13 +179,14 @@ class _AsStored:
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _cached_row_of_memory(stored: _AsStored, gen: int) -> RecallRow | None:
-    """By all that is stored but ``_NEVER_ACCESSED``: the row was read now, and nothing else in it has changed since it
-    was taken apart."""
+    """Make a memory's row, cached by all that is stored but ``_NEVER_ACCESSED``: an equal item, read now, gives the
+    same row."""
     return _row_of_memory(stored.item, gen)
 
 
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
-    """None for what an earlier incarnation of the user said, and for an event that nobody uttered."""
+    """Make the row of an utterance; None for an event of an earlier incarnation of the user, and for one that is no
+    utterance."""
     if item["incarnation"] != head.incarnation:
         return None
     text = item["content"]
@@ -210,7 +211,8 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _row_of(words: _Words) -> RecallRow | None:
-    """Each row is read again, and none is answered as it was."""
+    """Make the row of an utterance from its words, cached by them: each item is read from the store again, and a
+    changed one has other words."""
     kind, metadata = EventType(words.event_type), of_entries(words.metadata)
     event = Event(words.seq, kind, words.text, 0, words.created_at, name=words.name, rev=words.rev, metadata=metadata)
     return _row_of_event(words.session, event)

@@ -73,7 +73,8 @@ def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[
 
 
 def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]:
-    """As a reader of the ledger sees them: why a leg failed is an operator's affair."""
+    """Return the reports of the legs as a reader of the ledger sees them: without why a leg failed, which is for
+    operators."""
     return {name: _given(replace(report, why=None)) for name, report in reports.items()}
 
 

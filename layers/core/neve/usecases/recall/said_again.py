@@ -1,5 +1,5 @@
-"""When else a hit was said or noted word by word. One of rows with the same text is a hit, whichever is placed best;
-"when did I last take it?" and "how often?" are answered by the others' days."""
+"""Find when else a hit was said or noted word by word. Of rows with the same text one is a hit, whichever is placed
+best; "when did I last take it?" and "how often?" are answered by the others' days."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MAX_TIMES = 20
 def said_again(
     hits: Iterable[RecallRow], dropped: Iterable[Dropped], rows: Mapping[str, RecallRow | Hidden]
 ) -> dict[str, tuple[str, ...]]:
-    """By the id of a hit, for those of which there is anything to say: the times (ISO, UTC) of the rows that were
-    dropped because they repeat its text, newest first, ``MAX_TIMES`` at most. ``rows`` by id."""
+    """Return the times (ISO, UTC) of the rows that were dropped because they repeat a hit's text, by the id of the hit,
+    newest first, at most ``MAX_TIMES``. A hit without any has no entry. ``rows`` by id."""
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for one in dropped:
         row = rows.get(one.id)

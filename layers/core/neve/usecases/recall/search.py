@@ -100,13 +100,13 @@ class Found:
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
-    """A search that did not get to its end."""
+    """Make the result of a search that did not get to its end."""
     return Found([], [], reports, list(dict.fromkeys(degraded)), searched=False, head=head)
 
 
 def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Found:
-    """Raises session_not_found and user_closed. A store or an embedder that fails, and time that runs out, degrade
-    it."""
+    """Run one search, again where a replacement becomes visible under it. A store or an embedder that fails, and time
+    that runs out, degrade it. Raises session_not_found and user_closed."""
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
         deeper = Deeper(scope, request, budget, legs.degraded)
@@ -175,7 +175,7 @@ class _Search:
         return self._fitted(read)._ranked(read)
 
     def _fitted(self, read: _Read) -> _Search:
-        """As deep as what was found needs."""
+        """Return the search with a depth that fits what the legs found."""
         request = _fitting(self.request, chain(read.new, _ids(read.reading.lexical), _ids(read.reading.vector)))
         if request is self.request:
             return self
@@ -194,15 +194,17 @@ class _Search:
     def _found_by_words(
         self, out: LeftOut, words: Sequence[Candidate], gated: Sequence[Candidate] | None = None
     ) -> Sequence[Candidate]:
-        """As if the other leg found no utterance where this one found none: what lies deeper is read with what that
-        found. ``gated``: of ``words``, what goes on by what both legs found."""
+        """Return the keyword leg's candidates that are read ahead. Where they hold no utterance, the vector leg is
+        taken to have found none either: deeper ones are read with what that leg found. ``gated``: of ``words``, those
+        that both legs together let through."""
         request = _fitting(self.request, _ids(words))
         if gated is not None and request is self.request:
             return gated
         return gated_words(request, out, words)
 
     def _pack_allowance(self) -> int:
-        """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
+        """Return how many items of a leg the session's pack may hold: as many as it held last, else what a pack can
+        hold."""
         session = self.request.command.session_id
         if session is None:
             return 0
@@ -291,7 +293,7 @@ def _ids(candidates: Iterable[Candidate] | None) -> Iterator[str]:
 
 
 def _fitting(request: ResolvedRequest, found: Iterable[str]) -> ResolvedRequest:
-    """``found``: the ids of the candidates."""
+    """Return the request, without the rerank stage where no utterance is among the candidates' ids ``found``."""
     if request.rerank == "off" or any(map(is_event_id, found)):
         return request
     return request.without_rerank()
@@ -316,9 +318,9 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
 
 
 def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int) -> bool:
-    """Whether others may be behind a leg that found as many as its depth and, if it is the vector leg, was not below
-    the threshold there: because fewer than k are ``ranked``, or because of what it lost, ``dropped`` when the rows were
-    read, or so much left out before that fewer than its depth went on."""
+    """Say whether more candidates may be behind a leg that found as many as its depth and, for the vector leg, was not
+    below the threshold there. Only then asked: fewer than k are ``ranked``, or it lost some that were ``dropped`` when
+    the rows were read, or so many were left out before that fewer than its depth went on."""
     lexical, vector, depth = reading.lexical, reading.vector, request.depth
     lost = 0 < ranked < request.k or bool(hidden(dropped))
     more_words = lexical is not None and len(lexical) >= depth and (lost or len(gated.lexical or ()) < depth)
@@ -330,7 +332,7 @@ def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: 
 
 
 def _repeated(ranking: Ranking, known: Hydrated) -> frozenset[str]:
-    """The fingerprints of texts that stand in the ranking and that others repeat, who knows how many."""
+    """Return the fingerprints of texts in the ranking that further rows repeat; how many is not known."""
     standing = {one.row.fingerprint for one in ranking.ranked}
     repeats = (known.get(one.id) for one in ranking.dropped if one.reason == REPEATS)
     return frozenset(row.fingerprint for row in repeats if isinstance(row, RecallRow)) & standing
@@ -347,8 +349,8 @@ def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], rep
 
 
 def _with_behind(first: Ranking, more: Ranking) -> Ranking:
-    """What another reading adds stands behind what stands already: the order of the first ten is the same however many
-    are asked for. With the score of the last at most."""
+    """Put what another reading adds behind what stands already, with the score of the last at most: the order of the
+    first ten is the same however many are asked for."""
     ids = {one.row.id for one in first.ranked}
     texts = {one.row.fingerprint for one in first.ranked}
     last = min((one.final for one in first.ranked), default=math.inf)

@@ -24,13 +24,13 @@ class TimeBudget:
 
     @property
     def legs_end_ms(self) -> float:
-        """What has not been found by then is not waited for."""
+        """Return when the legs end: what has not been found by then is not waited for."""
         return self.ends_ms - min(RESERVE_MS, RESERVE_SHARE * self.ms)
 
     @property
     def words_begin_ms(self) -> float:
-        """Half of the legs' time: by then the keyword leg begins, whatever is not known yet that decides over no
-        hit."""
+        """Return when the keyword leg begins at the latest, half of the legs' time, though reads that decide over no
+        hit are still under way."""
         return (self.started_ms + self.legs_end_ms) / 2
 
     @property

@@ -163,7 +163,8 @@ TOOLS_VERSION = "4"
 
 
 def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
-    """As providers take them: the same bytes in every process. Raises 422 for a version that there is not."""
+    """Return the tools as providers take them: the same bytes in every process. Raises 422 for a version that there is
+    not."""
     if version not in VERSIONS:
         raise invalid("query.version", f"must be one of {', '.join(VERSIONS)}")
     schemas = VERSIONS[version]
@@ -177,16 +178,16 @@ def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
 def recall_memory(
     query: str, *, limit: int | None = None, within: RecallScope = "all", session_id: str | None = None
 ) -> RecallCommand:
-    """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's. Of the session it is
-    called in nothing is found that its prompt shows; whoever searches that session alone finds all of it but the
-    question."""
+    """Make the command of the tool: the same engine as E7 with the time of a manual search. ``limit`` None: the
+    policy's. A call finds nothing that the prompt of its session shows; one that searches that session alone finds all
+    of it but the question."""
     beside: Beside = "question" if within == "session" else "history"
     return RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id, beside=beside)
 
 
 def search_conversation(query: str, conversation_id: str) -> RecallCommand:
-    """The ``MATCHES`` best utterances of one session, those that a compaction covers included, but for the question
-    that is being answered in it."""
+    """Make the command that finds the ``MATCHES`` best utterances of one session, those that a compaction covers
+    included, but not the question that is being answered in it."""
     return RecallCommand(
         query=query,
         k=MATCHES,
@@ -206,8 +207,8 @@ def search_knowledge(
     top_k: int = TOP_K,
     session_id: str | None = None,
 ) -> RecallCommand:
-    """Documents, and memories of the semantic tier: what somebody wrote down or stated, not what was observed of a
-    conversation. A path filter leaves documents only."""
+    """Make the command that finds documents, and memories of the semantic tier: what a person wrote down or stated, not
+    what was observed of a conversation. A path filter leaves documents only."""
     filters = RecallFilters(path_prefix=path_filter, tags=tags, tier="semantic")
     sources = (Source.MEMORY, Source.DOCUMENT)
     return RecallCommand(

@@ -1,5 +1,5 @@
-"""What a prompt shows in front of short replies (docs/rules/compile.md#retrieved): which messages to read with the rows
-of the candidates, before anybody knows their order."""
+"""Choose which messages are read with the candidates' rows, before their order is known, so that a prompt can show them
+in front of short replies (docs/rules/compile.md#retrieved)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the ranking needs to know of a row and the query, each thing worked out once: the share of the query's terms
-that a passage holds, and the row's priors.
+"""Work out once what the ranking needs to know of a row and the query: the share of the query's terms that a passage
+holds, and the row's priors.
 
-Of what BM25 found it is worked out while the query is still being embedded: the ranking waits for the vector."""
+For candidates of BM25 it is worked out while the query is still being embedded: the ranking waits for the vector."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CandidateScores:
     _priors: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
 
     def look_ahead(self, candidates: Iterable[Candidate], rows: Hydrated) -> None:
-        """In another thread than the ranking, which asks for the same."""
+        """Work out shares and priors in another thread than the ranking, which asks for the same."""
         for candidate in candidates:
             row = rows.get(candidate.item_id)
             if isinstance(row, RecallRow) and candidate.n < len(row.passages):
@@ -44,7 +44,7 @@ class CandidateScores:
                 self.priors_of(row)
 
     def share_of(self, row: RecallRow, n: int) -> float:
-        """Of the query's terms, how many the ``n``-th passage holds."""
+        """Return the share of the query's terms that the ``n``-th passage holds."""
         place = (row.id, row.version, n)
         share = self._shares.get(place)
         if share is None:

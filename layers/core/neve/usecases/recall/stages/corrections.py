@@ -1,4 +1,4 @@
-"""What corrects stands before what it corrects (docs/rules/recall.md#corrections)."""
+"""Put a correction before the statement that it corrects (docs/rules/recall.md#corrections)."""
 
 from __future__ import annotations
 

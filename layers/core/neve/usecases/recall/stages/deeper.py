@@ -41,8 +41,8 @@ _EVERYTHING = SearchFilter(statuses=())
 
 @dataclass
 class Deeper:
-    """Of one search. Does nothing unless the request asks for it. ``report``: how that went, None where there was
-    nothing to read or nobody to read it."""
+    """The second reading of one search's first candidates, by a cross-encoder; idle unless the request asks for it.
+    ``report``: how it went, None where there were no candidates or no model."""
 
     scope: UserScope
     request: ResolvedRequest
@@ -91,7 +91,8 @@ class Deeper:
         return list(ranked)
 
     def _read(self, encoder: CrossEncoder, texts: Sequence[str]) -> list[float]:
-        """Raises DeadlineExceeded; what is under way ends with the text that it is at."""
+        """Return the model's score of each text, rounded to 6 digits. When time is up, the model ends with the text
+        that it is at. Raises DeadlineExceeded."""
         ends_ms, clock = self.budget.legs_end_ms, self.scope.ports.clock
         unread = [text for text in dict.fromkeys(texts) if text not in self._scores]
         task = self.scope.ports.tasks.start(
@@ -101,15 +102,15 @@ class Deeper:
         return [round(self._scores[text], 6) for text in texts]
 
     def _texts(self, ranked: Sequence[Ranked], rows: Hydrated, seen: UserHead) -> list[str]:
-        """What is read of each: an utterance behind the end of the message before it. Raises StoreUnavailable,
-        DeadlineExceeded."""
+        """Return what the model reads of each candidate: an utterance behind the end of the message before it. Raises
+        StoreUnavailable, DeadlineExceeded."""
         before = self._before({u.id: (u.session, u.seq - 1) for one in ranked if (u := one.row.utterance)}, rows, seen)
         texts = ((before.get(one.row.id, ""), one.row.passages[one.n].text) for one in ranked)
         return [f"{asked[-BEFORE_CHARACTERS:]}\n{text}" if asked else text for asked, text in texts]
 
     def _before(self, places: Mapping[str, Place], rows: Hydrated, seen: UserHead) -> Mapping[str, str]:
-        """What was said at these places, by the id of what stands behind it: those that are no candidates themselves
-        are one read."""
+        """Return what was said at these places, by the id of the message behind each; places that are no candidates
+        themselves take one read."""
         ids = {identifier: event_id(*place) for identifier, place in places.items() if place[1]}
         lacking = {i: row_key(self.scope.keys, i) for i in dict.fromkeys(ids.values()) if i not in rows}
         to_read = [key for key in lacking.values() if key]

@@ -24,7 +24,7 @@ NO_TEXT = "text_not_read"
 
 
 def document_places(keys: UserKeys, wanted: Mapping[str, int]) -> dict[str, tuple[Key, Key]]:
-    """Of the ids that are documents', with the rev that was found: where the place and that revision are."""
+    """Return for each id of a document the keys of its place and of the revision that was found."""
     ids = filter(is_document_id, wanted)
     return {i: (keys.document_place(i), keys.document_rev(i, wanted[i])) for i in ids}
 

@@ -40,7 +40,7 @@ class _Filling:
         self.hits = [self._with_what_it_replies_to(hit) for hit in first]
 
     def add(self, hit: Hit) -> str | None:
-        """Why it is left out; None where it is not."""
+        """Add a hit; return why it is left out, None where it is not."""
         if hit.id in self._shown:
             return REPEATS
         if (tokens := self._tokens(hit)) > self._room:
@@ -67,7 +67,7 @@ class _Filling:
         return told
 
     def _before(self, hit: Hit) -> RecallRow | None:
-        """What another said directly before, as far as all of it holds."""
+        """Return the message of another speaker directly before a short reply, if all of it holds."""
         before = message_before(hit.id) if is_short(self._ranked[hit.id].length) else None
         row = self._found.rows.get(before) if before else None
         if not isinstance(row, RecallRow) or row.utterance is None or row.utterance.speaker == hit.speaker:

@@ -1,4 +1,4 @@
-"""From two legs and the rows behind them to one order (docs/rules/recall.md#fusion)."""
+"""Bring the candidates of two legs, with their rows, into one order (docs/rules/recall.md#fusion)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Ranking:
 def new_candidates(
     request: ResolvedRequest, scores: CandidateScores, seen: UserHead, out: LeftOut, items: Iterable[Item]
 ) -> tuple[list[str], list[Dropped]]:
-    """Of the rows that are too new for the index, those that match most: more cannot be in the ranking."""
+    """Choose those rows, of the ones too new for the index, that match most: more cannot be in the ranking. Return
+    their ids, and the dropped rows: unreadable ones, and matching ones that are left out."""
     placed: list[Placed] = []
     dropped: list[Dropped] = []
     for item in items:
@@ -94,9 +95,9 @@ def fuse(
 
 
 def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
-    """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
-    what has no vector of its text yet: an older rev is near, or none, though fewer were found than were asked for. Of a
-    message in a language that the model does not know only its words can tell."""
+    """Say whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). It cannot be said
+    where a row's text has no vector yet: then the vector leg found an older rev, or none though it found fewer than it
+    was asked for. For a message in a language that the model does not know only its words can tell."""
     if reading.vector is None or not request.least_share or not ranked:
         return False
     near = {candidate.item_id: candidate.version for candidate in reading.vector}  # also beyond the depth of the leg
@@ -133,8 +134,8 @@ def _vector_leg(scores: CandidateScores, gated: Gated, rows: Hydrated) -> Leg:
 def _keyword_leg(
     request: ResolvedRequest, scores: CandidateScores, gated: Gated, rows: Hydrated, new: Sequence[str]
 ) -> Leg:
-    """What the index found, and by their share of the query's terms the rows that are too new, or not any more what it
-    found: ``new``, and what this leg finds changed."""
+    """Rank for the keyword leg what the index found, and by their share of the query's terms ``new``, the rows that are
+    too new for it, and those that changed since it found them."""
     if gated.lexical is None:
         return None, []
     matches, dropped = _matches("lexical", scores, gated.lexical, rows, {})
@@ -185,6 +186,6 @@ def _matches(
 
 
 def _length(row: RecallRow, n: int) -> int:
-    """As the index would count it."""
+    """Count the terms as the index would."""
     texts = row.utterance.texts if row.utterance else [row.passages[n].text]
     return sum(map(count_of_terms, texts))

@@ -1,5 +1,5 @@
-"""Which candidates of the legs go on: not left out, within the depth of their leg, and, in the vector leg, similar
-enough (docs/rules/recall.md#gate)."""
+"""Decide which candidates of the legs go on: not left out, within the depth of their leg, and, in the vector leg,
+similar enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from neve.usecases.recall.stages.legs import Reading
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """None for a leg that did not complete. ``near``: the vector leg before the threshold, which the rerank stage
-    weighs as well; ``similarities``: of these, calibrated, by id."""
+    """The candidates that go on, None for a leg that did not complete. ``near``: the vector leg before the threshold,
+    which the rerank stage weighs as well; ``similarities``: of these, calibrated, by id."""
 
     lexical: list[Candidate] | None
     near: list[Candidate] | None
@@ -30,7 +30,7 @@ class Gated:
 
 
 def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[Candidate]:
-    """What the keyword leg will go on with."""
+    """Return the candidates that the keyword leg will go on with."""
     within, _ = _gated_leg("lexical", lexical, request, out)
     return within or []
 
@@ -50,15 +50,15 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
 def _gated_leg(
     leg: str, candidates: Sequence[Candidate] | None, request: ResolvedRequest, out: LeftOut
 ) -> tuple[list[Candidate] | None, list[Dropped]]:
-    """Those within the leg's depth that are not left out, whose places others take; and those left out which the caller
-    would have got."""
+    """Return the candidates within the leg's depth that are not left out, whose places others take; and those left out
+    which the caller would have got."""
     if candidates is None:
         return None, []
     admitted: dict[str, Candidate] = {}
     dropped: dict[str, Dropped] = {}
 
     def judged() -> Iterator[str]:
-        """As far as somebody reads: what lies beyond the depth is not looked at."""
+        """Yield the admitted ids, as far as the consumer reads: candidates beyond the depth are not looked at."""
         for candidate in candidates:
             identifier = candidate.item_id
             reason = out.reason(identifier, candidate.fingerprint, candidate.version)

@@ -1,4 +1,4 @@
-"""Every hit is read again from the row store before anybody sees it: what the words found while the query is embedded,
+"""Read every hit again from the row store before a caller sees it: what the words found while the query is embedded,
 the others in one read together with the user's head (docs/rules/recall.md#hydration)."""
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ReadAhead:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """Of the rows ``ids``, ``ahead`` reads as many as it can."""
+    """A read of the rows ``ids`` under way; ``ahead`` gets as many of them as it can."""
 
     ids: frozenset[str]
     ahead: ReadAhead
@@ -67,8 +67,8 @@ def read_by_id(ids: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Hydration:
-    """Of one search. Rows are answered as the generation of ``seen`` sees them; ``whatever_moved``: as that of now
-    does."""
+    """The reads of rows of one search. Rows are answered as the generation of ``seen`` sees them; ``whatever_moved``:
+    as the generation of now does."""
 
     scope: UserScope
     request: ResolvedRequest
@@ -125,7 +125,7 @@ class Hydration:
         return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms), stored
 
     def _still_good(self, under_way: UnderWay | None) -> frozenset[str]:
-        """What need not be read with the rest."""
+        """Return the ids that need not be read with the rest."""
         if under_way is None:
             return frozenset()
         if self.scope.ports.clock.monotonic_ms() - under_way.ahead.since_ms <= MEMORIES_HOLD_MS:
@@ -133,7 +133,7 @@ class Hydration:
         return frozenset(filter(is_event_id, under_way.ids))
 
     def _read_again(self, ids: Sequence[str], head: UserHead) -> Hydrated:
-        """What could not be read ahead, as the generation of ``head`` sees it. Raises StoreUnavailable,
+        """Read what could not be read ahead, as the generation of ``head`` sees it. Raises StoreUnavailable,
         DeadlineExceeded."""
         places, table = self._places(ids), self.scope.ports.table
         to_read = [key for key in places.values() if key]
@@ -143,20 +143,19 @@ class Hydration:
         return self._judged(_at(places, found), head)
 
     def _read_by(self, under_way: UnderWay) -> Ahead:
-        """Nothing where it failed: it is read again then. Raises DeadlineExceeded."""
+        """Return what was read ahead, nothing where that failed: it is read again then. Raises DeadlineExceeded."""
         try:
             return under_way.ahead.task.result(self.ends_ms)
         except StoreUnavailable:
             return Ahead({}, {})
 
     def _moved(self, ahead: Ahead, now: UserHead) -> Ahead:
-        """What still says the truth where a replacement came behind it: a memory may not know yet that it was
-        replaced."""
+        """Keep the utterances that were read ahead of a replacement; a memory may not know yet that it was replaced."""
         utterances = {i: item for i, item in ahead.items.items() if is_event_id(i)}
         return Ahead(utterances, self._judged(utterances, now))
 
     def _places(self, ids: Iterable[str]) -> dict[str, Key | None]:
-        """Where the rows of all but documents are; None: there can be none of that id."""
+        """Return the keys of all rows but documents; None for an id that no row can have."""
         keys = self.scope.keys
         return {i: row_key(keys, i) for i in ids if not is_document_id(i)}
 
@@ -165,7 +164,7 @@ class Hydration:
 
 
 def _state(head: UserHead) -> tuple[object, ...]:
-    """What of the user's row decides which rows are shown, and which are read."""
+    """Return what of the user's row decides which rows are shown, and which are read."""
     return head.gen, head.incarnation, head.state, head.takes_back
 
 
@@ -196,7 +195,7 @@ def _taken_back(identifier: str, row: RecallRow | Hidden, logs: Mapping[str, Ses
 
 
 def shown(rows_by_id: Hydrated, out: LeftOut) -> Hydrated:
-    """With what is left out hidden: a row's own fingerprint is known only now."""
+    """Hide the rows that are left out: a row's own fingerprint is known only now."""
 
     def judged(row: RecallRow | Hidden) -> RecallRow | Hidden:
         reason = out.reason_of(row) if isinstance(row, RecallRow) else None

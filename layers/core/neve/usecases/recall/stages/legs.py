@@ -55,7 +55,7 @@ class _OtherModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a search returned, and when it began. ``among``: how many passages it looked through, if it says so."""
+    """The result of a search, and when it began. ``among``: how many passages it looked through, if it says so."""
 
     candidates: list[Candidate]
     started_ms: float
@@ -83,8 +83,8 @@ class Reading:
     deeper: Callable[[Sequence[Ranked]], list[Ranked]] = list
 
     def similarities(self, candidates: Sequence[Candidate]) -> dict[str, float]:
-        """Of the vector leg, by id: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in
-        [0, 1]."""
+        """Return the similarities of candidates of the vector leg, by id: 0.3 for the median random pair of the model,
+        0.9 for the median paraphrase, in [0, 1]."""
         calibrated = calibrate([one.score for one in candidates], self._medians)
         return {one.item_id: value for one, value in zip(candidates, calibrated, strict=True)}
 
@@ -112,8 +112,8 @@ class Legs:
     # --- the first reading ----------------------------------------------------------------------
 
     def start(self, where: SearchFilter, depth: int) -> None:
-        """With the vector leg, which takes longest: the query is embedded and its neighbours are searched for by one
-        thread, since each handing over costs a tenth of a millisecond."""
+        """Start the vector leg, which takes longest: one thread embeds the query and searches for its neighbours, since
+        each handing over costs a tenth of a millisecond."""
         if not (self.request.vector and self.ports.embedder.model.dimensions):
             return
         report, key = self.reports["vector"], self._cache_key()
@@ -128,29 +128,31 @@ class Legs:
         self._neighbours = self.ports.tasks.start(search)
 
     def start_words(self, where: SearchFilter, depth: int) -> None:
-        """BM25, which need not wait for the embedding."""
+        """Start the keyword leg (BM25), which need not wait for the embedding."""
         if self.request.lexical:
             self.reports["lexical"].depth = self.request.depth
             self._words = self.ports.tasks.start_read(lambda: self._search_text(where, depth))
 
     def by_words(self) -> list[Candidate]:
-        """What BM25 found; for a task that goes on from there. Raises StoreUnavailable."""
+        """Return what BM25 found, for a task that goes on from there. Raises StoreUnavailable."""
         return self._words.result().candidates if self._words else []
 
     def read(self, depth: int) -> Reading:
-        """What both found, waited for until the legs' time is over. ``depth``: as they were started with."""
+        """Wait for both legs until their time is over; return what they found. ``depth``: with which they were
+        started."""
         words = self._result("lexical", self._words, LEXICAL_ERROR) if self._words is not None else None
         near = self._result("vector", self._neighbours, VECTOR_ERROR) if self._neighbours is not None else None
         return _reading(words, near, depth, self._query.calibration if self._query else None)
 
     def take(self, depth: int) -> None:
-        """How many of each leg go on, as its report says."""
+        """Note in the reports how many candidates of each leg go on."""
         for report in self.reports.values():
             report.depth = min(report.depth, depth)
 
     @property
     def searched(self) -> bool:
-        """False when something was to be searched and no leg completed, or one that had to be read again did not."""
+        """Say whether the search completed: False when something was to be searched and no leg completed, or one that
+        had to be read again did not."""
         states = {report.status for report in self.reports.values()}
         return not self._cut_off and ("complete" in states or states == {"skipped"})
 
@@ -166,7 +168,7 @@ class Legs:
         return None if self._cut_off else _reading(words, near, depth, before.calibration)
 
     def cut_off(self, flag: str) -> None:
-        """What was found is left; what lies behind it is not known."""
+        """Note that a leg ended early: what it found is left, what lies behind that is not known."""
         self._cut_off = True
         self._say(flag)
 

@@ -23,9 +23,8 @@ from neve.usecases.recall.stages.candidate_scores import CandidateScores
 
 
 class Match(NamedTuple):
-    """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in
-    the passage; ``length``: index terms of its whole message. The score is None for a row that is too new for the
-    index."""
+    """The match of a row: the passage that stands for it in each leg, and its score. ``share``: of query terms in the
+    passage; ``length``: index terms of its whole message. The score is None for a row that is too new for the index."""
 
     n: int
     share: float
@@ -49,12 +48,12 @@ class Ranked(NamedTuple):
     text: str | None = None
 
     def placed(self, final: float, made_by: Mapping[str, float]) -> Ranked:
-        """With another score, and what made it among its components."""
+        """Return it with another score, and with what made that score among its components."""
         joined = {**self.components, **made_by}
         return Ranked(self.row, self.n, final, joined, self.share, self.length, self.shown_rrf, self.text)
 
     def raised_to(self, final: float) -> Ranked:
-        """With the score of what it takes back. Its component ``corrects`` is what was added."""
+        """Return it with the score of what it takes back. Its component ``corrects`` is what was added."""
         return self.placed(final, {"corrects": round(final - self.final + self.components.get("corrects", 0.0), 6)})
 
 
@@ -73,9 +72,9 @@ def rank_candidates(
 
 
 def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
-    """Of rows with the same text, and of memories that matched by the same statement (a fact and the line that it was
-    drawn from), the best placed one, and the others. What is active goes before what is not: who said, took back and
-    said the same again must not be told that it no longer holds."""
+    """Return the best placed of rows with the same text, and of memories that matched by the same statement (a fact and
+    the line that it was drawn from); and, apart, the others. An active row goes before one that is not: a user who
+    said, took back and said the same again must not be told that it no longer holds."""
     prints = [_prints(one) for one in ranked]
     stand = [_stands(one) for one in ranked]
     standing: set[str] = set()

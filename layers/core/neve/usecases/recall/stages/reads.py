@@ -1,6 +1,6 @@
-"""What a recall reads of the row store: who asks, what their prompt holds already, and what is so new that the search
-index may not have it. Its first step, beside the embedding of the query, and before the index is searched by words:
-what the index gets meanwhile is in both, and what it lacks is here."""
+"""Read from the row store who asks, what their prompt holds already, and what is so new that the search index may not
+have it. This is the first step of a recall, beside the embedding of the query and before the index is searched by
+words: rows that the index gets meanwhile are in both, and rows that it lacks are here."""
 
 from __future__ import annotations
 
@@ -81,13 +81,14 @@ class UserState:
 
 @dataclass(frozen=True, slots=True)
 class IndexLag:
-    """How far memory is behind: ``known`` of what was found missing, and over all that the user has."""
+    """The lag of memory: ``known`` of what was found missing, and ``counted`` over all that the user has."""
 
     known: MemoryLag
     counted: Task[MemoryLag]
 
     def lag(self, deadline_ms: float) -> MemoryLag:
-        """What is known, as the least, where nobody could count it in time: it decides over no hit."""
+        """Return the counted lag; where it was not counted in time, what is known, as the least: it decides over no
+        hit."""
         try:
             return self.counted.result(deadline_ms)
         except (DeadlineExceeded, StoreUnavailable):
@@ -117,7 +118,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Under way; see ``collect``."""
+    """The reads under way; see ``collect``."""
 
     scope: UserScope
     request: ResolvedRequest
@@ -126,7 +127,8 @@ class Reads:
     missed: Task[MemoryLag | None]
 
     def collect(self, budget: TimeBudget) -> tuple[UserState, Aside]:
-        """And what was begun with them. Raises session_not_found, user_closed, StoreUnavailable, DeadlineExceeded."""
+        """Wait for the user's rows; return them and the reads that were begun with them. Raises session_not_found,
+        user_closed, StoreUnavailable, DeadlineExceeded."""
         user_state = self.user_state.result(budget.legs_end_ms)
         known = Collector()
         new_rows = known.of(self.new_rows, budget.words_begin_ms, RECENT_ERROR)
@@ -149,7 +151,8 @@ class Reads:
         )
 
     def _start_texts(self, new_rows: Page | None) -> Task[list[Item]]:
-        """Also of those that are late: they compete if they are there when the legs end."""
+        """Start to read the texts of new rows, also of those that are late: they compete if they are there when the
+        legs end."""
         if new_rows is not None and not _without_words(new_rows):
             return Known([])
         table, keys = self.scope.ports.table, self.scope.keys
@@ -194,7 +197,7 @@ def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
 
 
 def _history(beside: Beside, log: SessionHead, epoch: SessionEpoch) -> History | None:
-    """What the prompt shows of the session. The question is what stands behind the last turn that is complete."""
+    """Return what the prompt shows of the session. The question is what stands behind the last complete turn."""
     if beside == "pack":
         return None
     before_the_question = HistoryCut(epoch.epoch, 1, log.complete_seq)
@@ -221,7 +224,7 @@ def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointe
 
 
 def _new_rows(scope: UserScope) -> Page:
-    """And, behind them, facts that do not hold: one read."""
+    """Read the rows that have no words in the index yet, and behind them facts that do not hold, in one read."""
     return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
@@ -259,7 +262,7 @@ def _start_tail(scope: UserScope, request: ResolvedRequest, user_state: UserStat
 
 
 def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag | None:
-    """Of the session that was named, if it has events which neither the index nor its tail covers."""
+    """Return the lag of the session that was named, if it has events which neither the index nor its tail covers."""
     named, where = request.command.session_id, request.where
     if named is None or where.not_session_id == named or not request.utterances:
         return None
@@ -269,8 +272,8 @@ def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag |
 
 
 def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: datetime) -> MemoryLag | None:
-    """Of memories and documents, if more of them lack their words than compete by themselves, or a document whose text
-    is an object does, which cannot compete."""
+    """Return the lag of memories and documents, if more of them lack their words than compete by themselves, or if a
+    document does whose text is an object, which cannot compete."""
     if not request.looked_for or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
         return None
     if new_rows.cursor is not None and not _unheld(new_rows):
@@ -281,7 +284,8 @@ def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: 
 
 
 def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> MemoryLag | None:
-    """Of other sessions, if they have events that are not in the index yet. One query while none is behind."""
+    """Return the lag of other sessions, if they have events that are not in the index yet. One query while none is
+    behind."""
     if not request.utterances or request.where.session_id is not None:
         return None
     table, named = scope.ports.table, request.command.session_id

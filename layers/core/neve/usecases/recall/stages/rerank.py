@@ -1,4 +1,4 @@
-"""Where the rerank stage meets the candidates: utterances, and memories beside them, in the order of its scores.
+"""Order the candidates by the scores of the rerank stage: utterances, and memories beside them.
 
 It runs where it has something to go by: both legs answered, utterances are among the candidates, and one of the
 candidates shares more than a few words with the query. Where words meet by chance alone, their score would bury what
@@ -32,9 +32,9 @@ def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, floa
 
 
 def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """By RRF: an utterance gets as much RRF as a memory that was made from it, before the priors. A memory lends, and
-    stands among utterances, by the legs that found the passage that it is shown by: two legs that found two statements
-    of one memory agree on neither. Ties keep their order."""
+    """Raise utterances by the RRF of memories made from them: an utterance gets as much RRF as such a memory, before
+    the priors. A memory lends, and stands among utterances, by the legs that found the passage that it is shown by: two
+    legs that found two statements of one memory agree on neither. Ties keep their order."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
     lending = lenders(
@@ -48,9 +48,9 @@ def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 
 def summaries_behind(ranked: Sequence[Ranked], ordered: Sequence[Ranked]) -> list[Ranked]:
-    """Of ``ranked`` the summaries of sessions that stand nowhere in ``ordered``, for places that nothing else takes:
-    with the score of its last at most. A summary is of all of its session, so that some message of it is nearly always
-    among the candidates, and it would never be found."""
+    """Return the summaries of sessions in ``ranked`` that stand nowhere in ``ordered``, for places that nothing else
+    takes, with the score of its last at most. A summary is of all of its session, so that some message of it is nearly
+    always among the candidates, and it would never be found."""
     standing = {one.row.id for one in ordered}
     last = min((one.final for one in ordered), default=0.0)
     missing = (one for one in ranked if one.row.id not in standing)
@@ -92,7 +92,7 @@ def considered(one: Ranked, cosine: float | None) -> Considered:
 
 
 def _share_by_words(one: Ranked) -> float:
-    """Of the query's terms in what the keyword leg found."""
+    """Return the share of the query's terms in what the keyword leg found; 0 where that leg did not find it."""
     return one.share if "rank_lex" in one.components else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What no longer holds is not said first, and nothing that was rejected or waits for a decision is said at all
+"""Say what no longer holds behind what does, and never say what was rejected or waits for a decision
 (docs/rules/recall.md#what-no-longer-holds)."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REASONS = {Status.SUPERSEDED: NO_LONGER_HOLDS, Status.INBOX: NOT_CONFIRMED, Sta
 
 
 def facts_that_do_not_hold(items: Iterable[Item], gen: int) -> list[Memory]:
-    """Without those that this version cannot read."""
+    """Read the facts that do not hold, without rows that this version cannot read."""
     return unheld_facts(readable({str(item.get("id")): item for item in items}).values(), gen)
 
 
@@ -71,7 +71,7 @@ def successors_to_read(facts: Sequence[Memory], found: Iterable[str]) -> list[st
 
 
 def _may_be_said(fact: Memory, events: Mapping[str, Sequence[int]]) -> bool:
-    """Also by the answer to it."""
+    """Say whether one of the events, or the answer directly behind it, states the fact."""
     return any(
         first <= seq <= last + 1 for session, (first, last) in stated_ranges(fact) for seq in events.get(session, ())
     )
@@ -88,8 +88,8 @@ class WhatHolds:
     def first(
         self, best_first: Sequence[Ranked], known: Mapping[str, RecallRow | Hidden], scores: CandidateScores
     ) -> tuple[Sequence[Ranked], list[Dropped]]:
-        """What holds stands before what no longer does; a successor that is not among the hits comes from ``known``,
-        unless it is hidden there. Last what nothing is left of."""
+        """Put what holds before what no longer does; a successor that is not among the hits comes from ``known``,
+        unless it is hidden there. Return the order, and the dropped rows of which no text is left."""
         if not self.unheld:
             return best_first, []
         order: list[Ranked] = []
@@ -119,7 +119,7 @@ class WhatHolds:
         return order, dropped
 
     def holds(self, row: RecallRow, n: int) -> bool:
-        """Whether the ``n``-th passage says nothing that does not hold."""
+        """Say whether the ``n``-th passage says nothing that does not hold."""
         return not self._told(row, n).said
 
     def told(self, row: RecallRow, n: int) -> str | None:
@@ -157,7 +157,7 @@ class WhatHolds:
 
 
 def _is_of(one: Ranked, fact: Memory) -> bool:
-    """Whether it is the fact, or says it where it was said."""
+    """Say whether it is the fact, or says it where it was said."""
     passage = one.row.passages[one.n]
     if one.row.id == fact.id:
         return True
