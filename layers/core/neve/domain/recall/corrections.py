@@ -1,4 +1,4 @@
-"""Of two statements about one thing the newer one comes first, where it takes the older one back.
+"""Put the newer of two statements about one thing first, where it takes the older one back.
 
 That two texts contradict each other takes a model to see. What is seen here is what people say when they correct
 themselves ("no longer", "Correction:", "it was moved to") in a message that shares its words with the older one."""
@@ -14,7 +14,7 @@ from neve.domain.recall.weighted_counts import SHORT
 
 TermsOf = Callable[[str], Iterable[str]]
 WITHIN = 20
-"""Candidates among which the order is put right: behind them stands what nobody reads."""
+"""Candidates among which the order is put right: those behind them are not read."""
 MIN_SHARED = 0.5
 """Of the terms of the shorter of two texts: what the other must hold to be about the same. With a fifth of them one
 question in eight had something moved, and first places were lost; with half of them nearly none (docs/retrieval.md)."""
@@ -51,14 +51,14 @@ def _has_cue(text: str) -> bool:
 
 
 def corrections_first(best_first: Sequence[Statement], terms_of: TermsOf) -> list[tuple[str, str]]:
-    """Which statement is to stand directly before which other one, by id, in the order in which that is done: the
-    newest correction of a statement comes last, and so ends up before the others. ``terms_of``: what two texts are
-    compared by."""
+    """Return pairs of ids, newer and older: each newer statement is to be put directly before the older one, in the
+    order of the pairs. The newest correction of a statement comes last, and so ends up before the others. ``terms_of``:
+    the terms by which two texts are compared."""
     return [(newer.id, older.id) for newer, older in _corrected(best_first, _Terms(terms_of))]
 
 
 class _Terms(dict[str, frozenset[str]]):
-    """Of each text, once."""
+    """The terms of each text, worked out once."""
 
     def __init__(self, terms_of: TermsOf) -> None:
         super().__init__()

@@ -12,14 +12,15 @@ READ = 30
 
 
 def weight_among(lengths: Sequence[int]) -> float:
-    """What the standardised score weighs beside the standardised linear one: 1 among short messages, 0 where half are
-    pages, of which the model reads the begin alone (*measured*). ``lengths``: index terms of the whole messages."""
+    """Return the weight of the standardised score beside the standardised linear one: 1 among short messages, 0 where
+    half are pages, of which the model reads only the beginning (*measured*). ``lengths``: index terms of the whole
+    messages."""
     return max(0.0, 2 * math.fsum(map(gate, lengths)) / len(lengths) - 1) if lengths else 0.0
 
 
 def deeper_order(linear: Sequence[float], deep: Sequence[float], weight: float = 1.0) -> list[int]:
-    """The places of the candidates, best first: by the sum of both scores, each in its standard deviations. ``linear``
-    is in its own order, which ties keep; where all are alike in one, the other decides."""
+    """Return the places of the candidates, best first: by the sum of both scores, each in its standard deviations.
+    ``linear`` is in its own order, which ties keep; where all are alike in one, the other decides."""
     total = [a + weight * b for a, b in zip(_standardised(linear), _standardised(deep), strict=True)]
     return sorted(range(len(total)), key=lambda place: -total[place])
 

@@ -1,4 +1,4 @@
-"""From the ranks of the recall legs to one order: RRF, priors, calibration (docs/rules/recall.md#fusion)."""
+"""Fuse the ranks of the recall legs into one order: RRF, priors, calibration (docs/rules/recall.md#fusion)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from neve.domain.times import parse
 RRF_K = 60
 SCORE_DIGITS = 12
 MEASURED_DIGITS = 6
-"""Of what an engine measured in single precision, where it is shown: further digits are noise, and a ledger row of a
+"""Digits shown of what an engine measured in single precision: further digits are noise, and a ledger row of a
 hundred candidates would be half as large again."""
 CACHED_SUMS = 10_000
 """All pairs of ranks of two legs of 100; exact arithmetic takes 10 µs a sum."""
 RECENT = timedelta(days=7)
 RECENCY_BOOST = 1.2
 PRIOR_CAP = 1.35
-"""Most that all priors together may add (docs/rules/recall.md#priors)."""
+"""The most that all priors together may multiply a score by (docs/rules/recall.md#priors)."""
 IMPORTANCE_STEP = 0.05
 NEUTRAL_IMPORTANCE = 3
 IMPORTANCE_DECAY = timedelta(days=90)
-"""A row that nobody cites for this long counts as one step less important."""
+"""A row without a citation for this long counts as one step less important."""
 CALIBRATED_RANDOM = 0.3
 CALIBRATED_PARAPHRASE = 0.9
 
@@ -34,7 +34,7 @@ _NEVER_LESS_IMPORTANT = frozenset({"fact", "document"})
 
 
 class Medians(Protocol):
-    """What ``ports.Calibration`` measures for an embedding model."""
+    """The two medians that ``ports.Calibration`` measures for an embedding model."""
 
     @property
     def random_median(self) -> float: ...
@@ -70,23 +70,23 @@ def reciprocal_sum(k: int, *ranks: int) -> float:
 
 
 def priors(recency: float, importance: float, kind: float) -> float:
-    """The product of the priors, at most ``PRIOR_CAP``."""
+    """Multiply the priors, to at most ``PRIOR_CAP``."""
     return min(PRIOR_CAP, recency * importance * kind)
 
 
 QUOTED_PRIOR = 1.2
-"""*Chosen*: of what says in the same words what a message quotes, on top of the others."""
+"""*Chosen*: prior of a row that says in the same words what a message quotes, on top of the others."""
 
 
 def recency_prior(observed_at: str, now: datetime, *, time_bound: bool) -> float:
-    """1.2 for what was observed less than 7 days ago, unless the query has a time bound of its own."""
+    """Return 1.2 for what was observed less than 7 days ago, unless the query has a time bound of its own; else 1."""
     fresh = now - parse(observed_at) < RECENT
     return RECENCY_BOOST if fresh and not time_bound else 1.0
 
 
 def effective_importance(importance: int, kind: str, last_used_at: str, now: datetime) -> int:
-    """``importance`` less one step for every full 90 days without a citation, at least 1; facts and documents keep
-    theirs. ``kind`` is a memory kind, ``document`` or ``event``; an event is always neutral. Never stored."""
+    """Return ``importance`` less one step for every full 90 days without a citation, at least 1; facts and documents
+    keep theirs. ``kind`` is a memory kind, ``document`` or ``event``; an event is always neutral. Never stored."""
     if kind == "event":
         return NEUTRAL_IMPORTANCE
     if kind in _NEVER_LESS_IMPORTANT:
@@ -96,18 +96,19 @@ def effective_importance(importance: int, kind: str, last_used_at: str, now: dat
 
 
 def importance_prior(effective: int) -> float:
-    """0.90 to 1.10 for an effective importance of 1 to 5."""
+    """Return 0.90 to 1.10 for an effective importance of 1 to 5."""
     return 1 + IMPORTANCE_STEP * (effective - NEUTRAL_IMPORTANCE)
 
 
 def kind_prior(kind: str) -> float:
-    """manual 1.25, note 1.1, reflection 1.05, anything else 1.0."""
+    """Return the prior of a kind: manual 1.25, note 1.1, reflection 1.05, anything else 1.0."""
     return _KIND_PRIOR.get(kind, 1.0)
 
 
 def calibrate(raws: Iterable[float], medians: Medians) -> list[float]:
-    """Raw cosines on a scale that means the same for every embedding model: linear through the medians of random pairs
-    (0.3) and paraphrases (0.9), clamped to 0..1. Raises ValueError when the medians are not in that order."""
+    """Bring raw cosines onto a scale that means the same for every embedding model: linear through the medians of
+    random pairs (0.3) and paraphrases (0.9), clamped to 0..1. Raises ValueError when the medians are not in that
+    order."""
     width = medians.paraphrase_median - medians.random_median
     if width <= 0:
         raise ValueError(f"paraphrase median {medians.paraphrase_median} must be above {medians.random_median}")
@@ -117,6 +118,6 @@ def calibrate(raws: Iterable[float], medians: Medians) -> list[float]:
 
 
 def shadow_score(calibrated_similarity: float, share: float) -> float:
-    """``weighted_70_30``: 0.7 · calibrated similarity + 0.3 · share of query terms matched. Logged for comparison,
-    never used to order."""
+    """Return ``weighted_70_30``: 0.7 · calibrated similarity + 0.3 · share of query terms matched. Logged for
+    comparison, never used to order."""
     return round(0.7 * calibrated_similarity + 0.3 * share, SCORE_DIGITS)

@@ -21,7 +21,7 @@ class Placed:
 
 
 def keyword_ranking(indexed: Sequence[Placed], new: Sequence[Placed]) -> list[str]:
-    """Ids, best first. ``indexed`` is in BM25 order; no id is in both."""
+    """Merge both lists into one ranking of ids, best first. ``indexed`` is in BM25 order; no id is in both."""
     by_id = sorted(new, key=lambda row: row.id)
     by_age = sorted(by_id, key=lambda row: row.at, reverse=True)
     waiting = sorted(by_age, key=lambda row: row.share, reverse=True)

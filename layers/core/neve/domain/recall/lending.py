@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 
 class Terms(NamedTuple):
-    """What of a memory's score each utterance of its range gets. ``of_lead``: of what the memory matches better than
-    the utterance: both say the same, and one may say it in the question's words. ``of_score``: of the score itself,
-    whichever matches better: what a memory was made from was worth keeping, a reply to it was not."""
+    """The shares of a memory's score that each utterance of its range gets. ``of_lead``: of what the memory matches
+    better than the utterance: both say the same, and one may say it in the question's words. ``of_score``: of the score
+    itself, whichever matches better: what a memory was made from was worth keeping, a reply to it was not."""
 
     of_lead: float
     of_score: float
@@ -26,8 +26,8 @@ RERANK_TERMS = Terms(of_lead=0.1, of_score=0.03)
 """Both of these were chosen on chats 1-5 of two sets (docs/retrieval.md)."""
 
 WIDEST_RANGE = 4
-"""Events, of a memory that lends: a statement speaks of one as a rule. What was made from more, as a session's summary,
-says nothing of one of them."""
+"""The most events that a memory which lends was made from: a statement speaks of one as a rule. A memory of more, such
+as a session's summary, says nothing of one of them."""
 
 Place = tuple[str, int]
 """Session and seq."""
@@ -51,8 +51,8 @@ class Range:
 
 
 def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place]) -> dict[str, list[str]]:
-    """The memories that do not stand, by id, each with the utterances that borrow of it: none of a wide one. One of
-    unknown range stands."""
+    """Return the memories that lend and so have no place of their own, by id, each with the utterances that borrow from
+    it: none for a wide one. A memory of unknown range does not lend."""
     by_session: dict[str, list[str]] = defaultdict(list)
     for identifier, (session_id, _) in utterances.items():
         by_session[session_id].append(identifier)
@@ -66,8 +66,8 @@ def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place
 
 
 def best_lent(lending: Mapping[str, Iterable[str]], scores: Mapping[str, float], terms: Terms) -> dict[str, float]:
-    """What each utterance borrows, of the memory that lends it most. ``scores``: of memories and utterances, on one
-    scale."""
+    """Return what each utterance borrows from the memory that lends it most. ``scores``: of memories and utterances, on
+    one scale."""
     best: dict[str, float] = {}
     for memory, borrowers in lending.items():
         score = scores[memory]

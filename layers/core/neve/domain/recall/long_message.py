@@ -1,6 +1,6 @@
-"""What of a long message is searched (docs/rules/recall.md#long-messages): its two ends, of which more is kept of the
-last. Who pastes a page asks behind it as a rule, and sometimes before it; a leg that reads from the beginning until it
-can take no more sees the page alone."""
+"""Choose what of a long message is searched (docs/rules/recall.md#long-messages): its two ends, of which more is kept
+of the last. A user who pastes a page asks behind it as a rule, and sometimes before it; a leg that reads from the
+beginning until it can take no more sees the page alone."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _tail(message: str) -> str:
 
 
 def _fitting(characters: Iterable[str], room: int) -> int:
-    """How many of the characters have ``room`` bytes together, at most."""
+    """Return how many of the characters have room together in ``room`` bytes."""
     count = 0
     for character in characters:
         room -= _bytes(ord(character))
@@ -104,7 +104,7 @@ def _fitting(characters: Iterable[str], room: int) -> int:
 
 
 def _bytes(code: int) -> int:
-    """Of a character in UTF-8; a lone surrogate, which has none, counts as its neighbours."""
+    """Return the bytes of a character in UTF-8; a lone surrogate, which has none, counts as its neighbours."""
     return 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000)
 
 
@@ -112,7 +112,8 @@ def _bytes(code: int) -> int:
 
 
 def _asked_last(tail: str) -> str:
-    """From the last question on, those directly before it included; empty where none stands near the end."""
+    """Return the tail from the last question on, those directly before it included; empty where none stands near the
+    end."""
     behind = [*_sentences(tail)][::-1]
     near = [one for one in behind if len(tail) - one.start <= QUESTION_CHARACTERS]
     statements = [*takewhile(lambda one: not one.asks, near)]
@@ -121,7 +122,8 @@ def _asked_last(tail: str) -> str:
 
 
 def _asked_first(head: str) -> str:
-    """To the first question, those directly behind it included; empty where none stands near the beginning."""
+    """Return the head to the first question, those directly behind it included; empty where none stands near the
+    beginning."""
     near = [one for one in _sentences(head) if one.end <= QUESTION_CHARACTERS]
     statements = [*takewhile(lambda one: not one.asks, near)]
     questions = [*takewhile(lambda one: one.asks, near[len(statements) :])]

@@ -45,7 +45,7 @@ class TextQuery:
 
     @property
     def narrow(self) -> bool:
-        """Whether it has operators that leave something out."""
+        """Say whether the query has operators that leave something out."""
         return bool(self.phrases or self.excluded)
 
 
@@ -60,7 +60,7 @@ class ShapedQuery:
 
     @property
     def has_content(self) -> bool:
-        """Whether any word says what it is about."""
+        """Say whether any word says what the query is about."""
         return self.told > 0
 
 
@@ -146,7 +146,7 @@ def _single(clauses: Sequence[_Clause]) -> Iterator[_Clause]:
 
 
 def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
-    """Every chunk, and whether it begins the query."""
+    """Yield every chunk, and whether it begins the query."""
     found = (chunk for clause in clauses for operand in clause for chunk in operand.chunks)
     return ((chunk, number == 0) for number, chunk in enumerate(found))
 

@@ -53,12 +53,12 @@ class QueryTerms:
 
     @property
     def terms(self) -> list[str]:
-        """Those of the groups, each once."""
+        """Return the terms of the groups, each once."""
         return list(self.groups_of)
 
     @property
     def phrase_terms(self) -> list[str]:
-        """What a text with all phrases holds, wherever."""
+        """Return the terms that a text with all phrases holds, wherever."""
         return whole_terms(chain.from_iterable(self.phrases))
 
     @property
@@ -70,7 +70,8 @@ class QueryTerms:
         return not self._broken_phrase(text)
 
     def refusal(self, text: str) -> str | None:
-        """Why no leg may answer with a text: it lacks a required phrase, or holds what is excluded. None: it may."""
+        """Say why no leg may answer with a text: it lacks a required phrase, or holds what is excluded. None: a leg
+        may."""
         if self._plain:
             return None
         if self.excluded and not terms_in(text).isdisjoint(self.excluded):
@@ -89,7 +90,7 @@ class QueryTerms:
         return len(met) / len(self.groups)
 
     def quotes(self, text: str) -> bool:
-        """Whether it has what is quoted, or a part of it that is quoted by itself."""
+        """Say whether a text has what is quoted, or a part of it that is quoted by itself."""
         in_text = _in_a_row(plain_words(text)) if self.quoted else ""
         return any(_in_a_row(quoted) in in_text for quoted in self.quoted)
 

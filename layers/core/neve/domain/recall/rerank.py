@@ -29,7 +29,8 @@ _product: Callable[[float, float], float] = mul
 
 
 class Features(NamedTuple):
-    """Of a candidate; or what each of them weighs. First the matches, by which a memory is weighed when it lends."""
+    """The features of a candidate, or the weight of each feature. The first ones are the matches, by which a memory is
+    weighed when it lends."""
 
     keyword: float
     similarity: float
@@ -115,14 +116,14 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
 
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, Features]:
-    """What the weights weigh, by id."""
+    """Work out the features that the weights weigh, by id."""
     return _Candidates(question, candidates, floor).features()
 
 
 class _Candidates:
-    """What the features of one need to know of the others. Similarities are standardised over those that stand, and not
-    over memories that lend: these say once more what an utterance says. Everything else is compared with the
-    utterances."""
+    """All candidates, with what the features of one need to know of the others. Similarities are standardised over the
+    candidates that keep a place, without memories that lend: these say once more what an utterance says. Everything
+    else is compared with the utterances."""
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
         self._all = candidates
@@ -161,7 +162,7 @@ class _Candidates:
         )
 
     def _surroundings(self, utterances: Mapping[str, Place]) -> tuple[dict[str, float], ...]:
-        """What stands before and behind each utterance, and in its session, by id."""
+        """Return the match of what stands before each utterance, behind it, and in its session, each by id."""
         sessions = self._best_of_sessions(utterances)
         return (
             {i: self._asked((session, seq - 1)) for i, (session, seq) in utterances.items()},

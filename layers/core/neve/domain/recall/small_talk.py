@@ -1,5 +1,6 @@
-"""What people say to keep a conversation going: words that ask for nothing (docs/rules/recall.md#small-talk). They only
-decide whether a message is worth a search; beside a word that means something they are searched like any other."""
+"""The words that people say to keep a conversation going, and that ask for nothing (docs/rules/recall.md#small-talk).
+They only decide whether a message is worth a search; beside a word that means something they are searched like any
+other."""
 
 from __future__ import annotations
 
@@ -90,8 +91,8 @@ _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 
 
 def has_content(words: Iterable[str]) -> bool:
-    """Whether any of the words of a message (``words.whole``, in order) is neither a stop word, nor small talk, nor an
-    emoji. Reads no further than the first that nobody says as small talk."""
+    """Say whether any of the words of a message (``words.whole``, in order) is neither a stop word, nor small talk, nor
+    an emoji. Reads no further than the first that is never small talk."""
     words_left: list[str] = []
     unsure = False
     for word in words:
@@ -104,8 +105,8 @@ def has_content(words: Iterable[str]) -> bool:
 
 
 def told_words(words: Iterable[str]) -> list[str]:
-    """Those of a message (as for ``has_content``) that say what it is about: with content, and not among ``COMMON``,
-    unless it asks about its sender ("When do I move back?"), who is remembered."""
+    """Return the words of a message (as for ``has_content``) that say what it is about: with content, and not among
+    ``COMMON``, unless it asks about its sender ("When do I move back?"), who is remembered."""
     given = list(words)
     found = _meaning_something(given)
     if given and given[0] not in _OFFERS and not (_SELF.isdisjoint(given) or _ASKS.isdisjoint(given)):

@@ -1,4 +1,4 @@
-"""How much each term of a passage counts in the keyword leg: the one formula for every search engine (BM25F).
+"""Weigh each term of a passage for the keyword leg: the one formula for every search engine (BM25F).
 
 A message is measured against ``SHORT``. In a longer one a word says less, so its counts are divided by how many times
 as long it is; and what surrounds it says less about it, so the counts of its neighbours fade with the square. Short
@@ -40,16 +40,16 @@ class Terms(Generic[T]):
 
 
 class Lengths:
-    """How many terms a text has, of the texts that were counted last: each part of a long message asks for the length
-    of all the others. Known by their hashes, so that nobody's words stay here; a text keeps its own hash, so that the
-    parts of the longest message cost no more than they are. Safe for threads."""
+    """Counts the terms of texts, and remembers the texts counted last: each part of a long message asks for the length
+    of all the others. They are known by their hashes, so that no user's words stay here; a text keeps its own hash, so
+    that the parts of the longest message cost no more than they are. Safe for threads."""
 
     def __init__(self, terms: Callable[[str], Iterable[object]]) -> None:
         self._terms = terms
         self._known: dict[tuple[int, int], int] = {}
 
     def of(self, texts: Iterable[str]) -> int:
-        """Of all of them together."""
+        """Count the terms of all texts together."""
         return sum(map(self._length, texts))
 
     def _length(self, text: str) -> int:
@@ -75,12 +75,13 @@ def weighted_counts(passage: Terms[T], date: Iterable[T], around: Iterable[tuple
 
 
 def gate(length: int) -> float:
-    """1 for a short message, fading to 0: how much what surrounds it, and what it is like, says about it."""
+    """Return 1 for a short message, fading to 0 for a long one: how much its surroundings, and its likeness to others,
+    say about it."""
     return min(1.0, (SHORT / length) ** 2) if length else 1.0
 
 
 def nine_bits(count: float) -> float:
-    """The number with the nine significant bits that a search engine keeps of it (Lucene's ``FeatureField``). Engines
+    """Round to the nine significant bits that a search engine keeps of a number (Lucene's ``FeatureField``). Engines
     that round before they score give the same scores."""
     [bits] = _int.unpack(_float.pack(count))
     [kept] = _float.unpack(_int.pack(bits >> _DROPPED_BITS << _DROPPED_BITS))
