@@ -1,4 +1,4 @@
-"""What a prompt is to be compiled from."""
+"""The command that a prompt is compiled from."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class CompileCommand:
 
     @property
     def text(self) -> str:
-        """Of the message."""
+        """Return the text of the message, empty without one."""
         return content_text(self.message or "")
 
     @property
     def bytes(self) -> int:
-        """Of what comes back in the answer, as JSON, at most."""
+        """Return the bytes, at most, that the command's own content takes in the answer, as JSON."""
         tools = [tool.declared for tool in self.tools]
         given = json.dumps(
             [self.message, self.instructions, str(self.task or ""), self.system, tools], ensure_ascii=False

@@ -93,7 +93,7 @@ class Compiled:
 
     @property
     def transparency(self) -> list[str]:
-        """What was put into the prompt of what was recalled, and what was not possible."""
+        """Tell which recalled rows were put into the prompt, and what was not possible."""
         return transparency(self.shown_hits, list(self.degraded), self.recalled.query_lines if self.recalled else ())
 
     @property
@@ -102,7 +102,7 @@ class Compiled:
         return sum(entry.path is None for entry in pack.left_out) + pack.also_left_out if pack else 0
 
     def metrics(self) -> dict[str, float]:
-        """What the dashboard adds up."""
+        """Return the counts that the dashboard adds up."""
         return {
             "Compiles": 1,
             "CompileDegraded": any(flag not in ("index:behind", QUEUED) for flag in self.degraded),
@@ -113,9 +113,9 @@ class Compiled:
 
 
 def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
-    """Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is to be answered,
-    ``budget_infeasible`` and ``profile_mismatch``; store_unavailable where only the log has what is to be answered, and
-    it cannot be read."""
+    """Compile a prompt for a model. Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is
+    to be answered, ``budget_infeasible`` and ``profile_mismatch``; store_unavailable where only the log has what is to
+    be answered, and it cannot be read."""
     check_command(scope, command)
     recalls = Recalls(scope, command)
     try:
@@ -170,7 +170,8 @@ def _written(row: Task[None]) -> bool:
 
 
 def check_command(scope: SessionScope, command: CompileCommand) -> None:
-    """Raises 422 for what is no image, and for sections that exceed the total."""
+    """Check the images of the message and the sections of the profile. Raises 422 for what is no image, and for
+    sections that exceed the total."""
     name_images(scope, command.message or "", "message")
     if command.profile is None:
         return
@@ -212,7 +213,7 @@ class _Compilation:
 
     @property
     def asked_text(self) -> str:
-        """Of a round of tool calls, what the turn's message says."""
+        """Return the text of the message; in a round of tool calls, of the turn's message."""
         request = self.front.content if self._goes_on_from_message and self.front else self.asked
         return content_text(request or "")
 
@@ -222,8 +223,8 @@ class _Compilation:
 
     @property
     def recalls_now(self) -> bool:
-        """The message was in the log only; or the history was cut, or compacted, or the pack built again, behind the
-        recall, which left out what the prompt does not show any more."""
+        """Say whether the recall is to be made now: the message was in the log only; or the history was cut, or
+        compacted, or the pack built again, behind the recall, which left out what the prompt does not show any more."""
         return self.command.recalls and bool(self.asked_text.strip()) and not self._recalled_beside_this
 
     @property
@@ -241,7 +242,7 @@ class _Compilation:
 
     @property
     def begun(self) -> BegunTurn | None:
-        """In a round: what the first prompt of the turn showed, where there was one."""
+        """Return, in a round of tool calls, what the first prompt of the turn showed; None where there was none."""
         begun, session_state = self.material.begun, self.material.session_state
         if self.front is None or begun is None or session_state is None:
             return None
@@ -256,11 +257,11 @@ class _Compilation:
 
     @property
     def timezone(self) -> str:
-        """As ``<neve-session>`` has it."""
+        """Return the timezone that ``<neve-session>`` names."""
         return self.material.session_state.session.timezone if self.material.session_state else "UTC"
 
     def turn_start(self, plan: Plan) -> TurnStart:
-        """What all prompts of the turn show from now on: what this one does."""
+        """Return what all prompts of the turn show from now on: what this one shows."""
         hits, told = shown_hits(plan, self.hits, self.timezone), told_updates(plan)
         if self.begun is not None:
             unread = self.material.updates is None  # this time: a later prompt may have them again
@@ -279,8 +280,8 @@ class _Compilation:
         )
 
     def start_recording(self, plan: Plan, shas: Mapping[str, str]) -> tuple[str, Task[None]] | None:
-        """None of a dry run; and of a round that could not read what its turn began with: the rounds behind it would
-        take it for that."""
+        """Start to record the prompt; return its id and the write. None for a dry run; and for a round that could not
+        read what its turn began with: later rounds would take this prompt for the turn's first."""
         if self.command.dry_run or (self.front is not None and self.material.begun_unread):
             return None
         return start_recording(self.scope, self.material, self.turn_start(plan), shas)
@@ -293,7 +294,7 @@ class _Compilation:
         return budget_of(self.command.profile, policy.effective_window)
 
     def shas(self, plan: Plan) -> dict[str, str]:
-        """Of what stands before the pack, by part: as it is sent."""
+        """Return the SHA-256 of each part in front of the pack, as it is sent."""
         parts = {
             "tools": compact_json([tool.declared for tool in plan.prompt.tools]) if plan.prompt.tools else "",
             "static": plan.prompt.static,
@@ -378,7 +379,7 @@ class _Compilation:
         return rules.ends(plan.prompt, tokens)
 
     def rendered(self, plan: Plan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
-        """None of a dry run."""
+        """Render the prompt in the format that was asked for; None for a dry run."""
         marks = [end.at for end in ends if end.marked]
         return None if self.command.dry_run else FORMATS[self.command.format].render(plan.prompt, marks)
 
@@ -429,7 +430,7 @@ def _static(scope: SessionScope) -> str:
 
 
 def _prefix(shas: Mapping[str, str]) -> str:
-    """As the epoch keeps it."""
+    """Render the SHA-256 sums as the epoch keeps them."""
     return " ".join(f"{name}:{sha[:16]}" for name, sha in shas.items())
 
 
@@ -438,7 +439,7 @@ def _wanted(scope: SessionScope, command: CompileCommand) -> Wanted:
 
 
 def _beside_the_log(scope: SessionScope, message: Content | None, events: Sequence[Event]) -> Taken:
-    """What the images of the message take that is not in the log."""
+    """Count what the images of the message take; nothing for a message that is in the log."""
     if isinstance(message, str) or message is None or _parted(scope, events, message)[1] is not message:
         return Taken()
     named, sent = name_images(scope, message, "message")
@@ -463,8 +464,8 @@ def _parted(
 
 
 def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
-    """Whether the event has the words of the message, without what the gate takes out of them, and each of its images.
-    An upload is called by its id and not by its bytes, so it may be any of them."""
+    """Say whether the event has the words of the message, without what the gate takes out of them, and each of its
+    images. An upload is named by its id and not by its bytes, so it may be any of them."""
     said, in_log = message, event_text(event).strip()
     if content_text(said).strip() != in_log:
         said = screen_event(NewEvent(EventType.USER_MESSAGE, message), scope.policy.pii.actions)[0].content
@@ -484,12 +485,14 @@ def _source(block: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _is_upload(block: Mapping[str, Any]) -> bool:
-    """Not of an image whose bytes were sent with the event, nor of one that is somewhere else."""
+    """Say whether the image was uploaded: its bytes were not sent with the event, and it is not at an address
+    elsewhere."""
     return "object" in block and not _DIGEST.fullmatch(image_name(block["object"]))
 
 
 def _unread() -> NeveError:
-    """A prompt without its message would have a model answer to nothing."""
+    """Make the error for a message that cannot be read: a prompt without its message would have a model answer to
+    nothing."""
     why = "is in the log only, which cannot be read: send it with the call, or try again shortly"
     return NeveError("store_unavailable", f"message: {why}.", errors=[FieldError("message", why)], retry_after_s=5)
 
@@ -500,7 +503,8 @@ def _goes_on(events: Sequence[Event]) -> bool:
 
 
 def _only_thinking_behind(events: Sequence[Event], front: Event | None) -> list[Event]:
-    """What a model thought comes back as long as its turn goes on, and has no place before that."""
+    """Remove from events of the past what a model thought: it comes back as long as its turn goes on, and has no place
+    before that."""
     past = front.seq if front else max((event.seq for event in events), default=0)
     return [
         replace(event, event_data={name: value for name, value in event.event_data.items() if name != THINKING})
@@ -511,7 +515,7 @@ def _only_thinking_behind(events: Sequence[Event], front: Event | None) -> list[
 
 
 def _message(asked: Content | None, material: Material) -> list[Any] | None:
-    """Nothing in it can open or close an element of Neve's."""
+    """Return the blocks of the message, escaped so that nothing in it can open or close an element of Neve's."""
     if asked is None:
         return None
     blocks = content_blocks(asked, material.images.bodies)

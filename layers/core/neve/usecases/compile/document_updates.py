@@ -1,4 +1,5 @@
-"""Which documents of a frozen pack are not what they were, and what is said of it (docs/rules/compile.md#updates)."""
+"""Find the documents of a frozen pack that are not what they were, and tell what they are now
+(docs/rules/compile.md#updates)."""
 
 from __future__ import annotations
 
@@ -35,8 +36,9 @@ class DocumentUpdates:
 
     @classmethod
     def of(cls, view: PackView, pins: list[Pin]) -> DocumentUpdates:
-        """In the order of the pack. What had no room in it then is none. One that was deleted and written anew is the
-        same to a reader, who knows its path and not its id."""
+        """Compare the documents with those in the pack, in the pack's order. A document that had no room in the pack
+        counts as none of it. One that was deleted and written anew is the same to a reader, who knows its path and not
+        its id."""
         if view.manifest is None:
             return cls()
         shown = [entry for name in ("always", "profile") for entry in view.manifest.layers.get(name, ())]
@@ -50,13 +52,13 @@ class DocumentUpdates:
         return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
 
     def rows(self, keys: UserKeys) -> list[Key]:
-        """With the texts; what a person's line says is in the pin."""
+        """Return the keys of the rows with the texts; a person's line needs none, its text is in the pin."""
         shown = [pin for pin, _ in self.moved[:MAX_DOCUMENTS] if pin.excerpt is None and not pin.too_long]
         return [keys.document_rev(pin.document_id, pin.rev) for pin in shown]
 
     def updates(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[Update]:
-        """What is said of each, as far as there is room for it. Of those behind the first ones only that they are not
-        what the pack shows, where it shows them."""
+        """Yield what is told of each document, as far as there is room for it. For those behind the first
+        ``MAX_DOCUMENTS`` it is only told that they are not what the pack shows, where it shows them."""
         room = max(MIN_TOKENS, ALL_TOKENS // max(1, min(MAX_DOCUMENTS, len(self.moved))))
         for pin, then in self.moved[:MAX_DOCUMENTS]:
             text = pin.line if pin.excerpt is not None else _text(keys, pin, found)
@@ -72,12 +74,13 @@ class DocumentUpdates:
             yield Update(entry.id, line, line)
 
     def _short(self, pin: Pin, then: PackEntry | None) -> str:
-        """Empty for one that the pack does not show."""
+        """Return the short form for a document that the pack shows, empty for another."""
         return outdated(then.path or pin.path) if then is not None and then.id in self.shown else ""
 
     def _shows(self, text: str, pin: Pin, then: PackEntry | None) -> bool:
-        """Whether the pack has these words although the rev is another: because it moved for something else, because a
-        rebuild that changes no byte keeps the version, or because a person's text moved behind what is shown of it."""
+        """Say whether the pack has these words although the rev is another: because it moved for something else,
+        because a rebuild that changes no byte keeps the version, or because a person's text moved behind what is shown
+        of it."""
         same = then is not None and (pin.cut or then.fingerprint == pin.fingerprint)
         return same and escape(indented(text) if pin.excerpt is not None else text) in self.pack
 
@@ -87,7 +90,7 @@ def _is_rev(entry: PackEntry, pin: Pin) -> bool:
 
 
 def _text(keys: UserKeys, pin: Pin, found: Mapping[Key, Item]) -> str | None:
-    """None for one that was deleted meanwhile."""
+    """Return the text of the document, a line where it is too long; None where it was deleted meanwhile."""
     if pin.too_long:
         return f"too long to be shown, see {pin.path}"
     item = found.get(keys.document_rev(pin.document_id, pin.rev))

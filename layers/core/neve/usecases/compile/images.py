@@ -1,4 +1,4 @@
-"""The images of a prompt, for a provider that cannot read Neve's object store (docs/rules/compile.md#images)."""
+"""Read the images of a prompt, for a provider that cannot read Neve's object store (docs/rules/compile.md#images)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from neve.usecases.images.image_objects import read_image
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the call says of images. ``refused``: seqs of events whose images a provider refused. ``beside``: what its
-    message takes, where the log has not got it."""
+    """The caller's wishes about images. ``refused``: seqs of events whose images a provider refused. ``beside``: counts
+    what the images of the message take, where the log has not got it."""
 
     shown: ImagesShown = "all"
     refused: Set[int] = frozenset()
@@ -34,10 +34,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """``events``: those of the log, each image that is not shown with the reason. ``bodies``: base64 of the others, by
-    object key. ``left_out``, ``unusable``: as the epoch keeps them from now on; ``changes_history``: some of them may
-    have been in a history before. ``last_left_out``: something that waits for an answer is not shown, which the call
-    did not ask for. ``missing``: some could not be read."""
+    """The images of a prompt. ``events``: those of the log, each image that is not shown with the reason. ``bodies``:
+    base64 of the others, by object key. ``left_out``, ``unusable``: as the epoch keeps them from now on;
+    ``changes_history``: some of them may have been in a history before. ``last_left_out``: something that waits for an
+    answer is not shown, which the call did not ask for. ``missing``: some could not be read."""
 
     events: Sequence[Event] = ()
     bodies: Mapping[str, str] = field(default_factory=dict)
@@ -56,8 +56,9 @@ def load_images(
     wanted: Wanted | None = None,
     beside: int = 0,
 ) -> Images:
-    """What is shown of the history stays as it is within an epoch. An event whose images have to make room, are refused
-    or are gone is noted, and shows none from then on; where it was in the history, that begins a new epoch.
+    """Choose and read the images of a prompt. Within an epoch the history keeps what it shows. An event whose images
+    have to make room, are refused or are gone is noted, and shows none from then on; where it was in the history, that
+    begins a new epoch.
 
     ``events``: in the order of their seqs. ``cut``: what of the log is hidden. ``beside``: bytes that the call brings
     into the answer."""
@@ -118,12 +119,13 @@ def _names(event: Event, places: Collection[int]) -> set[str]:
 
 
 def _room(events: Sequence[Event], beside: int) -> int:
-    """Bytes of images that the answer has room for: it holds them in base64, and what is said as JSON in a string."""
+    """Return the bytes of images that the answer has room for: it holds them in base64, and what is said as JSON in a
+    string."""
     return max(0, min(IMAGE_BYTES, (room_for_the_log(beside) - bytes_of(events)) // 4 * 3))
 
 
 def _read(scope: SessionScope, names: Set[str]) -> dict[str, str] | None:
-    """Base64 of those that are there; None where nobody can tell."""
+    """Return the base64 of the images that are there; None where the object store does not answer."""
     start, objects = scope.ports.tasks.start, scope.ports.objects
     reading = {name: start(partial(read_image, objects, name)) for name in sorted(names)}
     try:

@@ -1,4 +1,4 @@
-"""What a compile leaves behind: where its history was cut, and what its prefix was (docs/rules/compile.md#cut)."""
+"""Keep where a compile cut the history, and what its prefix was (docs/rules/compile.md#cut)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from neve.usecases.jobs.messages.compaction import compaction_job
 
 
 def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str) -> SessionEpoch | None:
-    """The session's epoch from now on, where it is another one; None when nothing is to be kept. One transaction. A cut
-    asks for a compaction: the job's row is its message. A history that shows fewer images begins a new epoch, too, with
-    what was cut before; which they are is kept. A cut for one long message is not kept.
+    """Store the session's epoch where it has changed, in one transaction; return it, None when nothing is to be kept. A
+    cut asks for a compaction: the job's row is its message. A history that shows fewer images begins a new epoch, too,
+    with what was cut before; which they are is kept. A cut for one long message is not kept.
 
-    Raises Conflict when somebody else moved the epoch, and StoreUnavailable."""
+    Raises Conflict when another writer moved the epoch, and StoreUnavailable."""
     session_state, log, images = material.session_state, material.log, material.images
     if session_state is None or log is None or session_state.head.state != "active":
         return None
@@ -59,8 +59,8 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
 def _texts_of_the_cut(
     scope: SessionScope, moved: SessionEpoch, log: Log, summary: FourHeadings | None, now: str
 ) -> list[WriteOp]:
-    """What the prompts of the new epoch show in place of the hidden events; and the summary of the last compaction,
-    which the next one goes on from."""
+    """Write what the prompts of the new epoch show in place of the hidden events, and the summary of the last
+    compaction, which the next one goes on from."""
     ops: list[WriteOp] = []
     if summary is not None and moved.cut is not None:
         made = _summary(moved, moved.cut, summary, scope.policy.summary_verbosity, now)

@@ -1,5 +1,5 @@
-"""What the memories behind a frozen pack state (docs/rules/compile.md#updates): notes, manual rows and facts as they
-are, and the lines of what was observed in other conversations."""
+"""Tell what the memories behind a frozen pack state (docs/rules/compile.md#updates): notes, manual rows and facts as
+they are, and the lines of what was observed in other conversations."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from neve.usecases.pack.served_pack import Uttered
 
 @dataclass(frozen=True, slots=True)
 class NewStatements:
-    """``important``: each has its room; ``others``: the ✅ and 🟡 lines, which have what is left of that of the
-    utterances."""
+    """The statements to be told. ``important``: each has its room; ``others``: the ✅ and 🟡 lines, which have what is
+    left of that of the utterances."""
 
     important: tuple[Update, ...] = ()
     others: tuple[Update, ...] = ()
 
     @classmethod
     def of(cls, memories: Sequence[Memory], shown: Uttered) -> NewStatements:
-        """In the order of ``memories``. ``shown``: utterances of the pack, which say what was made of them. What a
-        fact and a line say is told once."""
+        """Choose the statements of ``memories``, in their order. ``shown``: utterances of the pack, which say what was
+        made of them. What a fact and a line both say is told once."""
         news = [one for memory in memories for one in _news(memory, shown)]
         high = [one for one in news if one.kind is not Kind.OBSERVATION or HIGHEST in one.text]
         again = already_stated(high, [])
@@ -40,7 +40,8 @@ def _update(memory: Memory) -> Update:
 
 
 def _news(memory: Memory, shown: Uttered) -> Iterable[Memory]:
-    """Of an observation its lines of high and medium priority, each for itself."""
+    """Return the memory, nothing for a fact that the pack shows; for an observation its lines of high and medium
+    priority, each by itself."""
     origin = memory.provenance
     if memory.kind is not Kind.OBSERVATION:
         said = memory.kind is Kind.FACT and shown.shows(origin.session_id, origin.seq_from, origin.seq_to)

@@ -1,4 +1,4 @@
-"""What a prompt is made of, read beside the recall (docs/rules/compile.md#reads): the rows that say how far everything
+"""Read what a prompt is made of, beside the recall (docs/rules/compile.md#reads): the rows that say how far everything
 is, then the pack, the log and what changed, all at once, then images.
 
 The tasks of the second step wait for those of the first, which were started before them."""
@@ -73,14 +73,15 @@ class SessionState:
 
     @property
     def is_cut(self) -> bool:
-        """In this epoch, beyond what is covered."""
+        """Say whether the history was cut in this epoch, beyond what is covered."""
         return self.epoch.cut is not None and self.epoch.cut.epoch == self.epoch.epoch
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """``events``: those that are shown, in the order of their seqs. ``summary``: of the hidden ones; ``stands_in``: it
-    was made now, because none is stored. ``compacted``: the one that the last compaction has written."""
+    """The events and the summary that the prompt shows. ``events``: in the order of their seqs. ``summary``: of the
+    hidden ones; ``stands_in``: it was made now, because none is stored. ``compacted``: the summary that the last
+    compaction has written."""
 
     events: Sequence[Event]
     summary: FourHeadings | None = None
@@ -90,8 +91,9 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """None for what could not be read in time; ``degraded`` says what that is. ``begun``: None also where the log does
-    not end in a round of tool calls; ``begun_unread``: it may have begun with something else."""
+    """The results of the reads, None for what could not be read in time; ``degraded`` says what that is. ``begun``:
+    None also where the log does not end in a round of tool calls; ``begun_unread``: the turn may have begun with
+    something else."""
 
     session_state: SessionState | None
     pack: PackView | None
@@ -105,7 +107,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Under way; see ``collect``."""
+    """The reads under way; see ``collect``."""
 
     scope: SessionScope
     started_ms: float
@@ -119,7 +121,7 @@ class Reads:
     begun: Task[BegunTurn | None] | None
 
     def collect(self) -> Material:
-        """Raises session_not_found and user_closed."""
+        """Wait for the reads and return what they found. Raises session_not_found and user_closed."""
         collected, rows_by = Collector(), self.started_ms + ROWS_MS
         start_by = self.started_ms + start_ms(self.scope, in_round=self.begun is not None)
         session_state = collected.of(self.session_state, rows_by, ROWS_ERROR)
@@ -151,8 +153,8 @@ class Reads:
 
 
 def start_ms(scope: SessionScope, *, in_round: bool) -> int:
-    """How long the pack and the updates are waited for. In a round as long as the log: the prompts before showed them,
-    and one without them would begin otherwise."""
+    """Return how long the pack and the updates are waited for. In a round as long as the log: the prompts before showed
+    them, and one without them would begin otherwise."""
     budget = scope.policy.session_start_budget_ms
     return max(budget, ROWS_MS) if in_round else budget
 
@@ -165,8 +167,9 @@ def start_reads(
     wanted: Wanted | None = None,
     in_round: bool = False,
 ) -> Reads:
-    """``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself brings into the
-    answer. ``wanted``: what it says of images. ``in_round``: the turn may go on from results of tools."""
+    """Start all reads. ``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself
+    brings into the answer. ``wanted``: its wishes about images. ``in_round``: the turn may go on from results of
+    tools."""
     start = scope.ports.tasks.start
     began = scope.ports.clock.monotonic_ms()
     state = start(lambda: read_state(scope.ports.table, scope.keys))
@@ -199,7 +202,7 @@ def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]
 
 
 def _session_state(scope: SessionScope, state: Task[dict[Key, Item]]) -> SessionState:
-    """One batch read beside the query of ``state``. Raises session_not_found and user_closed."""
+    """Read the state's rows, in one batch beside the query of ``state``. Raises session_not_found and user_closed."""
     keys = scope.keys
     found = {**scope.ports.table.get_many([keys.head, keys.session_head]), **state.result()}
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
@@ -214,7 +217,7 @@ def _session_state(scope: SessionScope, state: Task[dict[Key, Item]]) -> Session
 
 
 def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> PackView:
-    """Nothing for a user who is being erased."""
+    """Return the session's pack, an empty one for a user who is being erased."""
     if session_state.head.state != "active":
         return PackView("partial", text="")
     if read_only and session_state.epoch.pack is None:
@@ -223,13 +226,14 @@ def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> 
 
 
 def _no_images(session_state: SessionState, log: Log | None) -> Images:
-    """None of them could be read in time: each is a line of text, so that the prompt is one that can be sent."""
+    """Mark every image as unread, for a prompt whose images could not be read in time: each is a line of text, so that
+    the prompt can be sent."""
     events = all_marked(log.events, "unread") if log else ()
     return Images(events, {}, session_state.epoch.images_left_out, session_state.epoch.images_unusable)
 
 
 def _thinking(scope: SessionScope, session_state: SessionState) -> Thinking:
-    """Of the open turn; no read where nothing was thought."""
+    """Read what a model thought in the open turn; no read where nothing was thought."""
     return read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.session))
 
 
@@ -240,13 +244,13 @@ def _images(
     wanted: Wanted | None,
     beside: Callable[[], int],
 ) -> Images:
-    """``beside``: as ``load_images`` takes it; of a log without images nobody asks for it."""
+    """Load the images. ``beside``: bytes as ``load_images`` takes them; not counted for a log without images."""
     taken = beside() if any(map(images_of, events)) else 0
     return load_images(scope, events, session_state.hidden, session_state.epoch, wanted, taken)
 
 
 def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:
-    """With what the pack takes, unless the prompt is without it."""
+    """Return the bytes with those of the pack, unless the prompt is without it."""
     try:
         return beside + beyond_its_room(pack.result(until_ms).text or "")
     except (StoreUnavailable, DeadlineExceeded):
@@ -254,7 +258,7 @@ def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:
 
 
 def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
-    """The n-th part of the log behind what is hidden, of about as many events as the others."""
+    """Read the n-th part of the log behind what is hidden, of about as many events as the others."""
     session_state = read.result()
     first, last = session_state.hidden.seq_to + 1 if session_state.hidden else 1, session_state.session.last_seq
     count = max(0, last - first + 1)
@@ -263,12 +267,12 @@ def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
 
 
 def _before(scope: SessionScope, session_state: SessionState) -> list[Event]:
-    """The events before what is hidden."""
+    """Read the events before what is hidden."""
     return _events(scope, session_state, 1, session_state.hidden.seq_from - 1) if session_state.hidden else []
 
 
 def _aside(scope: SessionScope, session_state: SessionState) -> Log:
-    """The summary of what is hidden, and the event in it that is kept."""
+    """Read the summary of what is hidden, and the event in it that is kept."""
     cut, keys = session_state.hidden, scope.keys
     if cut is None:
         return Log([])
@@ -295,7 +299,8 @@ def _events(scope: SessionScope, session_state: SessionState, first: int, last: 
 
 
 def _of_now(items: Iterable[Item], session_state: SessionState) -> list[Event]:
-    """Not those of an earlier incarnation, nor of a user who is being erased, nor what was taken back."""
+    """Read the events, without those of an earlier incarnation and those that were taken back; none of a user who is
+    being erased."""
     if session_state.head.state != "active":
         return []
     events = (rows.read_event(item) for item in items if item["incarnation"] == session_state.head.incarnation)

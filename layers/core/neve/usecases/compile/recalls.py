@@ -14,7 +14,7 @@ from neve.usecases.recall.recall import Recording, recall_and_record
 
 @dataclass(slots=True)
 class Recalls:
-    """Of one call; the last one counts."""
+    """The recalls of one call; the last one counts."""
 
     scope: SessionScope
     command: CompileCommand
@@ -22,7 +22,7 @@ class Recalls:
     last: Recording | None = None
 
     def ask(self, query: str) -> None:
-        """Never an error: the reads say whether there is such a session."""
+        """Recall, and keep the answer; an error counts as none: the reads say whether there is such a session."""
         if not self.command.recalls:
             return
         recorded = not self.command.dry_run
@@ -36,14 +36,14 @@ class Recalls:
 
     @property
     def answer(self) -> RecallAnswer | None:
-        """While its ledger row is being written."""
+        """Return the last answer, whose ledger row may still be under way."""
         return self.last.answer if self.last else None
 
     def recorded(self) -> RecallAnswer | None:
         return self.last.recorded() if self.last else None
 
     def wait(self) -> None:
-        """For the row of each, also behind an error: who is answered finds all of them in the ledger, and a function
-        that has answered may stand still in the middle of a write."""
+        """Wait for the ledger row of each recall, also behind an error: a caller who is answered finds all of them in
+        the ledger, and a function that has answered may stand still in the middle of a write."""
         for one in self.made:
             one.recorded()

@@ -1,5 +1,5 @@
-"""What is kept of a prompt (docs/rules/compile.md#rounds): one plain row, by which the next prompts of its turn show
-what it showed, and a report of its usage finds it."""
+"""Keep of a prompt one plain row (docs/rules/compile.md#rounds), by which the next prompts of its turn show what it
+showed, and a report of its usage finds it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What other conversations of the user say behind a frozen pack, as long as nobody has observed it, and what of the
-utterances in the pack was taken back (docs/rules/compile.md#updates)."""
+"""Tell what other conversations of the user say behind a frozen pack before a pass has observed it, and which
+utterances in the pack were taken back (docs/rules/compile.md#updates)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SOMETHING_SAID = "what was said in another conversation"
 
 
 class SaidSince:
-    """Under way: the logs of other conversations that go on behind what was observed of them. How far that is has been
-    read when this is there, so that what a pass commits later is found among the memories that are read from here on,
-    if not among the utterances. Nothing is read where no other session is behind; else one batch, and a query of each
-    log. Raises StoreUnavailable."""
+    """The reads under way of other conversations' logs behind what was observed of them. How far that is has been read
+    when this is there, so that what a pass commits later is found among the memories that are read from here on, if not
+    among the utterances. Nothing is read where no other session is behind; else one batch, and a query of each log.
+    Raises StoreUnavailable."""
 
     def __init__(self, scope: SessionScope, head: UserHead, sessions: Sequence[SessionKeys], since: datetime) -> None:
         table, tasks = scope.ports.table, scope.ports.tasks
@@ -40,14 +40,14 @@ class SaidSince:
         self._logs = [(tail, tasks.start_read(partial(told_in, table, head, tail))) for tail in tails]
 
     def result(self) -> list[Told]:
-        """The user's utterances that were appended, or said, since then: the newest conversation first, and its newest
-        utterance. Raises StoreUnavailable."""
+        """Return the user's utterances that were appended, or said, since then: the newest conversation first, and its
+        newest utterance. Raises StoreUnavailable."""
         told = [(tail, one) for tail, log in self._logs for one in reversed(log.result())]
         return [one for tail, one in told if one.of_user and _is_new(one, tail, self._since)]
 
 
 def _first_since(tail: Tail, since: datetime) -> int:
-    """Seq of the first event that was appended then or later."""
+    """Return the seq of the first event that was appended then or later."""
     before = [last for last, at in tail.head.behind if at < int(since.timestamp())]
     return max(before, default=0) + 1
 
@@ -57,8 +57,8 @@ def _is_new(told: Told, tail: Tail, since: datetime) -> bool:
 
 
 def told_elsewhere(said: Sequence[Told], shown: Uttered, stated: NewStatements) -> list[Update]:
-    """What was said, without what the pack shows, and what was made of what was said: a line does not leave the prompt
-    because it was observed, as long as ``MOST_TOKENS`` have room for both."""
+    """Return updates for what was said, without what the pack shows, and for what was made of it: a line does not leave
+    the prompt because it was observed, as long as ``MOST_TOKENS`` have room for both."""
     utterances = [
         Update(one.id, f"{JUST_SAID} {one.line}")
         for one in said
@@ -76,12 +76,13 @@ def told_elsewhere(said: Sequence[Told], shown: Uttered, stated: NewStatements) 
 
 
 def heads_of(keys: UserKeys, shown: Uttered) -> list[Key]:
-    """The rows that say whether what the pack shows was taken back."""
+    """Return the keys of the rows that say which utterances of the pack were taken back."""
     return [keys.of_session(session).session_head for session in shown.seqs]
 
 
 def taken_back(keys: UserKeys, shown: Uttered, found: Mapping[Key, Item], lines: Mapping[str, str]) -> Iterator[Update]:
-    """``found``: the ``heads_of``. ``lines``: of the pack, by fingerprint."""
+    """Yield an update for each utterance of the pack that was taken back. ``found``: the rows of ``heads_of``.
+    ``lines``: of the pack, by fingerprint."""
     for session, seqs in shown.seqs.items():
         row = found.get(keys.of_session(session).session_head)
         retracted = rows.read_session(row).retracted if row else ()

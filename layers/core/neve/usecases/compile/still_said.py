@@ -15,8 +15,8 @@ WRITTEN = (Kind.NOTE, Kind.MANUAL)
 
 @dataclass(frozen=True, slots=True)
 class StillSaid:
-    """``whole``: whether all that the pack says of a row is said by another that holds. ``hushed``: rows that hold, and
-    that the pack does not show because of it."""
+    """What other rows of a pack still say of a row that moved. ``whole``: another row that holds says all of it.
+    ``hushed``: rows that hold, and that the pack does not show because of the row."""
 
     whole: bool
     hushed: tuple[Memory, ...]
@@ -25,8 +25,9 @@ class StillSaid:
 def still_said(
     memory: Memory, entry: PackEntry, line: str | None, holding: Iterable[tuple[Memory, PackEntry]]
 ) -> StillSaid:
-    """Of a row that moved. ``line``: what the pack says, where it was found. ``holding``: rows that say what they
-    said. A correction of a fact is told whatever line says the same: that line says what was said then."""
+    """Say what other rows still hold of a row that moved. ``line``: what the pack says, where it was found.
+    ``holding``: rows that say what they said. A correction of a fact is told whatever line says the same: that line
+    says what was said then."""
     was = _as_packed(memory, entry, line)
     others = [(one, its) for one, its in holding if one.id != memory.id and _as_good(one, memory)]
     if not entry.tokens:
@@ -37,7 +38,7 @@ def still_said(
 
 
 def _as_packed(memory: Memory, entry: PackEntry, line: str | None) -> Memory | None:
-    """None where nobody knows any more what it said."""
+    """Return the memory as the pack has it, None where its words then are not known."""
     if memory.fingerprint == entry.fingerprint:
         return memory
     return replace(memory, text=line, fingerprint=entry.fingerprint, passages=()) if line else None
@@ -58,12 +59,12 @@ def _written(*memories: Memory) -> bool:
 
 
 def _as_good(one: Memory, other: Memory) -> bool:
-    """What a tool said does not speak for what others said."""
+    """Say whether one may speak for the other: words of a tool do not speak for what others said."""
     return one.provenance.trusted != "tool" or other.provenance.trusted == "tool"
 
 
 def distinct(memories: Iterable[Memory], but: Iterable[str]) -> Iterator[Memory]:
-    """Each once, without those that are told anyway, and one of those that say the same."""
+    """Yield each memory once, without those that are told anyway, and one of those that say the same."""
     told, prints = set(but), set[str]()
     for memory in memories:
         if memory.id not in told and memory.fingerprint not in prints:

@@ -1,4 +1,4 @@
-"""What the first prompt of the open turn showed in front of its message, made again from what was kept of it: in a
+"""Make again, from what was kept of it, what the first prompt of the open turn showed in front of its message: in a
 round of tool calls every prompt shows the same (docs/rules/compile.md#rounds)."""
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class BegunTurn:
 
 
 def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_ms: float) -> BegunTurn | None:
-    """None of a log that ends with a message, and where no prompt is known. One query, then one batch, two where the
-    memories come from other logs. Raises StoreUnavailable, DeadlineExceeded."""
+    """Read how the open turn began; None for a log that ends with a message, and where no prompt is known. One query,
+    then one batch, two where the memories come from other logs. Raises StoreUnavailable, DeadlineExceeded."""
     last_is_there = not holds(session.retracted, session.last_seq)
     if head.state != "active" or (session.last_event_type is EventType.USER_MESSAGE and last_is_there):
         return None
@@ -87,7 +87,7 @@ def _as_shown(shown: ShownHit, found: Hydrated, timezone: str, what_holds: Calla
 
 
 def _what_holds(scope: SessionScope, head: UserHead, timezone: str) -> WhatHolds:
-    """Two reads; none of a user all of whose facts hold. Raises StoreUnavailable."""
+    """Read which facts do not hold, in two reads; none for a user all of whose facts hold. Raises StoreUnavailable."""
     unheld = UnheldFacts.start(scope, head)
     successors = unheld.successors()
     found = scope.ports.table.get_many(successors) if successors else {}
@@ -98,7 +98,7 @@ def _what_holds(scope: SessionScope, head: UserHead, timezone: str) -> WhatHolds
 
 
 def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> list[str]:
-    """What other conversations said, as far as it was not taken back. No read where none was told."""
+    """Return the lines told of other conversations, as far as they were not taken back. No read where none was told."""
     places = {i: place for i, _ in start.updates if is_event_id(i) and (place := event_place(i))}
     if not places:
         return []

@@ -1,6 +1,6 @@
-"""What was stated since the pack was frozen (docs/rules/compile.md#updates): what other conversations say, new notes,
-manual rows, facts and 🔴 lines, changes of those that the pack holds, and the documents of the pack that are not what
-they were."""
+"""Collect what was stated since the pack was frozen (docs/rules/compile.md#updates): what other conversations say, new
+notes, manual rows, facts and 🔴 lines, changes of those that the pack holds, and the documents of the pack that are not
+what they were."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def updates_since(
     pack: Task[PackView],
     behind: Task[list[SessionKeys]],
 ) -> list[Update]:
-    """Documents first, then what was just said elsewhere and the newest memories. Two reads one after the other: what
-    is new, beside the pins of a user who has any; and the rows behind what the pack holds, in one batch; one more where
-    the pack that is shown is older than the one that the session's row names. Beside them what ``said_since`` reads.
-    ``behind``: other sessions that may be. Raises StoreUnavailable."""
+    """Return documents first, then what was just said elsewhere and the newest memories. Two reads one after the other:
+    what is new, beside the pins of a user who has any; and the rows behind what the pack holds, in one batch; one more
+    where the pack that is shown is older than the one that the session's row names. Beside them what ``SaidSince``
+    reads. ``behind``: other sessions that may be. Raises StoreUnavailable."""
     if epoch.pack is None or head.state != "active":
         return []
     pins, built_at = start_pins(scope, head), epoch.pack.built_at
@@ -95,7 +95,7 @@ def updates_since(
 
 
 def forms_of_memory(memory: Memory) -> list[str]:
-    """Every line that a memory is told by, but those that name the pack's words."""
+    """Return every line that a memory is told by, but those that name the pack's words."""
     each = [memory]
     if memory.kind is Kind.OBSERVATION:
         each = [replace(memory, text=one.text, passages=(one,)) for one in memory.passages]
@@ -110,7 +110,8 @@ def _written_since(scope: SessionScope, built_at: str) -> Page:
 
 
 def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
-    """An observation of the session itself is about what its history shows."""
+    """Say whether a memory is news for the session: an observation of the session itself is about what its history
+    shows."""
     here = memory.session_id == scope.session
     if memory.kind is Kind.OBSERVATION and memory.provenance.by != "import":
         return not here and active(memory, head.gen)
@@ -118,7 +119,7 @@ def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
 
 
 def _known(manifest: PackManifest) -> frozenset[str]:
-    """What the pack has, or has no room for."""
+    """Return the ids of rows that the pack has, or has no room for."""
     return frozenset(entry.id for entries in (*manifest.layers.values(), manifest.left_out) for entry in entries)
 
 
@@ -161,19 +162,22 @@ def _holds(memory: Memory, entry: PackEntry, head: UserHead) -> bool:
 
 
 def _deleted(entry: PackEntry, line: str | None) -> Update:
-    """Of an observation of several lines it is only said that it was not looked at."""
+    """Make the update of a row that was deleted; of an observation whose line was not found it only says that it was
+    not looked at."""
     return Update(entry.id, gone(line), gone(line)) if line else Update(entry.id, None)
 
 
 def _by_a_person(memory: Memory) -> bool:
-    """Whether it was: of what was observed. A row that was put away was put away by a person."""
+    """Say whether a person changed the row, which is asked of observed rows only. A row that was put away was put away
+    by a person."""
     if memory.kind not in OBSERVED or memory.status is Status.ARCHIVED:
         return True
     return memory.provenance.by == "human_edit" and memory.status is not Status.SUPERSEDED
 
 
 def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) -> Update:
-    """``line``: what the pack says, where it was found; the row has the new words only."""
+    """Make the update of a row that moved. ``line``: what the pack says, where it was found; the row has the new words
+    only."""
     if not active(memory, head.gen):
         return Update(memory.id, f"No longer holds: {memory.text}", gone(line or memory.text))
     text = text_with_marks(memory)
@@ -182,7 +186,7 @@ def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) 
 
 
 def _lines(pack: str, wanted: set[str]) -> dict[str, str]:
-    """Statements of the pack's text by their fingerprints, of those that are wanted."""
+    """Return the wanted statements of the pack's text, by their fingerprints."""
     lines = re.split(r"\n(?!  )", pack)
     bare = [one.removeprefix(OF_A_TOOL) for line in lines for one in dict.fromkeys((line, without_day(line)))]
     named = ((fingerprint(mark + line), line) for line in bare for mark in MARKS)
