@@ -52,7 +52,7 @@ ROOM_BESIDE_TEXT = 4_096
 OUT_OF_FORM = "out_of_form"
 CUT_OFF = "cut_off"
 MAX_OUTPUT = 64_000
-"""What the models of today may answer with."""
+"""The longest answer that the models of today may give, in tokens."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class _Asking:
 
 @contextmanager
 def _asking(model: LanguageModel) -> Iterator[_Asking]:
-    """What it fails of says what all its calls cost."""
+    """Yield the count of calls to a model; a ``NoAnswer`` that is raised inside says what all calls cost."""
     asking = _Asking(model)
     try:
         yield asking
@@ -91,9 +91,9 @@ def _asking(model: LanguageModel) -> Iterator[_Asking]:
 
 
 class PromptedObserver:
-    """Raises what the model raises, and AnswerOutOfForm for an answer that is not of the form. ``longest_s``: see
-    ``Observer``; with less time left an answer over the budget is trimmed at once, and one out of form not asked for
-    again."""
+    """An observer that asks a language model. Raises what the model raises, and AnswerOutOfForm for an answer that is
+    not of the form. ``longest_s``: see ``Observer``; with less time left an answer over the budget is trimmed at once,
+    and one out of form not asked for again."""
 
     def __init__(self, model: LanguageModel, name: str, longest_s: float = 0.0) -> None:
         self._model = model
@@ -172,7 +172,7 @@ class PromptedObserver:
         )
 
     def condense(self, given: CondenseInput) -> Condensed:
-        """One call, whatever the size of the answer: what is over the target is dropped by whoever asked."""
+        """Condense rows with one call, whatever the size of the answer: the caller drops what is over the target."""
         known = {group.id for group in given.groups}
         with _asking(self._model) as asking:
             answer = asking.call(_condense_request(given))
@@ -208,10 +208,10 @@ class PromptedObserver:
         )
 
     def file_away(self, given: FilingInput) -> Filed:
-        """Asked once more, if there is time, when the answer was cut off, or anything of it could not be used; what
-        could not in the end is counted. What of the first answer can be used stands where the second one fails or
-        changes nothing. An answer that is out of form or cut off files nothing. Raises AnswerCutOff where there is no
-        time to ask for less."""
+        """Ask for the changes of documents; the model is asked once more, if there is time, when the answer was cut
+        off, or anything of it could not be used; what could not in the end is counted. What of the first answer can be
+        used stands where the second one fails or changes nothing. An answer that is out of form or cut off files
+        nothing. Raises AnswerCutOff where there is no time to ask for less."""
         with _asking(self._model) as asking:
             filed = self._file_away(given, asking)
             return replace(filed, usage=asking.usage, calls=asking.calls)
@@ -295,7 +295,7 @@ def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest
 
 
 def _fold_room(given: ReflectInput) -> int:
-    """An answer of the whole target would come too late, each time that it is asked for."""
+    """Bound the answer of a fold: one of the whole target would come too late, each time that it is asked for."""
     return min(given.target_tokens, FOLD_TOKENS)
 
 
@@ -342,8 +342,8 @@ class _Bounds(TypedDict):
 
 
 def _bounds(tokens: int, within_s: float, most: int = MAX_OUTPUT) -> _Bounds:
-    """Of an answer with so much text: room for twice of it, because one over the budget should arrive whole, to be
-    measured and asked for again; and for no more than is written in time."""
+    """Return the bounds of an answer with ``tokens`` of text: room for twice of it, because one over the budget should
+    arrive whole, to be measured and asked for again; and for no more than is written in time."""
     room = min(2 * tokens + ROOM_BESIDE_TEXT, most)
     return _Bounds(max_tokens=min(room, writable(within_s)), within_s=within_s)
 
@@ -394,7 +394,7 @@ def _observed(answer: ReadAnswer, given: PassInput, asking: _Asking) -> Observed
 
 
 def _rows_within(rows: Sequence[ReflectionRow], target: int) -> tuple[ReflectedRow, ...]:
-    """The leading rows that stay within ``target`` tokens together; a first row above it is trimmed to it."""
+    """Return the leading rows that stay within ``target`` tokens together; a first row above it is trimmed to it."""
     fitting: list[ReflectedRow] = []
     left = target
     for row in rows:

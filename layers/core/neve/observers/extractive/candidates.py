@@ -1,4 +1,4 @@
-"""From what was said to candidates for lines: sentences that are kept whole, with their mark and range."""
+"""Turns what was said into candidates for lines: sentences that are kept whole, with their mark and range."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ CASUAL_SENTENCES = 6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``text``: the quotation, without its mark; ``said``: what is quoted. ``told``: the same in the third person, for
-    documents, and ``states``: each of its whole clauses, for facts; empty where it says nothing by itself. ``weight``
-    orders the lines of a pass. ``asked``: it was asked to be remembered. ``played``: said to somebody who plays a part,
-    and so no fact."""
+    """A candidate for a line of a memory. ``text``: the quotation, without its mark; ``said``: what is quoted.
+    ``told``: the same in the third person, for documents, and ``states``: each of its whole clauses, for facts; empty
+    where it says nothing by itself. ``weight`` orders the lines of a pass. ``asked``: it was asked to be remembered.
+    ``played``: said to somebody who plays a part, and so no fact."""
 
     mark: str
     text: str
@@ -70,8 +70,8 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a sentence is judged against: its event, its local day, who listens, and what was said just before.
-    ``asks``: its message asks something, too."""
+    """The circumstances in which a sentence is judged: its event, its local day, who listens, and what was said just
+    before. ``asks``: its message asks something, too."""
 
     event: Event
     today: date
@@ -89,16 +89,16 @@ class Moment:
         return self.event.event_type is EventType.ASSISTANT_RESPONSE and not self.among_people
 
     def quote(self, said: str) -> str:
-        """In the words of its speaker, with their dates resolved."""
+        """Return ``said`` as a quotation of its speaker, with its dates resolved."""
         return quoted(self.who, annotate(said, self.today).text)
 
     def line(self, mark: str, said: str, weight: int) -> Line:
-        """Of this event."""
+        """Make a line of ``said`` that has the range and the speaker of this event."""
         seq = self.event.seq
         return Line(mark, self.quote(said), weight, seq, seq, self.who, said=said)
 
     def behind(self, line: Line) -> Line:
-        """The line behind what was said just before it, which it means nothing without."""
+        """Put the sentence of the message before in front of the line, which means nothing without it."""
         asked = self.before
         if asked is None:
             return line
@@ -110,8 +110,8 @@ _SPEAKING = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
 
 
 def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, list[Sentence]]]:
-    """Each event in which somebody speaks, with the sentences that are the speaker's own. ``among_people``: the second
-    speaker is a person."""
+    """Yield each event in which a speaker says something, with the sentences that are the speaker's own.
+    ``among_people``: the second speaker is a person."""
     names = {event.name for event in given.events if event.name}
     tz = zone(given.timezone)
     before: Before | None = None
@@ -128,7 +128,7 @@ def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, l
 
 
 def scene_at(given: PassInput, covered_to: int | None) -> Scene | None:
-    """The one that is being played behind the event of that seq (None = the last)."""
+    """Return the scene that is being played behind the event of that seq (None = the last event)."""
     scene = given.scene
     for event in given.events:
         covered = covered_to is None or event.seq <= covered_to
@@ -140,8 +140,8 @@ def scene_at(given: PassInput, covered_to: int | None) -> Scene | None:
 
 
 def _own(event: Event, names: Iterable[str], scene: Scene | None) -> tuple[list[Sentence], Scene | None]:
-    """The sentences that are the speaker's own, up to the one with which a role begins; and the scene behind them.
-    ``scene``: from before, which only a user sets or ends."""
+    """Return the sentences that are the speaker's own, up to the one with which a role begins; and the scene behind
+    them. ``scene``: from before, which only a user sets or ends."""
     spoken = _spoken(event_text(event), set(names))
     scene = goes_on(scene, event.created_at)
     if event.event_type is EventType.USER_MESSAGE:
@@ -155,8 +155,8 @@ def _before_a_role(spoken: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _of_user(spoken: Sequence[Sentence], scene: Scene | None, at: str) -> tuple[list[Sentence], Scene | None]:
-    """Nobody speaks for themselves in a scene in which they have a part; what they say to somebody who plays one is
-    ``played``."""
+    """Return the user's own sentences of a message, and the scene behind it. In a scene in which both have a part the
+    user does not speak for themselves; what they say to a listener who plays a part is ``played``."""
     own: list[Sentence] = []
     for n, sentence in enumerate(spoken):
         begun = set_by(sentence.text, at)
@@ -172,7 +172,7 @@ def _of_user(spoken: Sequence[Sentence], scene: Scene | None, at: str) -> tuple[
 
 
 def _spoken(text: str, names: Collection[str]) -> list[Sentence]:
-    """The sentences that may be the speaker's own. Where it is unclear whether they are, those that are not said
+    """Return the sentences that may be the speaker's own. Where it is unclear whether they are, those that are not said
     elsewhere in the message are ``doubtful``."""
     own, surely_own = own_words(text), own_words(text, surely=True)
     spoken = sentences(own, names)
@@ -183,13 +183,13 @@ def _spoken(text: str, names: Collection[str]) -> list[Sentence]:
 
 
 def as_statement(sentence: Sentence, today: date) -> Dated:
-    """The sentence as it is judged: with a subject, and its dates resolved."""
+    """Return the sentence as it is judged: with a subject, and its dates resolved."""
     return annotate(with_subject(without_dangling_start(sentence.text)), today)
 
 
 def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = False) -> Line | None:
-    """What a person said about themselves or their world, if it is worth keeping. ``behind_another``: another sentence
-    of its message stands before it."""
+    """Make a line of what a person said about themselves or their world, if it is worth keeping. ``behind_another``:
+    another sentence of its message stands before it."""
     if sentence.question:
         return None
     dated = as_statement(sentence, moment.today)
@@ -240,7 +240,8 @@ _MAX_ANSWER = 8
 
 
 def answer_line(answer: Sentence, moment: Moment) -> Line | None:
-    """A bare answer ("Mary.") to a personal question keeps its question, which it means nothing without."""
+    """Make a line of a bare answer ("Mary.") to a personal question, with the question, without which it means
+    nothing."""
     asked = moment.before
     if asked is None or not asked.sentence.question or not _PERSONAL.search(asked.sentence.text):
         return None

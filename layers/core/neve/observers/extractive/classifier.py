@@ -1,5 +1,5 @@
-"""What kind of statement a sentence is: a linear model over its words and their order, fitted on sentences of our own
-(``python -m evals.observer.fit``; ``statements.json`` holds the weights and the sha256 of the sentences).
+"""Classifies what kind of statement a sentence is: a linear model over its words and their order, fitted on sentences
+of our own (``python -m evals.observer.fit``; ``statements.json`` holds the weights and the sha256 of the sentences).
 
 A sentence is read as a skeleton: words that were frequent among those sentences stand for themselves, all others for
 their shape (a name, a figure, an ending), so that what counts is how something is said, not what it is about. Features
@@ -18,7 +18,7 @@ from pathlib import Path
 
 MODEL = Path(__file__).with_name("statements.json")
 MAX_WORDS = 30
-"""Of a sentence; what it is shows before its end."""
+"""The most words of a sentence that are read; what kind it is shows before its end."""
 MAX_RUN = 3
 SCALE = 100
 """Weights are stored as whole hundredths: they add up to the same on every machine."""
@@ -30,7 +30,8 @@ _ENDINGS = ("ing", "ed", "ist", "er", "or", "ian", "ly", "s")
 
 
 class Kind(StrEnum):
-    """``self``: who someone is, their health, people, tastes; ``note``: what they do, have, plan or lived through."""
+    """The kind of a statement. ``self``: who someone is, their health, people, tastes; ``note``: what they do, have,
+    plan or lived through."""
 
     NONE = "none"
     SELF = "self"
@@ -44,7 +45,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """``weights[feature]``: one for each of ``kinds``, in hundredths, like ``bias``. ``words`` stand for themselves."""
+    """The fitted model. ``weights[feature]``: one for each of ``kinds``, in hundredths, like ``bias``. ``words`` stand
+    for themselves."""
 
     kinds: tuple[Kind, ...]
     words: frozenset[str]
@@ -54,19 +56,19 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``likelihood``: of being worth keeping; ``kind``: the likeliest of those that are."""
+    """The verdict on a sentence. ``likelihood``: of being worth keeping; ``kind``: the likeliest of those that are."""
 
     kind: Kind
     likelihood: float
 
 
 def classify(sentence: str) -> Judged:
-    """A sentence whose dates may be resolved. What it quotes does not count."""
+    """Classify a sentence, whose dates may be resolved; what it quotes does not count."""
     return judged(sentence, _model())
 
 
 def judged(sentence: str, model: Model) -> Judged:
-    """``classify`` by another model."""
+    """Classify a sentence as ``classify`` does, by another model."""
     known = [model.weights[f] for f in sorted(features(sentence, model.words)) if f in model.weights]
     share = SCALE * math.sqrt(max(1, len(known)))
     scores = [bias / SCALE + sum(column) / share for bias, *column in zip(model.bias, *known, strict=True)]
@@ -76,7 +78,7 @@ def judged(sentence: str, model: Model) -> Judged:
 
 
 def features(sentence: str, known: Collection[str]) -> set[str]:
-    """The runs of the skeleton. ``known``: the words that stand for themselves."""
+    """Return the runs of the sentence's skeleton, and its length. ``known``: the words that stand for themselves."""
     skeleton = ["^", *skeleton_of(sentence, known), "$"]
     runs = {
         " ".join(skeleton[at : at + length])
@@ -87,12 +89,12 @@ def features(sentence: str, known: Collection[str]) -> set[str]:
 
 
 def skeleton_of(sentence: str, known: Collection[str]) -> list[str]:
-    """At most 30 words, each itself or its shape."""
+    """Return the first 30 words, each as itself or as its shape."""
     return [word if word in known else shape for word, shape in words_of(sentence)][:MAX_WORDS]
 
 
 def words_of(sentence: str) -> Iterator[tuple[str, str]]:
-    """Each word of a sentence in lower case, with its shape."""
+    """Yield each word of a sentence in lower case, with its shape."""
     plain = _QUOTED.sub('"', _MEANING.sub(" @date", sentence.replace("’", "'")))
     for n, token in enumerate(_TOKEN.findall(plain)):
         yield token.lower(), _shape(token, first=n == 0)
@@ -115,7 +117,7 @@ def _model() -> Model:
 
 
 def read_model(text: str) -> Model:
-    """From the JSON of ``statements.json``."""
+    """Read a model from the JSON of ``statements.json``."""
     read = json.loads(text)
     return Model(
         kinds=tuple(Kind(kind) for kind in read["kinds"]),

@@ -1,5 +1,5 @@
-"""Whether a conversation is one between people. A second speaker with a name may be a person, or an assistant that was
-given a name: what counts is whether they tell of a life of their own."""
+"""Says whether a conversation is one between people. A second speaker with a name may be a person, or an assistant that
+was given a name: what counts is whether they tell of a life of their own."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _AT_WORK = re.compile(
     + r"s?)\b",
     re.IGNORECASE,
 )
-"""What an assistant is, and what it works on for somebody."""
+"""Words for an assistant itself, and for the things that it works on for a user."""
 _SERVES = re.compile(
     r"\b(?:how|what) (?:can|may|could) i (?:help|assist|do for)\b"
     r"|\b(?:would you like|do you want|if you'd like|if you want) me to\b"
@@ -81,8 +81,8 @@ _YOU = re.compile(r"\b(?:you|your|you're|yours)\b", re.IGNORECASE)
 
 
 def among_people(events: Sequence[Event]) -> bool:
-    """Whether the second speaker (``assistant_response``) is a person: has a name, uses no tools, and tells more of a
-    life of their own than they offer services. Without a sign of either it is an assistant, as its events are
+    """Say whether the second speaker (``assistant_response``) is a person: has a name, uses no tools, and tells more of
+    a life of their own than they offer services. Without a sign of either it is an assistant, as its events are
     called."""
     answers = [event for event in events if event.event_type is EventType.ASSISTANT_RESPONSE]
     if not any(event.name for event in answers) or any(event.event_type in _TOOLS for event in events):

@@ -1,6 +1,6 @@
-"""What a statement asserts, and whether it denies it: ``User is not allergic to nuts, that was a mistake`` denies what
-``User is allergic to nuts`` says (docs/rules/observe.md#extractive). Strict: the words have to be the same, in the same
-order, but for a few that change nothing, so that "not allergic to nuts" leaves "allergic to nuts and fish" alone."""
+"""Finds what a statement asserts or denies: ``User is not allergic to nuts, that was a mistake`` denies what ``User is
+allergic to nuts`` says (docs/rules/observe.md#extractive). Strict: the words have to be the same, in the same order,
+but for a few that change nothing, so that "not allergic to nuts" leaves "allergic to nuts and fish" alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDED_CLAUSE = re.compile(r"(\bany ?more\b|\bany longer\b|\bno longer [^,;]*(?=
 """``not vegetarian anymore, they eat fish again``: what comes behind is another statement."""
 _LIKES = re.compile(r"\b(?:loves|enjoys|adores)\b")
 _DISLIKES = re.compile(r"\b(?:hates|dislikes|detests|can't stand|cannot stand)\b")
-"""What denies that somebody likes it, in one word."""
+"""Verbs that deny in one word that a person likes something."""
 _ENDED = re.compile(r"(?:,? (?:any ?more|any longer|after all|at all))+$", re.IGNORECASE)
 _EXCUSE = re.compile(
     r"[,;:]? (?:but |and |- )?(?:(?:that|it|this)(?: was|'s| is) (?:an? |my )?"
@@ -41,7 +41,7 @@ _ONE_FORM = {"has": "have", "does": "do"}
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """``stems``: its words, stemmed, without what changes nothing."""
+    """The assertion of a statement, or its denial. ``stems``: its words, stemmed, without what changes nothing."""
 
     stems: tuple[str, ...]
     denied: bool
@@ -52,7 +52,7 @@ class Stance:
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def stance_of(text: str) -> Stance:
-    """Of a statement in the third person, without its mark."""
+    """Find what a statement in the third person, without its mark, asserts or denies."""
     plain = _DISLIKES.sub("doesn't like", _LIKES.sub("likes", text))
     text = plain if plain.count("n't") < 2 else text
     match = _DENIAL.search(_ENDED_CLAUSE.sub(r"\1", without_excuse(text)))
@@ -62,7 +62,7 @@ def stance_of(text: str) -> Stance:
 
 
 def without_excuse(text: str) -> str:
-    """``User is not vegan, that was a mistake`` -> ``User is not vegan``."""
+    """Cut off the excuse of a denial: ``User is not vegan, that was a mistake`` -> ``User is not vegan``."""
     return _EXCUSE.sub("", text.rstrip(" .!"))
 
 

@@ -56,8 +56,8 @@ class _Shown:
 
 
 def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str]) -> list[ProposedFact]:
-    """Of the lines that are the user's own, each slot once, as it was filled last; then the shown facts that were said
-    again. ``restated``: ids of prior memories."""
+    """Propose facts of the lines that are the user's own, each slot once, as it was filled last; then the shown facts
+    that were said again. ``restated``: ids of prior memories."""
     facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.observed_at)
     shown = {row.id: _shown(row.id, row.text) for row in facts}
     found: dict[str, tuple[_Shown, ProposedFact]] = {}
@@ -83,14 +83,15 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
 
 
 def slot_of(text: str) -> str | None:
-    """What a line of a memory fills of which only one can be true, and of whom: ``User: home``."""
+    """Return the slot that a line of a memory fills, and whose it is: ``User: home``. Only one statement can be true of
+    a slot."""
     fact = _recognised(text, event=False)
     return fact.slots[0] if fact and fact.slots else None
 
 
 def tells_who_one_is(text: str) -> bool:
-    """Whether a line of a memory fills what only one can be true of, but for a diet: who is told of one wrongly is
-    harmed less than who is served what they must not eat."""
+    """Say whether a line of a memory fills a slot other than the diet. Diets are left to others: a diet that is wrongly
+    told of a user harms them less than being served what they must not eat."""
     slot = slot_of(text)
     return slot is not None and not slot.endswith(_DIET)
 
@@ -113,8 +114,8 @@ def _shown(row_id: str, text: str) -> _Shown:
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def _reading(text: str) -> str:
-    """What a line or a fact says, in the third person: of a quotation the first clause that has a form, of one that
-    stands behind another that other one."""
+    """Return what a line or a fact says, in the third person: of a quotation the first clause that has a form; of a
+    quotation that stands behind another one, that other one."""
     bare = _unmarked(text)
     spoken = spoken_in(bare)
     if not spoken:
@@ -126,7 +127,7 @@ def _reading(text: str) -> str:
 
 
 def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
-    """The known fact that it puts right."""
+    """Find the known fact that the statement puts right."""
     old = what_it_follows(text)
     if old is None:
         return None
@@ -135,7 +136,8 @@ def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
 
 
 def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
-    """What denies or ends a fact that is known is one of its category, and says what there is in its place."""
+    """Recognise the fact that a statement holds. One that denies or ends a known fact has the category of that fact,
+    and says what there is in its place."""
     fact, says = _recognised(text, event=line.mark == "✅", asked=line.asked), _reading(text)
     stance = stance_of(says)
     if fact and fact.who not in (None, line.speaker):
@@ -157,7 +159,8 @@ def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised 
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def _recognised(text: str, *, event: bool, asked: bool = False) -> Recognised | None:
-    """``event``: it tells of something that happened. ``asked``: it was asked to be remembered."""
+    """Read the fact that a statement holds. ``event``: it tells of something that happened. ``asked``: it was asked to
+    be remembered."""
     bare, says = _unmarked(text), _reading(text)
     text = bare if spoken_in(bare) else _kept(says)
     if said := said_in(says):
@@ -171,7 +174,7 @@ def _recognised(text: str, *, event: bool, asked: bool = False) -> Recognised | 
 
 
 def _kept(says: str) -> str:
-    """The statement in the third person, or, where that has none, as it was said."""
+    """Return the statement in the third person, or, where it could not be rewritten, as it was said."""
     spoken = as_said(says)
     return quoted(*spoken) if spoken else says
 
@@ -185,7 +188,8 @@ MAX_ENDED = 3
 
 
 def _relations(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None, tuple[str, ...]]:
-    """Of two facts of one marriage or one job a divorce or a leave ends both."""
+    """Return the relation of a fact to the shown ones, and the facts that it replaces: a divorce or a leave ends both
+    of two facts of one marriage or one job."""
     relation, target = _relation(fact, shown)
     if relation not in ("updates", "contradicts"):
         return relation, target, ()
@@ -194,7 +198,8 @@ def _relations(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str
 
 
 def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None]:
-    """``shown``: the newest first, so that where two fill one slot it is the newer one that is updated."""
+    """Find the shown fact that a fact updates, denies or repeats. ``shown``: the newest first, so that where two fill
+    one slot it is the newer one that is updated."""
     corrected = _corrected_one(fact.text, shown)
     if corrected is not None:
         return "updates", corrected.id

@@ -1,9 +1,9 @@
-"""Which English statements are worth remembering, and how much (docs/rules/observe.md, "extractive").
+"""Judges which English statements are worth remembering, and how much (docs/rules/observe.md, "extractive").
 
-The classifier says what kind of statement a sentence is; the rules here say where that is not to be trusted. The marks
-follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker; 🟡 plans,
-events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the lines of
-one pass against each other, where more qualify than a pass may keep."""
+The classifier says what kind of statement a sentence is; the rules here say where that is not to be trusted. The
+marks follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker; 🟡
+plans, events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the
+lines of one pass against each other, where more qualify than a pass may keep."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
 Wording = Literal["", "remember", "rule"]
-"""What a sentence asks for: to keep something, or to do it from now on."""
+"""The two things that a sentence may ask for: to keep something (``remember``), or to do it from now on (``rule``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ _TRAIT = re.compile(
     + r"\b|^i was born (?:in|on|at|near)\b",
     re.IGNORECASE,
 )
-"""What must not be missed, however it is worded, nor its end."""
+"""Traits that must not be missed, however they are worded, nor their end."""
 _IDENTITY = re.compile(
     r"^(?:i'm|i am) (?:an? (?!(?:bit|little|lot|tad|few|fan|huge|big|firm)\b)"
     r"|the (?:only|one who)\b|(?:into|scared of|afraid of|from)\b)"
@@ -105,18 +105,18 @@ _BLOCKED = re.compile(
     r"|\b(?:won't|refuses? to) (?:give|pay|refund|let)\b",
     re.IGNORECASE,
 )
-"""What is open, and stands in somebody's way."""
+"""Problems that are open, and stand in the speaker's way."""
 _HEARSAY = re.compile(
     r"^(?:my|the|our|an?|some|people|everyone|everybody|he|she|they)\b(?: \w+){0,3}?"
     r" (?:says?|said|thinks?|thought|claims?|claimed|jokes?|joked)(?: that)? (?:i|i'm|my)\b",
     re.IGNORECASE,
 )
-"""What somebody else says of the user is not known to be true."""
+"""Words of another person about the user, which are not known to be true."""
 _USER_STORY = re.compile(
     rf"^as an? (?!(?:\w+ )?{any_of(*TRAITS)}\b)[\w -]{{2,40}}?,? (?:i|we) (?:want|would like|can|should be able) to\b",
     re.IGNORECASE,
 )
-"""What somebody in a plan for software wants: ``As a nurse I want to see my shifts``"""
+"""Wishes of a role in a plan for software: ``As a nurse I want to see my shifts``"""
 _HANDS_OVER = re.compile(
     r"^(?:here(?:'s| is| are)|this is|these are) (?:my|our|the|an?)\b.*\b(?:it|them)\b", re.IGNORECASE
 )
@@ -135,7 +135,7 @@ _STATES = re.compile(
 def judge(
     sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool, behind_another: bool = False
 ) -> Verdict | None:
-    """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
+    """Return how a statement is kept, or None if it is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
     where an assistant is given orders. ``casual``: too short a message to be pasted. ``behind_another``: another
     sentence stands before it in its message, and says what it speaks of."""
@@ -158,8 +158,8 @@ def judge(
 
 
 def _lasts(sentence: str) -> bool:
-    """Whether it is about who somebody is, their health or family, or what they prefer and always do: of which no
-    conversation should go without."""
+    """Say whether a sentence is about who its speaker is, their health or family, or what they prefer and always do:
+    every conversation needs this."""
     if any(form.search(sentence) for form in (_TRAIT, _TASTE, _IDENTITY)) or is_habit(sentence):
         return True
     if tells_of_health(sentence) or is_about_health(sentence) or is_ill(sentence):
@@ -179,8 +179,8 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
 
 
 def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
-    """Whether it is about what is handed over, or to be done now: once it is done it says nothing. How answers are to
-    be, it may say without an "always": ``Give me short answers``."""
+    """Say whether a sentence is about a text that is handed over, or orders something to be done now: once that is
+    done, it says nothing. A wish how answers are to be needs no "always": ``Give me short answers``."""
     if _HANDS_OVER.match(sentence):
         return True
     if dated or not is_for_now(sentence):
@@ -202,7 +202,8 @@ def _classified(sentence: str) -> Verdict | None:
 
 
 def _changes_a_life(sentence: str) -> bool:
-    """Whether it says what only one can be true of, or ends it: what it replaces would go on being said."""
+    """Say whether a sentence fills or ends a slot, of which only one statement can be true: if it were not kept, the
+    statement that it replaces would go on being said."""
     return any(_changes(about(SPEAKER, clause)) for clause in whole_clauses(sentence))
 
 
@@ -217,8 +218,8 @@ def _changes(text: str) -> bool:
 
 
 def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
-    """A note that is about a habit, a taste, an illness, a change of one's life or what does not work is more than
-    that."""
+    """Raise the mark of a note that is about a habit, a taste, an illness, a change of one's life or what does not
+    work."""
     if kind is Kind.NOTE and _BLOCKED.search(sentence):
         return Kind.BLOCKER
     if kind is Kind.NOTE and (is_habit(sentence) or is_about_health(sentence) or _changes_a_life(sentence)):
@@ -227,8 +228,8 @@ def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
 
 
 def _wished(sentence: str, wording: Wording) -> bool:
-    """Whether an order between people is about its speaker or the way to talk to them, not advice such as "never give
-    up"."""
+    """Say whether an order between people is about its speaker or the way to talk to them, not advice such as "never
+    give up"."""
     if wording == "remember" and _TO_THE_LISTENER.search(sentence):
         return False
     return _OF_SPEAKER.search(sentence) is not None

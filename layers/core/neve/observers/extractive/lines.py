@@ -1,4 +1,4 @@
-"""From the events of a pass to the lines that are kept. Where more qualify than an answer may hold, the pass ends
+"""Turns the events of a pass into the lines that are kept. Where more qualify than an answer may hold, the pass ends
 before the first event that has no room. Lines are told in the order in which they were said."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
 JOINED_CHARACTERS = 300
-"""Of lines that are joined where there is no room for each."""
+"""The most characters of lines that are joined where there is no room for each."""
 _NAMES_ONESELF = re.compile(r"(?:I am|I'm) [A-Z]")
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
@@ -58,8 +58,8 @@ class PassLines:
 
 
 def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
-    """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
-    ``among_people``: the second speaker is a person."""
+    """Return the lines that a pass keeps. A statement that a prior memory already holds is not repeated; the memory is
+    reported. ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior, given.events[0].seq)
     read_to: int | None = None
     for n, (moment, spoken) in enumerate(moments(given, among_people=among_people)):
@@ -107,8 +107,8 @@ class _Notes:
         self._known = known
 
     def take(self, line: Line) -> None:
-        """What the pass itself said last on the matter decides whether it is something new, and before that what was
-        known."""
+        """Add a line unless it is known. The last line of this pass on the same matter decides that, and where there is
+        none, the prior memories."""
         new = _content_of_line(line.text)
         before = [other for other in self._contents if new.is_about(other)]
         if before and new.restates(before[-1]):
@@ -120,8 +120,8 @@ class _Notes:
         self._contents.append(new)
 
     def _is_known(self, new: _Known) -> bool:
-        """A fact holds until another takes its place, so it is asked first. Of other lines the newest holds: what was
-        true before it may be true again."""
+        """Say whether a content is known. A fact holds until another takes its place, so it is asked first. Of other
+        lines the newest holds: what was true before it may be true again."""
         filled = [fact for fact in self._facts if new.slot is not None and fact.slot == new.slot]
         if filled:
             return new.restates(filled[-1])
@@ -159,8 +159,8 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
 
 
 def _with_what_it_needs(line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes) -> Line:
-    """The line as one with that of the clause or the sentence before it in its message, where it is of the same
-    sentence, or speaks of what that one names."""
+    """Join the line with that of the clause or the sentence before it in its message, where both are of one sentence,
+    or the line speaks of what the one before names."""
     last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
     if before is None or what_it_follows(line.text) or not needs_another(sentence.text):
         return line
@@ -181,8 +181,8 @@ def _both(first: Line, line: Line, said: str, text: str) -> Line:
 
 
 def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
-    """What may be somebody else's, or be said for the sake of a part, says neither who the user is nor what they wish
-    or take back; said to a part it is no more than a note."""
+    """Make a line of a sentence that may be another person's, or be said for the sake of a part, unless it says who the
+    user is, or what they wish or take back; said to a part it is no more than a note."""
     line = statement(sentence, moment)
     if line is None or line.kind in (Kind.WISH, Kind.CORRECTION) or _NAMES_ONESELF.match(sentence.text):
         return None
@@ -192,7 +192,7 @@ def _doubtful(sentence: Sentence, moment: Moment) -> Line | None:
 
 
 def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
-    """A line in the place of an earlier one, which the sentence corrects or closes."""
+    """Make a line in the place of an earlier one, which the sentence corrects or closes."""
     if solves(sentence) and (line := _solved(sentence, moment, notes)):
         return line
     if not is_bare_correction(sentence):
@@ -207,7 +207,8 @@ def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
 
 
 def _of_the_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
-    """Most passes are one turn, so a correction comes in the pass behind that of what it corrects."""
+    """Make a line that corrects one of the pass before: most passes are one turn, so a correction comes in the pass
+    behind that of what it corrects."""
     known = said_before(notes.prior, notes.first_seq, moment.who, among_people=moment.among_people)
     at = corrected(sentence.text, known, moment.who)
     if at is None:
@@ -217,7 +218,7 @@ def _of_the_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Li
 
 
 def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
-    """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
+    """Make the line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
     said = sentence.said if _BORN.search(old.text) else annotate(sentence.said, moment.today).text
     text = behind(old.text, quoted(moment.who, said))
     mark = "🟡" if old.mark == "🟢" else old.mark
@@ -225,7 +226,8 @@ def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
 
 
 def _solved(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
-    """In the place of the problem that it closes, or behind one of a pass before."""
+    """Make a line of a sentence that closes a problem: in the place of the problem's line, or behind the line of an
+    earlier pass."""
     said = moment.quote(sentence.said)
     own = [one if one.speaker == moment.who else replace(one, mark="✅") for one in notes.earlier()]
     at = open_problem(sentence, own)
@@ -243,9 +245,9 @@ _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
 def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None, tuple[int, ...]]:
-    """All lines if they are few enough; else neighbours are joined, and the pass ends before the first event that has
-    no room. Its first event has that of a pass of one event, and where even that is not enough, the best are kept; at
-    last, where those begin that are not."""
+    """Return all lines if they are few enough; else neighbours are joined, and the pass ends before the first event
+    that has no room. Its first event has that of a pass of one event, and where even that is not enough, the best are
+    kept; at last, where those begin that are not."""
     room = given.max_lines
     if len(lines) > room:
         lines = _joined(lines)
@@ -265,7 +267,7 @@ def _best(lines: Sequence[Line], room: int) -> list[Line]:
 
 
 def _joined(lines: Sequence[Line]) -> list[Line]:
-    """Neighbouring lines of one event and one mark as one, where they fit."""
+    """Join neighbouring lines of one event and one mark, where they fit."""
     out: list[Line] = []
     for line in lines:
         joint = _joint(out[-1], line) if out else None

@@ -32,14 +32,14 @@ from neve.observing import (
 
 NAME = "extractive"
 RULES_VERSION = "1"
-"""Of the librarian: raised with every change of where a statement belongs."""
+"""The version of the librarian's rules: raised with every change of where a statement belongs."""
 TIME_LIMIT_S = 30.0
 """A summary of 8,000 events takes 5.5 s of a processor, and a pass of 35,000 tokens one; a worker has a third of a CPU
 (512 MB), and the commit, the horizon and the pack come behind it."""
 
 
 class ExtractiveObserver:
-    """Same events, same memories: it never fails, waits or costs anything."""
+    """An observer by rules: the same events give the same memories, and it never fails, waits or costs anything."""
 
     @property
     def name(self) -> str:

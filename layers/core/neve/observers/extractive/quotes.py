@@ -14,32 +14,32 @@ _NOT_INSIDE = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "→"
 
 
 def quoted(who: str, said: str) -> str:
-    """What somebody said, as one line."""
+    """Write what a speaker said as one line."""
     return f'{" ".join(who.translate(_NOT_INSIDE).replace(":", " ").split())}: "{_plain(said)}"'
 
 
 def behind(first: str, then: str) -> str:
-    """Two statements of which the second says what became of the first."""
+    """Join two statements of which the second says what became of the first."""
     return f"{first}{BEHIND}{then}"
 
 
 def is_quote(line: str) -> bool:
-    """Whether a line without its mark has this form."""
+    """Say whether a line without its mark has the form that ``quoted`` writes."""
     return _LINE.fullmatch(line) is not None
 
 
 def spoken_in(line: str) -> list[tuple[str, str]]:
-    """Who said what in it, in order; nothing of a line that has another form."""
+    """Return the speakers and the words that a line quotes, in order; an empty list for a line of another form."""
     return [(found["who"].strip(), found["said"]) for found in _PARTS.finditer(line)] if is_quote(line) else []
 
 
 def what_it_follows(line: str) -> str | None:
-    """The line behind which the last statement of this one stands."""
+    """Return the line behind which the last statement of this one stands."""
     head, joint, last = line.rpartition(BEHIND)
     return head if joint and is_quote(last) else None
 
 
 def _plain(said: str) -> str:
-    """Without its last stop: behind one a statement would end inside of the line."""
+    """Drop the last full stop: with it, a statement would seem to end inside of the line."""
     plain = " ".join(said.translate(_NOT_INSIDE).split())
     return plain if plain.endswith("..") else plain.rstrip(".!")

@@ -34,8 +34,8 @@ class FoldedRow:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """``left_out``: how many lines, each counted once, stand in no row as a whole. ``over_target``: tokens above the
-    target, because of lines that stay."""
+    """The rows of a fold. ``left_out``: how many lines, each counted once, stand in no row as a whole. ``over_target``:
+    tokens above the target, because of lines that stay."""
 
     rows: list[FoldedRow]
     left_out: int
@@ -61,8 +61,8 @@ class _Note:
 
 
 def folded_rows(groups: Sequence[Group], target_tokens: int, *, apart: bool = False) -> Folded:
-    """``groups`` in chronological order. ``apart``: what lasts stands in rows of its own, before the others, so that a
-    pack, which takes rows by their rank and whole, has them first."""
+    """Fold ``groups``, given in chronological order. ``apart``: what lasts stands in rows of its own, before the
+    others, so that a pack, which takes rows by their rank and whole, has them first."""
     notes = _merged(groups)
     kept = _within(notes, target_tokens)
     whole = {note.text for note in kept}
@@ -75,8 +75,8 @@ def folded_rows(groups: Sequence[Group], target_tokens: int, *, apart: bool = Fa
 
 
 def _merged(groups: Sequence[Group]) -> list[_Note]:
-    """Each line once, at its last place, with the strongest mark that it had, and with the local day on which it was
-    observed unless it holds a date itself. A line without a mark goes on with the one above it."""
+    """Return each line once, at its last place, with the strongest mark that it had, and with the local day on which it
+    was observed unless it holds a date itself. A line without a mark goes on with the one above it."""
     notes: dict[str, _Note] = {}
     for group in groups:
         stays_by = _FIRST_TO_GO.index("🟡")
@@ -97,13 +97,14 @@ def _unmarked(line: str) -> str:
 
 
 def _key(line: str) -> str:
-    """What two lines that say the same in the same words have in common. Anything less than the words could make one
-    of what somebody must not eat and what they like."""
+    """Return a key that two lines share only if they say the same in the same words. A looser key could make one line
+    of what a person must not eat and what they like."""
     return " ".join(_SAID_ON.sub("", _unmarked(line)).casefold().split()).rstrip(" .!")
 
 
 def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
-    """Those that stay, in their order. Where nothing would, the last to go stays, cut to the target if need be."""
+    """Return the notes that stay within ``target`` tokens, in their order. Where none would stay, the last to go does,
+    cut to the target if need be."""
     order = sorted(range(len(notes)), key=lambda n: (notes[n].stays_by, n))
     left = sum(note.tokens for note in notes)
     gone: set[int] = set()
@@ -119,8 +120,8 @@ def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
 
 
 def _rows(notes: Sequence[_Note]) -> list[FoldedRow]:
-    """Rows of about equal size: at most ``MAX_ROW`` tokens, a line above that alone, and at least ``MIN_ROW`` where
-    there is so much to tell."""
+    """Make rows of about equal size: at most ``MAX_ROW`` tokens, a line above that alone, and at least ``MIN_ROW``
+    where there is so much to tell."""
     total = sum(note.tokens for note in notes)
     count = max(1, min(-(-total // (MAX_ROW - MIN_ROW)), total // MIN_ROW))
     share = -(-total // count)

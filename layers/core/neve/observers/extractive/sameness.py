@@ -1,4 +1,4 @@
-"""Whether one statement says what another already says: by its content words, figures, dates and negation."""
+"""Decides whether one statement says what another already says: by its content words, figures, dates and negation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHARED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a statement says. ``dates`` are the resolved ones."""
+    """The parts of a statement that are compared. ``dates`` are the resolved ones."""
 
     words: frozenset[str]
     figures: frozenset[str]
@@ -40,7 +40,7 @@ class Content:
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
 def content_of(text: str) -> Content:
-    """The content of one line of a memory, its mark ignored."""
+    """Return the content of one line of a memory, its mark ignored."""
     dates = frozenset(_DATE.findall(" ".join(_MEANING.findall(text))))
     bare = one_spelling(_MEANING.sub(" ", text))
     plain = (
@@ -55,12 +55,13 @@ def content_of(text: str) -> Content:
 
 
 def one_spelling(text: str) -> str:
-    """``favourite`` and ``favorite`` as one word, for comparison only."""
+    """Write ``favourite`` and ``favorite`` as one word, for comparison only."""
     return _BRITISH.sub(r"\1or", text)
 
 
 def adds_nothing(new: Content, old: Content) -> bool:
-    """True iff ``new`` restates ``old``. A figure or date that ``old`` lacks is something new, and so is a denial."""
+    """Say whether ``new`` restates ``old``. A figure or date that ``old`` lacks is something new, and so is a
+    denial."""
     if not new.words or new.negated != old.negated or not new.figures <= old.figures:
         return False
     if new.dates and new.dates != old.dates:
@@ -69,7 +70,7 @@ def adds_nothing(new: Content, old: Content) -> bool:
 
 
 def on_one_matter(new: Content, old: Content) -> bool:
-    """True iff ``new`` restates ``old`` or denies it, or says it with another figure."""
+    """Say whether ``new`` restates ``old`` or denies it, or says it with another figure."""
     return (not (new.dates and old.dates) or new.dates == old.dates) and _share_words(new, old)
 
 
@@ -106,10 +107,11 @@ _VALUES = {
 
 
 def values_in(statement: str) -> frozenset[str]:
-    """Which of ``figure``, ``day`` and ``name`` a statement holds. A first word is no name, however it is written."""
+    """Return which of ``figure``, ``day`` and ``name`` a statement holds. A first word is no name, however it is
+    written."""
     return frozenset(kind for kind, pattern in _VALUES.items() if pattern.search(statement))
 
 
 def values_said_in(statement: str) -> frozenset[str]:
-    """The same without the day that a date means."""
+    """Return the values of a statement without the day that a date means."""
     return values_in(_MEANING.sub("", statement))

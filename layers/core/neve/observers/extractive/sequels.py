@@ -74,7 +74,7 @@ class Earlier:
 
 
 def solves(sentence: Sentence) -> bool:
-    """Whether it says that a problem is over, without saying which, or with its name."""
+    """Say whether a sentence says that a problem is over, with or without naming the problem."""
     if sentence.question or _NOT_OVER.search(sentence.text):
         return False
     return _is_bare(sentence) or _OVER.search(sentence.text) is not None
@@ -85,7 +85,7 @@ def _is_bare(sentence: Sentence) -> bool:
 
 
 def open_problem(sentence: Sentence, lines: Sequence[Earlier]) -> int | None:
-    """The latest of ``lines`` that tells of a problem which is still open, and is of one matter with the sentence
+    """Find the latest of ``lines`` that tells of a problem which is still open, and is of one matter with the sentence
     unless that says nothing of what it is about."""
     closed = {what_it_follows(line.text) for line in lines}
     about = content_of(sentence.text).words - _SOLUTION
@@ -98,7 +98,7 @@ def open_problem(sentence: Sentence, lines: Sequence[Earlier]) -> int | None:
 
 
 def lines_before(rows: Sequence[PriorMemory]) -> list[Earlier]:
-    """Those of the observations that were shown, in the order in which they were made."""
+    """Return the lines of the shown observations, in the order in which these were made."""
     in_time = sorted((row for row in rows if row.kind is Kind.OBSERVATION), key=lambda row: row.observed_at)
     return [one for row in in_time for one in _lines_of(row, "")]
 
@@ -109,8 +109,8 @@ def _lines_of(row: PriorMemory, speaker: str) -> list[Earlier]:
 
 
 def is_bare_correction(sentence: Sentence) -> bool:
-    """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday", "and
-    it's 8pm, not 7"."""
+    """Say whether a sentence takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday",
+    "and it's 8pm, not 7"."""
     text = sentence.text
     if sentence.question or _OWN_VERB.search(text) or len(text.split()) > MAX_CORRECTION_WORDS:
         return False
@@ -124,8 +124,8 @@ def is_bare_correction(sentence: Sentence) -> bool:
 
 
 def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
-    """The speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or the
-    same word. Of a message of several lines the one that says such a value comes first."""
+    """Find the speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or
+    the same word. Of a message of several lines the one that says such a value comes first."""
     own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
     if not own:
         return None
@@ -136,7 +136,7 @@ def corrected(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
 
 
 def said_before(rows: Sequence[PriorMemory], first_seq: int, speaker: str, *, among_people: bool) -> Sequence[Earlier]:
-    """The lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
+    """Return the lines of what the pass before the one that begins at ``first_seq`` noted of the speaker."""
     just_now = [row for row in rows if row.kind is Kind.OBSERVATION and row.span and row.span[1] == first_seq - 1]
     return [
         one
@@ -151,7 +151,7 @@ def _alike(text: str, line: str) -> bool:
 
 
 def replaced(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
-    """The speaker's latest line that a whole corrected statement takes the place of."""
+    """Find the speaker's latest line that a whole corrected statement takes the place of."""
     new = content_of(text).words
     for n in reversed(range(len(lines))):
         old = content_of(lines[n].text).words

@@ -1,5 +1,5 @@
-"""Whose words a message holds. What is to be translated or rewritten, what somebody else says or wrote, and what a role
-says in a game is not the user's own."""
+"""Separates the user's own words in a message from those of others: a text to be translated or rewritten, what another
+person says or wrote, and what a role says in a game."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SOMEBODY = re.compile(
     + r"\b",
     re.IGNORECASE,
 )
-"""By what they are to others: ``Family doctor``"""
+"""Words that call a person by what they are to others: ``Family doctor``"""
 _A_TEXT = re.compile(rf"\b{TEXT_NOUN}s?\b(?! short\b)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'-]*")
 _TOLD = re.compile(
@@ -91,7 +91,7 @@ _CHAT_LINE = re.compile(
     rf"(?P<name>[^\W\d_][\w.-]*(?: [\w.-]+){{0,2}})(?:, {_TIME}| [\[(]{_TIME}[\])]):\s+(?P<then>.*)$",
     re.IGNORECASE,
 )
-"""Of a chat that was pasted: ``[12/03/26, 10:02:11] Mary: …``, ``10:02 <mary> …``, ``Mary, 10:02: …``"""
+"""A line of a chat that was pasted: ``[12/03/26, 10:02:11] Mary: …``, ``10:02 <mary> …``, ``Mary, 10:02: …``"""
 _MAIL_HEADER = re.compile(r"^\s*From:\s.*@", re.IGNORECASE)
 _QUOTED_ALONE = re.compile(
     r'(?:^|(?<=[.!?]\s))[ \t]*(?:"[^"\n]*"|“[^“”\n]*”)(?=[.!?]*(?:\s*$|\s+[A-Z"“]))',
@@ -103,8 +103,8 @@ _QUOTES_OF_OTHERS = re.compile(r'"[^"]*\b' + FIRST_PERSON + r'\b[^"]*"', re.IGNO
 
 
 def own_words(text: str, *, surely: bool = False) -> str:
-    """A message without the text that it only hands over, and without lines that somebody else speaks. ``surely``:
-    also without what stands behind a question or an order, where nobody knows whose it is."""
+    """Return a message without the text that it only hands over, and without lines that somebody else speaks.
+    ``surely``: also without what stands behind a question or an order, where nobody knows whose it is."""
     task = _GIVEN_TEXT.search(text)
     if task:
         return ""
@@ -115,14 +115,14 @@ def own_words(text: str, *, surely: bool = False) -> str:
 
 
 def _without_quotations(text: str) -> str:
-    """Without those in which a first person speaks, unless there is nothing else."""
+    """Remove the quotations in which a first person speaks, unless nothing else is left."""
     left = _QUOTED_ALONE.sub(lambda quoted: "" if _OF_SELF.search(quoted[0]) else quoted[0], text)
     return left if any(map(str.isalnum, left)) else text
 
 
 def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
-    """Without a letter behind other words, from its salutation to whoever signs it, or to the end. A message that
-    begins with a salutation is a letter to the assistant."""
+    """Yield the lines without a letter behind other words, from its salutation to its signature, or to the end. A
+    message that begins with a salutation is a letter to the assistant."""
     inside = begun = False
     signed = 0
     for line in lines:
@@ -137,8 +137,8 @@ def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
-    """Without what is said behind a line that lets somebody else speak: in a paragraph, and of what is written, or has
-    the head of a mail, to the end."""
+    """Yield the lines without what is said behind a line that lets another person speak: up to the end of the
+    paragraph, and to the end of the message if that text is written or has the head of a mail."""
     introduced = written = spoken = False
     for line in lines:
         if not line.strip():
@@ -166,8 +166,8 @@ def _spoken_by_another(line: str) -> bool:
 
 
 def _may_speak(head: str) -> bool:
-    """Whether what stands before a colon can be a name or somebody, or gives a text away. ``By the way`` and ``Change
-    of plan`` do not."""
+    """Say whether the words before a colon can be a name or a person, or show that a text of another follows. ``By the
+    way`` and ``Change of plan`` do not."""
     words = _WORD.findall(head)
     if _TOLD.search(head):
         return False
@@ -178,13 +178,14 @@ def _may_speak(head: str) -> bool:
 
 
 def quotes_another(sentence: str) -> bool:
-    """Whether the first person that speaks in it speaks inside a quotation only."""
+    """Say whether the first person speaks in a sentence inside a quotation only."""
     return _QUOTES_OF_OTHERS.search(sentence) is not None and _OF_SELF.search(_QUOTATION.sub("", sentence)) is None
 
 
 def own_events(events: Sequence[Event]) -> list[Event]:
-    """What a session says of the user: their messages without text that they hand over, scenes that they play, and what
-    they asked not to have remembered. A message of which nothing is left is left out; what others said stays."""
+    """Return what a session says of the user: their messages without text that they hand over, scenes that they play,
+    and what they asked not to have remembered. A message of which nothing is left is left out; what others said
+    stays."""
     parts: set[str] = set()
     scene: Scene | None = None
     left: list[Event] = []
@@ -199,8 +200,9 @@ def own_events(events: Sequence[Event]) -> list[Event]:
 
 
 def _own(event: Event, parts: set[str], scene: Scene | None) -> tuple[list[str], Scene | None]:
-    """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it; and the
-    scene that goes on behind it. ``parts``: the names in the scenes so far. ``scene``: from before."""
+    """Return the user's sentences up to the one with which a scene begins, or goes on: one in which somebody speaks as
+    a part of it; and the scene that goes on behind it. ``parts``: the names in the scenes so far. ``scene``: from
+    before."""
     spoken = wanted_sentences(sentences_of(own_words(event_text(event), surely=True)))
     scene = goes_on(scene, event.created_at)
     own: list[str] = []

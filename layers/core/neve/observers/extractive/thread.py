@@ -29,13 +29,15 @@ _NOT_A_TASK = re.compile(r"^(?:always|never|don't|do not|stop|remember|keep|call
 
 
 def current_task(events: Sequence[Event]) -> str | None:
-    """The last request to an assistant in these events ("plan a trip to Japan"), else the last goal that was named."""
+    """Return the last request to an assistant in these events ("plan a trip to Japan"), else the last goal that was
+    named."""
     wanted = _first_wanted(reversed(events), last=True)
     return wanted[:TASK_CHARACTERS] if wanted else None
 
 
 def thread_title(events: Sequence[Event]) -> str | None:
-    """The first request, or else goal, of a conversation that begins with these events, in at most eight words."""
+    """Return the first request, or else goal, of a conversation that begins with these events, in at most eight
+    words."""
     wanted = _first_wanted(events) if events[0].seq == 1 else None
     if wanted is None:
         return None
@@ -44,8 +46,8 @@ def thread_title(events: Sequence[Event]) -> str | None:
 
 
 def _first_wanted(events: Iterable[Event], *, last: bool = False) -> str | None:
-    """The first request, else the first goal. ``last``: both events and sentences are gone through from the end. No
-    event is read behind the one with the request."""
+    """Return the first request, else the first goal. ``last``: both events and sentences are gone through from the end.
+    No event is read behind the one with the request."""
     goal: str | None = None
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:

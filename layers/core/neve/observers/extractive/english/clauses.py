@@ -1,5 +1,5 @@
-"""The clauses of a chat message as whole statements: what is about something that only the conversation explains, what
-is only supposed, and the "I" that chat leaves out."""
+"""Makes whole statements of the clauses of a chat message: recognises what only the conversation explains and what is
+only supposed, and adds the "I" that chat leaves out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HYPOTHESIS = re.compile(
     r"|\b(?:i|we)(?: have|'ve)? (?:almost|nearly) [a-z]+(?<!always)(?<!never)\b",
     re.IGNORECASE,
 )
-"""Also what nearly happened."""
+"""Words of what is only supposed, or nearly happened."""
 _DANGLING = re.compile(
     r"^(?:(?:it|that|this|they|he|she|there|here)(?:'\w+)?|these|those|then|which|because|cause)\b"
     r"(?!\s+(?:is|are) (?:no|one|two|three|four|five|\d+)\b)",
@@ -33,27 +33,29 @@ _ILL = re.compile(
 
 
 def is_hypothetical(sentence: str) -> bool:
-    """What is only supposed, or said in jest."""
+    """Say whether a sentence is only supposed, or said in jest."""
     return _HYPOTHESIS.search(sentence) is not None
 
 
 def is_dangling(sentence: str) -> bool:
-    """Whether the sentence is about something that an earlier one named."""
+    """Say whether a sentence is about something that an earlier one named."""
     return _DANGLING.search(sentence) is not None
 
 
 def needs_another(sentence: str) -> bool:
-    """The same, or begins with what belongs to whom an earlier one named: ``Her name is Pebble``."""
+    """Say whether a sentence is dangling, or begins with a possession of a person whom an earlier one named: ``Her name
+    is Pebble``."""
     return is_dangling(sentence) or _OF_WHOM.match(sentence) is not None
 
 
 def is_ill(sentence: str) -> bool:
-    """Whether it says of "she" or "he" what must not be missed of whom the sentence before names."""
+    """Say whether a sentence tells of "she" or "he" a trait that must not be missed; the sentence before names who that
+    is."""
     return _ILL.match(sentence) is not None
 
 
 def speaks_of_self(sentence: str) -> bool:
-    """Whether the sentence has a first-person word in it."""
+    """Say whether a sentence has a first-person word in it."""
     return _FIRST_PERSON.search(sentence) is not None
 
 
@@ -102,17 +104,18 @@ _NO_SUBJECT_LOST = re.compile(
 _CLOCK = re.compile(
     r"^(?P<time>\d{1,2}(?:[:.]\d\d(?:\s?[ap]m)?|\s?[ap]m))(?:\s+[-–—]|[:,])?\s+(?=[a-z])", re.IGNORECASE
 )
-"""In front of a note: ``2pm took ibuprofen``."""
+"""A time in front of a note: ``2pm took ibuprofen``."""
 
 
 def without_dangling_start(sentence: str) -> str:
-    """``It was tough, but I passed the exam`` -> ``I passed the exam``: a clause about "it" says nothing on its own."""
+    """Cut off a clause about "it", which says nothing on its own: ``It was tough, but I passed the exam`` -> ``I passed
+    the exam``."""
     clause = _SECOND_CLAUSE.search(sentence) if is_dangling(sentence) else None
     return sentence[clause.end() :] if clause else sentence
 
 
 def with_subject(sentence: str) -> str:
-    """The sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
+    """Return the sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
     if _FIRST_PERSON.match(sentence):
         return sentence
     if clock := _CLOCK.match(sentence):
@@ -129,8 +132,8 @@ def with_subject(sentence: str) -> str:
 
 
 def _starts_in_the_past(sentence: str) -> bool:
-    """``Just sold my old phone``: a past form stands where the subject should, and not behind a figure: ``14 Rose
-    Lane``."""
+    """Say whether a past form stands where the subject should, and not behind a figure: ``Just sold my old phone``, not
+    ``14 Rose Lane``."""
     if _NO_SUBJECT_LOST.search(sentence) or sentence[:1].isdigit():
         return False
     spoken = [word for word in re.findall(r"[a-z']+", sentence.lower()) if word not in ADVERBS]
@@ -153,9 +156,9 @@ _PEOPLE = re.compile(r"^(?:(?:my|our) (?:[\w-]+ ){0,2}[\w-]+|(?-i:[A-Z])[\w'-]+)
 
 
 def whole_clauses(sentence: str) -> list[str]:
-    """The clauses of a statement that have a subject of their own and mean something without the others: ``I'm a vet
-    and my wife teaches`` are two, "I live in Rome and work at the port" is one, and so is "I like Rome, it's big". What
-    hangs on another clause stays with it, and what takes a denial back with that; an order goes."""
+    """Return the clauses of a statement that have a subject of their own and mean something without the others: ``I'm a
+    vet and my wife teaches`` are two, "I live in Rome and work at the port" is one, and so is "I like Rome, it's big".
+    What hangs on another clause stays with it, and what takes a denial back with that; an order goes."""
     if order := order_at(sentence):
         sentence = sentence[: order.start()]
     found: list[str] = []

@@ -51,7 +51,7 @@ class Dated:
 
 
 def annotate(text: str, today: date) -> Dated:
-    """Every relative date of one statement with its meaning behind it. Years outside 1-9999 are left alone."""
+    """Put behind every relative date of one statement what it means. Years outside 1-9999 are left alone."""
     whole = speaks_of_past(text)
     found = False
 
@@ -79,15 +79,15 @@ def annotate(text: str, today: date) -> Dated:
 
 
 def speaks_of_past(text: str) -> bool:
-    """Whether the first thing that a statement's verbs tell about is over."""
+    """Say whether the first thing that a statement's verbs tell about is over."""
     if _FUTURE.search(text):
         return False
     return _tells_past(text)
 
 
 def _past_in_clause(before: str, after: str, *, whole: bool) -> bool:
-    """The same of the clause that a date stands in; one without a verb that tells goes by the ``whole`` statement: "I
-    signed on the 3rd and will move in May"."""
+    """Say whether the clause that a date stands in tells of the past; a clause without a verb that tells goes by the
+    ``whole`` statement: "I signed on the 3rd and will move in May"."""
     if _SINCE.search(before):
         return True
     clause = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(after)[0]}"
@@ -173,7 +173,7 @@ _ON_THE_WAY = re.compile(
 
 
 def _leans_ahead(before: str) -> bool:
-    """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday, said it is on
+    """Say whether the words in front of a date make it a coming one: booked for Friday, due by Monday, said it is on
     Saturday."""
     if _AHEAD_OF_DATE.search(before) or (_AFTER_THAT.search(before) and not _ON_THE_WAY.search(before)):
         return True
@@ -217,7 +217,8 @@ def _from_now(words: str, frame: Frame, ahead: bool) -> str | None:
 
 
 def _shifted(today: date, number: int, unit: str) -> str:
-    """Days are exact, and weeks nearly so; "three months ago" and "a year ago" say the month, more years the year."""
+    """Resolve a date so many units away. Days are exact, and weeks nearly so; "three months ago" and "a year ago" say
+    the month, more years the year."""
     if unit == "day":
         return on_day(today + timedelta(days=number))
     if unit == "week":
@@ -247,7 +248,7 @@ def _weekday(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
-    """Weeks behind the coming day of that name; "Monday after next" is one week behind it."""
+    """Resolve so many weeks behind the coming day of that name; "Monday after next" is one week behind it."""
     if frame.past and not ahead:
         return None
     wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
@@ -257,7 +258,7 @@ def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
 
 
 def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
-    """The last day of a period that is not over."""
+    """Resolve the last day of a period that is not over."""
     if frame.past and not ahead:
         return None
     today, which, unit = frame.today, "next" in words, words.split()[-1]
@@ -272,7 +273,7 @@ def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
 
 
 def _period(words: str, frame: Frame, ahead: bool) -> str | None:
-    """Weeks, weekends, months, years and seasons with last, this or next before them."""
+    """Resolve a week, weekend, month, year or season with last, this or next before it."""
     which, unit = _which(words), words.split()[-1]
     today = frame.today
     monday = today - timedelta(days=today.weekday())
@@ -295,14 +296,15 @@ def _which(words: str) -> int:
 
 
 def _weekend(which: int, monday: date, frame: Frame, ahead: bool) -> str:
-    """ "The weekend" and "this weekend" are the last one in a statement about the past made before Saturday."""
+    """Resolve a weekend. "The weekend" and "this weekend" are the last one in a statement about the past made before
+    Saturday."""
     over = frame.past and not ahead and frame.today.weekday() < 5
     saturday = monday + timedelta(days=5, weeks=which if which else -1 if over else 0)
     return span(saturday, saturday + timedelta(days=1))
 
 
 def _season(name: str, which: int, today: date) -> str:
-    """A winter is named by the year in which it begins and the next: winter 2025/26."""
+    """Resolve a season. A winter is named by the year in which it begins and the next: winter 2025/26."""
     start = SEASON_STARTS[name]
     length_left = (start + 2) % 12 or 12
     year = today.year
@@ -335,7 +337,7 @@ def _month(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _month_day(words: str, frame: Frame, ahead: bool) -> str | None:
-    """The nearest that there is, for February 29 within eight years."""
+    """Resolve a day of a named month to the nearest one that there is, for February 29 within eight years."""
     month = 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
     number = int(re.findall(r"\d+", words)[0])
     today, step = frame.today, -1 if frame.past and not ahead else 1

@@ -1,4 +1,4 @@
-"""What the rules of English dates share: names, numbers, the day that they count from, and how a resolved date is
+"""Holds what the rules of English dates share: names, numbers, the day that they count from, and how a resolved date is
 written."""
 
 from __future__ import annotations
@@ -61,14 +61,15 @@ PART_OF_DAY = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The day of the statement, and whether it speaks of the past."""
+    """The frame in which a date is read: the day of the statement, and whether it speaks of the past."""
 
     today: date
     past: bool
 
 
 Rule = Callable[[str, Frame, bool], str | None]
-"""Of the words in lower case, and whether what stands before them makes them a coming day; None leaves them alone."""
+"""Reads a date from its words in lower case, a frame, and whether the words before make it a coming day; None leaves
+the words alone."""
 
 
 def on_day(day: date) -> str:
@@ -80,7 +81,7 @@ def span(first: date, last: date) -> str:
 
 
 def check_year(year: int) -> None:
-    """Raises ValueError for a year that no date can have."""
+    """Raise ValueError for a year that no date can have."""
     if not MINYEAR <= year <= MAXYEAR:
         raise ValueError(f"no date can have the year {year}")
 

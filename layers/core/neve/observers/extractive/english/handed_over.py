@@ -1,6 +1,6 @@
-"""Whose words stand behind a paragraph, by the way a message is laid out (docs/rules/observe.md#own-words). Behind one
-that only hands something over ("Please check my homework", "got this from a forum") stands somebody else's text; behind
-one that only asks or orders, nobody knows."""
+"""Tells whose words stand behind a paragraph, by the way a message is laid out (docs/rules/observe.md#own-words).
+Behind a paragraph that only hands something over ("Please check my homework", "got this from a forum") stands another
+person's text; behind one that only asks or orders, it is unclear."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_PHATIC = 15
 
 
 class Owner(IntEnum):
-    """Of what stands behind a paragraph."""
+    """The author of the text that stands behind a paragraph."""
 
     USER = 0
     UNCLEAR = 1
@@ -29,7 +29,7 @@ class Owner(IntEnum):
 
 
 class Parts(NamedTuple):
-    """A message up to where it is unclear whose it is, and up to where it is somebody else's."""
+    """A message up to where it is unclear whose it is, and up to where it is another person's."""
 
     surely_own: str
     own: str
@@ -53,7 +53,7 @@ TEXT_NOUN = any_of(
     "quote quotation grammar spelling wording english",
 )
 _MY_TEXT = any_of(TEXT_NOUN, "summary blurb pitch profile description diary journal entry")
-"""What is a text where somebody speaks of "my" or "the" one."""
+"""Nouns that stand for a text behind "my" or "the"."""
 _A_TEXT = rf"(?:{TEXT_NOUN}s?)\b(?! (?:short|office|code)\b)"
 _THE_TEXT = re.compile(
     r"\b(?:my|our|the|this|these|his|her|their|[\w-]+'s)"
@@ -64,13 +64,13 @@ _INTO_A_TEXT = re.compile(
     rf"\b(?:in|into|for|on|with|about|from (?:the|an?)|an?|some|any|your)(?: [\w-]+){{0,3}}? {_MY_TEXT}s?\b",
     re.IGNORECASE,
 )
-"""What is said for a text that is still to be written: ``What belongs in my cover letter?``"""
+"""Words about a text that is still to be written: ``What belongs in my cover letter?``"""
 _ONLY_WHERE_IT_IS = re.compile(
     r"\b(?:get|got|receive|received|see|seen|delete|deleted|lose|lost|remember|send|sent|find)\b"
     r"|\benglish (?:word|name|version|menu|teacher|class|course)\b",
     re.IGNORECASE,
 )
-"""Of a text that is not there to be read: ``Did you get my message?``"""
+"""Words about a text that is not there to be read: ``Did you get my message?``"""
 _BARE_TEXT = re.compile(
     rf"^(?:[\w'-]+ ){{0,3}}?{_A_TEXT}(?=\W*$"
     r"| (?:from|by|of|about|that|someone|somebody|i|check|help|feedback|correction)\b)",
@@ -81,13 +81,13 @@ _READS = any_of(
     "check read proofread proof-read correct edit improve rewrite rephrase reword paraphrase translate summarize",
     "summarise shorten polish transcribe review revise grade mark analyze analyse conjugate",
 )
-"""What is done to a text in a question or an order."""
+"""Things to do to a text, in a question or an order."""
 _STANDS_ALONE = (
     r"(?=\W*$|,? (?:please|thanks|thank you|again|now|out|over|\w+ly|(?:to|into|in|from) (?!the\b|my\b|time\b)"
     r"|for (?:me|us|grammar|spelling|typos|mistakes|errors)|i (?:just )?(?:wrote|found|got|have)"
     rf"|and (?:{_READS}|fix|tell me what you think)|someone|somebody)\b)"
 )
-"""Of "this": no noun is behind it."""
+"""The end of a "this" that no noun follows."""
 _READS_THIS = re.compile(
     rf"\b(?:{_READS}|fix|rate|look (?:over|through|at)|(?:go|read) (?:over|through)|(?:reply|respond) to)"
     rf"(?: all(?: of)?)? this\b{_STANDS_ALONE}"
@@ -106,7 +106,7 @@ _IN_WORDS = re.compile(
     r"|concise|casual|natural|grammatical)\b",
     re.IGNORECASE,
 )
-"""As what a text is made: not ``Make it vegan``."""
+"""Qualities that a text can be given: not ``Make it vegan``."""
 _WHAT_ONE_DID = re.compile(
     r"\b(?:look|see|check|read|listen)(?: \w+)? what"
     r" (?!(?:is|was|are|were|did|do|does|has|have|had|can|could|would|should|to)\b)(?:(?:my|the|a) )?\w+"
@@ -121,7 +121,7 @@ _PLIGHT = re.compile(
     r"|\bthese\b|\bthe following\b",
     re.IGNORECASE,
 )
-"""What "this" or "these" stands for in it may as well be how the user is."""
+"""Phrases in which "this" or "these" may as well stand for how the user is."""
 _SOURCE = any_of(
     TEXT_NOUN,
     "forum website web internet net blog site page book newspaper magazine news chat channel group feed wiki",
@@ -148,7 +148,7 @@ _TO_KEEP = re.compile(
     r"|know|update|fyi|for the record|important|some|a (?:few|bit))\b|\babout (?:me|myself|us)\b",
     re.IGNORECASE,
 )
-"""What the user wants to be known is their own."""
+"""Openings of what the user wants to be known, which is their own."""
 _PHATIC = re.compile(
     r"^(?:how are you|how's it going|what's up|are you there|anybody there|got a (?:minute|moment|second)"
     r"|(?:can|could|may) i (?:ask|tell)(?: you)? (?:something|a question|sth)"
@@ -162,7 +162,7 @@ _WANTS_HELP = re.compile(
 )
 _ON_IT = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
 _SOME_TEXT = re.compile(rf"\b(?!grammar|spelling|wording|english){_A_TEXT}", re.IGNORECASE)
-"""That is handed over: "My English is bad, correct it" hands over none."""
+"""A text that is handed over: "My English is bad, correct it" hands over none."""
 _STATES = re.compile(
     rf"^(?:{FIRST_PERSON}|he|she|it|it's|they|the|an?|there|there's|that|that's|this|here|here's|these|my|our"
     r"|someone|somebody|[A-Z]\w+ (?:is|has|was|said))\b",
@@ -172,7 +172,7 @@ _ASKER = re.compile(r"\b(?:i|i'm|i've|i'd|me|we|us|my|our)\b", re.IGNORECASE)
 _REWORKS = re.compile(
     rf"^{PLEASE}{REWORKS}\b(?=\W*$| (?:to|into|in|from|please|for me|it|them|this|these|below)\b)", re.IGNORECASE
 )
-"""With no object but what stands behind it: not ``Correct the dose``."""
+"""An order to rework that has no object but the text behind it: not ``Correct the dose``."""
 _GIVES = re.compile(
     rf"^{PLEASE}(?:{REWORKS}|{_READS}|fix|explain|solve|answer|complete|continue|finish|classify|evaluate|rate|judge"
     r"|simplify|describe|debug)\b.*:$",
@@ -182,8 +182,8 @@ _GIVES = re.compile(
 
 
 def parts_of(text: str) -> Parts:
-    """By the first of its paragraphs behind which the user does not go on in words of their own. Only a message that
-    begins by asking leaves it unclear: who has told of themselves first goes on to do so."""
+    """Cut a message at the first of its paragraphs behind which the user does not go on in words of their own. Only a
+    message that begins by asking leaves it unclear: a user who has told of themselves first goes on to do so."""
     unclear_from = len(text)
     told = False
     start = 0
@@ -204,8 +204,8 @@ def parts_of(text: str) -> Parts:
 
 
 def _line_handed_over(text: str, start: int, end: int) -> int:
-    """Where the first line ends that is no greeting, if it hands something over; else the end of the text. A mere line
-    break leaves it unclear whose the next line is."""
+    """Return where the first line that is no greeting ends, if it hands something over; else the end of the text. A
+    mere line break leaves it unclear whose the next line is."""
     for line in _LINE.finditer(text, start, end):
         if _GREETING.sub("", line[0].strip()):
             more = line.end() < end and not _says_where_it_ends(text, line.end() + 1)
@@ -222,7 +222,7 @@ def _cut(text: str, unclear_from: int, end: int) -> Parts:
 
 
 def owner_behind(paragraph: str) -> Owner:
-    """Of what stands behind a paragraph. A greeting, and what the user states, hands nothing over."""
+    """Tell who wrote the text behind a paragraph. A greeting, and what the user states, hands nothing over."""
     if not paragraph or len(paragraph) > SHORT:
         return Owner.USER
     clauses = [_GREETING.sub("", clause.strip()) for clause in _CLAUSE_END.split(paragraph)]
@@ -253,7 +253,7 @@ def _is_phatic(clause: str) -> bool:
 
 
 def hands_over(clause: str) -> bool:
-    """Whether a question or an order is about a text that it points at: ``Is this bio ok?``, ``Fix my essay``."""
+    """Say whether a question or an order is about a text that it points at: ``Is this bio ok?``, ``Fix my essay``."""
     if _THE_TEXT.search(clause) and not (_INTO_A_TEXT.search(clause) or _ONLY_WHERE_IT_IS.search(clause)):
         return True
     if _PLIGHT.search(clause):
@@ -268,7 +268,7 @@ def hands_over(clause: str) -> bool:
 
 
 def _is_handed(clause: str) -> bool:
-    """``My boss wrote me this``, ``Here's the letter``."""
+    """Say whether a clause hands a text over: ``My boss wrote me this``, ``Here's the letter``."""
     return _of_the_past(_HANDED, clause) or _BARE_NAMED.match(clause) is not None
 
 

@@ -1,5 +1,5 @@
-"""What stands before a colon in notes that somebody takes of themselves, and names no speaker: ``Allergies: I can't eat
-nuts``, ``Monday: I have physio`` (docs/rules/observe.md#extractive)."""
+"""Recognises headings: the words before a colon in a person's notes about themselves, which name no speaker:
+``Allergies: I can't eat nuts``, ``Monday: I have physio`` (docs/rules/observe.md#extractive)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _HEADING = any_of(
 _WHOLE = re.compile(rf"\W*{_HEADING}\W*", re.IGNORECASE)
 _OF_SELF = rf"(?={FIRST_PERSON}\b)"
 _COLON = r"\*{0,2}:\*{0,2}\s+"
-"""In Markdown, too: ``**Work:** I'm a nurse``"""
+"""A colon, also in Markdown: ``**Work:** I'm a nurse``"""
 _HEADING_FIRST = re.compile(rf"^{_HEADING}{_COLON}{_OF_SELF}", re.IGNORECASE)
 
 
 def is_heading(head: str) -> bool:
-    """Of a line, what stands before its colon: "Work", not "Work colleague"."""
+    """Say whether the words before the colon of a line are a heading: "Work", not "Work colleague"."""
     return _WHOLE.fullmatch(head) is not None
 
 
 def without_heading(text: str) -> str:
-    """``Work: I'm a nurse`` -> ``I'm a nurse``."""
+    """Cut off the heading of a line: ``Work: I'm a nurse`` -> ``I'm a nurse``."""
     return _HEADING_FIRST.sub("", text)

@@ -1,6 +1,6 @@
-"""What somebody must not eat, take or be exposed to, what they are ill with, and what they take against it: must not be
-missed, however it is worded. Of the speaker, of somebody of theirs ("my son"), and not of what they read or write
-about it."""
+"""Recognises statements of health, which must not be missed, however they are worded: what a person must not eat, take
+or be exposed to, what they are ill with, and what they take against it. They are about the speaker or a person close to
+them ("my son"), not about what they read or write."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _THING = (
     r"(?:apps?|projects?|research|articles?|essays?|papers?|class|course|charity|blog|report|page|restaurants?|places?"
     r"|recipes?|food|meals?|dinner|cookbook|friends?|bakery|shop|caf[eé]|menu|dish|options?|burger|cake|tracker)\b"
 )
-"""What has its name from an illness, a drug or a diet, and says of nobody that they have it."""
+"""Things that have their name from an illness, a drug or a diet, and do not say that a person has it."""
 _BAD = (
     r"(?:(?:could|can|would|will|might|nearly|almost) kill(?:ed)? (?:me|him|her)\b"
     r"|(?:gives?|gave) (?:me|him|her) (?:an? |the |bad |terrible )*(?:rash|hives|migraines?|headaches?|heartburn|cramps"
@@ -118,20 +118,22 @@ _NEAR = re.compile(
     rf"|stay away from|expecting a baby|in the er|to the er|a drink since)(?![\w'-])(?! {_THING})",
     re.IGNORECASE,
 )
-"""Of a statement that is worth keeping anyway."""
+"""Words near to health, looked for in a statement that is worth keeping anyway."""
 _QUOTED = re.compile(r'"[^"]*"')
 
 
 def _plain(sentence: str) -> str:
-    """Without what somebody is quoted with."""
+    """Empty the quotations of a sentence."""
     return _QUOTED.sub('""', sentence.replace("’", "'"))
 
 
 def tells_of_health(sentence: str) -> bool:
-    """Whether a statement says what its speaker, or somebody of theirs, must not have, is ill with, or takes."""
+    """Say whether a statement tells what its speaker, or a person close to them, must not have, is ill with, or
+    takes."""
     return _HEALTH.search(_plain(sentence)) is not None
 
 
 def is_about_health(sentence: str) -> bool:
-    """Whether a statement of its speaker's, which is kept, is more than a note because of what it is about."""
+    """Say whether a statement of its speaker's, which is kept anyway, is more than a note because it is about
+    health."""
     return _NEAR.search(_plain(sentence)) is not None

@@ -1,4 +1,4 @@
-"""Which English clauses ask for something or order it, as far as their first words tell."""
+"""Recognises English clauses that ask for something or order it, as far as their first words tell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REWORKS = any_of(
     "shorten polish transcribe",
     "make it|make this",
 )
-"""What is done to a text that is there already."""
+"""Verbs for work on a text that is there already."""
 _MORE_VERBS = any_of(
     "describe define rate grade judge simplify solve read look see tell give show complete continue finish help",
     "classify compose transcribe mark evaluate clean turn put",
@@ -51,21 +51,21 @@ _FROM_NOW_ON = re.compile(
 
 
 def is_for_now(clause: str) -> bool:
-    """Whether it orders something to be done once, with an object: ``Explain the difference``; not "Book club is on
-    Tuesdays"."""
+    """Say whether a clause orders something to be done once, with an object: ``Explain the difference``; not "Book club
+    is on Tuesdays"."""
     return _OF_THE_MOMENT.match(clause) is not None and not says_always(clause)
 
 
 def says_always(clause: str) -> bool:
-    """``Always explain the difference``, ``Whenever I ask …``."""
+    """Say whether a clause orders something for always: ``Always explain the difference``, ``Whenever I ask …``."""
     return _FROM_NOW_ON.search(clause) is not None
 
 
 def is_order(clause: str) -> bool:
-    """``Explain recursion``, ``Can you check it``."""
+    """Say whether a clause orders something: ``Explain recursion``, ``Can you check it``."""
     return _ORDER.match(clause) is not None or _ASKED.match(clause) is not None
 
 
 def is_question(clause: str) -> bool:
-    """By its mark, or by its first word where chat leaves the mark out."""
+    """Say whether a clause is a question, by its mark, or by its first word where chat leaves the mark out."""
     return clause.rstrip("\"')!. ").endswith("?") or _QUESTION.match(clause) is not None

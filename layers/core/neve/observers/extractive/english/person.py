@@ -23,7 +23,7 @@ _NO_VERBS = words(
     "to and or not the a an of in on at for with who whom that as if than nor per by from into but so my me it its",
     "this these those he she they him her them what which where when how why there here",
 )
-"""Behind "I", these mean that the sentence is built in a way that a rule cannot rewrite."""
+"""Words that show behind "I" that the sentence is built in a way that a rule cannot rewrite."""
 _QUOTATION = re.compile(r'("[^"]*")')
 _FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
 _AUXILIARIES = frozenset({"am", "have", "haven't", "do", "don't"})
@@ -33,8 +33,8 @@ _OTHER_SUBJECTS = frozenset({"who", "which", "that", "when", "if", "because", "w
 
 
 def about(subject: str, sentence: str) -> str:
-    """``I moved to Bergen with my dog`` -> ``User moved to Bergen with their dog``; a statement that speaks of "we" or
-    "you" is kept as it was said: ``User said: We chose the blue one``."""
+    """Rewrite a statement into the third person: ``I moved to Bergen with my dog`` -> ``User moved to Bergen with their
+    dog``; a statement that speaks of "we" or "you" is kept as it was said: ``User said: We chose the blue one``."""
     if _UNSAFE.search(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
     if _ASKS_WITHOUT_VERB.match(sentence) or _not_rewritable(sentence):
@@ -50,7 +50,7 @@ _AS_SAID = re.compile(r"(?P<who>[^:\"]{1,80}) said: (?P<said>.+)", re.DOTALL)
 
 
 def as_said(statement: str) -> tuple[str, str] | None:
-    """Who said what, of a statement that could not be rewritten."""
+    """Return the speaker and the words of a statement that could not be rewritten; None for another statement."""
     found = _AS_SAID.fullmatch(statement)
     return (found["who"], found["said"]) if found else None
 
@@ -63,14 +63,15 @@ _ASKS_WITHOUT_VERB = re.compile(r"no\s.*\b(?:i|i'm|i've|my)\b", re.IGNORECASE)
 
 
 def _is_noun_phrase(group: str) -> bool:
-    """Of one to three words behind "my": "wife Ana", not "name is Olga". What ends in an "s" may be a verb."""
+    """Say whether one to three words behind "my" are a noun phrase: "wife Ana", not "name is Olga". A word that ends in
+    an "s" may be a verb."""
     words = group.lower().split()
     verbs = any(word in _FINITE or is_past_form(word) for word in words)
     return len(words) == 1 or (not verbs and not words[-1].endswith("s") and not words[1].endswith("s"))
 
 
 def _not_rewritable(sentence: str) -> bool:
-    """Whether "I" stands where no verb follows it: "my dad and I, to be honest", "I and my wife"."""
+    """Say whether "I" stands where no verb follows it: "my dad and I, to be honest", "I and my wife"."""
     following = (found.lower() for found in _AFTER_I.findall(_QUOTATION.sub(" ", sentence)))
     return any(word in _NO_VERBS for word in following)
 
@@ -79,13 +80,8 @@ _AFTER_I = re.compile(r"\bi\b[\s,]*([a-z']*)", re.IGNORECASE)
 
 
 class _Rewriter:
-    """Walks over the words. The subject is named once; after that it is "they". Where it was named only beside somebody
-    or something else, "they" would be those, and it is named again: "User's sister is a pilot and User is a nurse".
-
-    ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
-    still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
-    the subject is or has, so that a verb behind a "to" is an infinitive. ``_tells_past``: the subject's own verb was in
-    the past, and what it does "and now" is not: "left the port and now works in Bergen"."""
+    """Walks over the words. The subject is named once; after that it is "they". Where it was named only beside another
+    person or thing, "they" would mean both, and it is named again."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -97,7 +93,7 @@ class _Rewriter:
         self._tells_past = False
 
     def mention(self) -> None:
-        """The subject has been named in what comes before."""
+        """Note that the subject has been named in what comes before."""
         self._named_as = "subject"
 
     def rewrite(self, sentence: str) -> str:
@@ -106,7 +102,7 @@ class _Rewriter:
         return text[:1].upper() + text[1:]
 
     def _rewritten(self, part: str) -> str:
-        """A part that holds no quotation: what is quoted stays as it was said."""
+        """Rewrite a part that holds no quotation: what is quoted stays as it was said."""
         tokens = _TOKEN.findall(part)
         out = []
         for at, token in enumerate(tokens):
@@ -182,13 +178,13 @@ def _may_stand_before_a_verb(word: str) -> bool:
 
 
 def called(subject: str, sentence: str) -> str | None:
-    """``Call me Sam`` -> ``User wants to be called Sam``."""
+    """Return the wish to be called by a name: ``Call me Sam`` -> ``User wants to be called Sam``."""
     found = _CALL_ME.match(sentence)
     return f"{subject} wants to be called {found[1]}" if found else None
 
 
 def to_remember(sentence: str) -> str:
-    """``Remember that my code is 4711`` -> ``my code is 4711``."""
+    """Return what a statement asks to remember: ``Remember that my code is 4711`` -> ``my code is 4711``."""
     return _REMEMBER.sub("", sentence, count=1)
 
 

@@ -26,7 +26,7 @@ _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
 _BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
-"""Of Markdown."""
+"""Marks of emphasis in Markdown."""
 _EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
 _EMOTICON = re.compile(r"[:;=](?<!\S[:;=])['-]?[()DPp/|]+(?=\s|$)")
 _BOUNDARY = re.compile(r"""[.!?…](?<![.!?…]{2})(?:(?<=\S.)|[.!?…])[.!?…]*+["'”’)]*+\s++(?=\S)|;(?<=\S;)\s++(?=\S)""")
@@ -52,7 +52,7 @@ _BEGINS_SMALL = re.compile(
     )
     + r"|[a-z]{2,}ing)\b"
 )
-"""What people begin a sentence with who leave out capitals."""
+"""Words with which people who leave out capitals begin a sentence."""
 _FIRST_WORD = re.compile(r"[a-z']+")
 _MAX_ENDING = 12
 
@@ -128,7 +128,7 @@ _EVIDENCE = re.compile(
     r" (?:says?|said|shows?|showed|confirms?|confirmed|told me))(?:,|\s+that)?\s+(?=(?:i|i'm|i've|my|we|we're)\b)",
     re.IGNORECASE,
 )
-"""Where a statement was learnt: ``It turns out I'm not allergic`` says that one is not."""
+"""Words that say where a statement was learnt: ``It turns out I'm not allergic`` says that one is not."""
 _JEST = re.compile(r"^(?:\w+,?\s+)?(?:(?:i'm|i was) )?(?:just |only )?(?:kidding|joking|jk|j/k)\b", re.IGNORECASE)
 _ASKED_TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can|could|would|will) you (?:please )?(?:remember|note|keep in mind)"
@@ -166,7 +166,7 @@ class Sentence:
 
 
 def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
-    """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
+    """Return the sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'"))).replace(REMOVED, _GAP)
     lines = filter(str.strip, _ASIDE.sub(" ", bare).splitlines())
     spoken = (part for line in lines for part in _split(_BULLET.sub("", line)))
@@ -184,24 +184,24 @@ def _as_said(part: str, names: Collection[str]) -> str:
 
 
 def _in_parts(sentence: str) -> list[str]:
-    """A long one where the speaker goes on to something else about themselves."""
+    """Cut a long sentence where the speaker goes on to something else about themselves."""
     return _RUN_ON.split(sentence) if len(sentence) > MAX_SENTENCE else [sentence]
 
 
 def _is_unreadable(part: str) -> bool:
-    """Pasted, code, a stump around what was redacted, or not English."""
+    """Say whether a sentence is pasted, code, a stump around what was redacted, or not English."""
     return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
 
 
 def _in_earnest(spoken: list[str]) -> list[str]:
-    """Without what was taken back as a joke: ``I'm the Pope. Just kidding.``"""
+    """Remove sentences that were taken back as a joke: ``I'm the Pope. Just kidding.``"""
     jests = {n for n, part in enumerate(spoken) if _JEST.search(part)}
     return [part for n, part in enumerate(spoken) if n not in jests and n + 1 not in jests]
 
 
 def order_at(part: str) -> re.Match[str] | None:
-    """Where, behind what is said of oneself, the listener is told to do something. A base verb alone is an order where
-    what comes before tells what somebody is or has."""
+    """Find where, behind what is said of oneself, the listener is told to do something. A base verb alone is an order
+    if the words before it tell what the speaker is or has."""
     if not _OF_SELF.match(part) or '"' in part:
         return None
     if at := _ORDER.search(part):
@@ -213,8 +213,8 @@ def order_at(part: str) -> re.Match[str] | None:
 
 
 def _split(line: str) -> list[str]:
-    """At sentence ends that end one: not behind an abbreviation, nor at dots that run on in lower case; one dot does
-    in a line that has capitals, before a word that begins no sentence."""
+    """Split a line at its sentence ends: not behind an abbreviation, nor at dots that run on in lower case. A single
+    dot runs on, too, if the line has capitals and no sentence begins with the next word."""
     line = _EMOTICON.sub("", " ".join(line.split()))
     line = line.strip() if line.isascii() else _EMOJI.sub(_as_stop, line).strip()
     parts, start = [], 0
@@ -230,21 +230,21 @@ def _split(line: str) -> list[str]:
 
 
 def _runs_on(ending: str, line: str, end: int) -> bool:
-    """Behind a mark before a word in lower case."""
+    """Say whether a sentence goes on behind a mark that a word in lower case follows."""
     if ending.endswith(("...", "…")) or _BEFORE_A_SMALL_LETTER.search(ending):
         return True
     return ending.endswith(".") and line[:1].isupper() and not _begins_small(line, end)
 
 
 def _begins_small(line: str, at: int) -> bool:
-    """Whether a sentence may begin there, in lower case, with a subject or with a verb that has lost it."""
+    """Say whether a sentence may begin there, in lower case, with a subject or with a verb that has lost it."""
     found = _FIRST_WORD.match(line, at)
     word = found[0] if found else ""
     return _BEGINS_SMALL.match(line, at) is not None or is_common_present(word) or is_past_form(word)
 
 
 def _as_stop(emoji: re.Match[str]) -> str:
-    """An emoji ends a sentence when a capital follows; else it is a blank."""
+    """Return what an emoji stands for: a full stop where a capital follows; else a blank."""
     line, start, end = emoji.string, emoji.start(), emoji.end()
     ends = start > 0 and line[start - 1] not in ".!?…,;:" and (end == len(line) or line[end].isupper())
     return ". " if ends else " "
@@ -267,18 +267,19 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
 
 
 def _says_something(head: str) -> bool:
-    """Whether what stands before the question is a statement by its length, or tells what somebody is or has."""
+    """Say whether the words before the question are a statement: they are long enough, or tell what the speaker is or
+    has."""
     return len(head.split()) >= (_MIN_WORDS_OF_STATE if _STATE.match(head) else _MIN_WORDS_BEFORE_TAIL)
 
 
 def _statement_first(question: str) -> str | None:
-    """What a question says of the one who asks: ``As a vegan, what can I eat?`` -> ``I'm a vegan``."""
+    """Return what a question says of its speaker: ``As a vegan, what can I eat?`` -> ``I'm a vegan``."""
     match = _STATEMENT_FIRST.match(question)
     return _said_by(match) if match else None
 
 
 def _without_ground(head: str) -> str:
-    """``Since I'm diabetic`` -> ``I'm diabetic``; "as a child I …" is no ground."""
+    """Return a ground as a statement: ``Since I'm diabetic`` -> ``I'm diabetic``; "as a child I …" is no ground."""
     match = _ONLY_GROUND.match(head.strip())
     return _said_by(match) if match and not _OF_SELF.search(match["am"] or "") else head
 
@@ -288,7 +289,7 @@ def _said_by(match: re.Match[str]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Without quotation marks around it, and without one whose partner is in another sentence."""
+    """Remove quotation marks around a text, and one whose partner is in another sentence."""
     text = text.replace("“", '"').replace("”", '"')
     if text.count('"') % 2 or (text.count('"') == 2 and text[0] == text[-1] == '"'):
         text = text.replace('"', "")
@@ -314,7 +315,7 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]
 
 
 def _uncalled(text: str, names: Collection[str]) -> str:
-    """Without a name that is called at its beginning or end."""
+    """Remove a name that is called at the beginning or the end."""
     called = "|".join(re.escape(name) for name in names if name)
     if not called:
         return text

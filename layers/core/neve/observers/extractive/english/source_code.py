@@ -22,7 +22,7 @@ price."""
 
 
 def outside_source_code(lines: Sequence[str]) -> Iterator[str]:
-    """The lines that are none of these, in their order."""
+    """Return the lines that are no source code, in their order."""
     in_diff = False
     for line in lines:
         in_diff = _DIFF_BEGINS.match(line) is not None or (in_diff and _DIFF_GOES_ON.match(line) is not None)

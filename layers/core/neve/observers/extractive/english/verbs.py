@@ -50,22 +50,23 @@ _COMMON_PRESENT = words(
 
 
 def is_past_form(word: str) -> bool:
-    """Whether a lower-case word is the past form or participle of a verb, as far as its spelling tells."""
+    """Say whether a lower-case word is the past form or participle of a verb, as far as its spelling tells."""
     return word in _PAST or (_ends_like_past(word) and word not in _NOT_VERBS_IN_ED)
 
 
 def is_only_past(word: str) -> bool:
-    """Whether a lower-case word is a past form, and no base form."""
+    """Say whether a lower-case word is a past form, and no base form."""
     return is_past_form(word) and word not in _ALSO_PRESENT
 
 
 def is_common_present(word: str) -> bool:
-    """Whether a lower-case word is the base form of an everyday verb."""
+    """Say whether a lower-case word is the base form of an everyday verb."""
     return word in _COMMON_PRESENT
 
 
 def third_person_form(word: str) -> str:
-    """What follows "he" where ``word`` (lower-case) follows "I": like -> likes, have -> has, went -> went."""
+    """Return the form that follows "he" where ``word`` (lower-case) follows "I": like -> likes, have -> has, went ->
+    went."""
     if word in _THIRD:
         return _THIRD[word]
     if word in _UNCHANGED or word in _PAST or _ends_like_past(word):

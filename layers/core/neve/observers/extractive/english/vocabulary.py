@@ -6,7 +6,7 @@ from neve.domain.english import any_of as any_of
 
 
 def words(*lists: str) -> frozenset[str]:
-    """The words of the lists."""
+    """Return the words of the lists as a set."""
     return frozenset(word for entries in lists for word in entries.split())
 
 
@@ -22,4 +22,4 @@ TRAITS = (
 ADVERBS = words(*_ADVERBS)
 ADVERB = any_of(*_ADVERBS, "kind of|sort of")
 FIRST_PERSON = any_of("i i'm im i've ive i'll i'd my mine me we we're we've we'll we'd our us")
-"""Of a lower-case sentence."""
+"""The first-person words of a lower-case sentence."""

@@ -1,5 +1,5 @@
-"""What somebody wishes once and for all, and what they always do: how they want to be answered, addressed and left
-alone, however politely it is put. What is ordered for the moment ("Use a for loop") has neither a "never", nor a time
+"""Recognises what a person wishes once and for all, and what they always do: how they want to be answered, addressed
+and left alone, however politely it is put. An order for the moment ("Use a for loop") has neither a "never", nor a time
 that comes again, nor a manner of answering."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MANNER = _any(
         rf"{_PLEASE}(?:don't|do not|never) sugar-?coat\b",
     )
 )
-"""How to answer: the question beside which it stands, and else all."""
+"""Manners of answering: the question beside which they stand, or every question."""
 _WISH = _any(
     (
         r"^i(?:'d| would)? (?:only )?(?:like|want|need) (?:(?!(?:to|an?|the|some|any|these|those)\b)[\w-]+ ){1,3}"
@@ -95,19 +95,19 @@ _NOT_ALWAYS = re.compile(r"\b(?:today|tonight|this|so far|yet|now|until|anymore|
 
 
 def is_standing_wish(sentence: str) -> bool:
-    """Whether it says how its speaker wants to be treated from now on: ``Answer in one sentence``."""
+    """Say whether a sentence tells how its speaker wants to be treated from now on: ``Answer in one sentence``."""
     plain = sentence.replace("’", "'")
     return _MANNER.search(plain) is not None or _WISH.search(plain) is not None
 
 
 def is_how_to_answer(sentence: str) -> bool:
-    """Whether it may be about the answer to a question beside it, and no other."""
+    """Say whether a sentence may be about the answer to a question beside it, and no other."""
     return _MANNER.search(sentence.replace("’", "'")) is not None and not says_always(sentence)
 
 
 def is_habit(sentence: str) -> bool:
-    """Whether it says what its speaker always does, or what they like: ``I usually fly with Lufthansa``, not "I never
-    went there"."""
+    """Say whether a sentence tells what its speaker always does, or what they like: ``I usually fly with Lufthansa``,
+    not "I never went there"."""
     own = _QUOTED.sub("", sentence)
     if _NOT_ALWAYS.search(own):
         return False

@@ -48,7 +48,7 @@ _UNITS = "(?:week|weekend|month|year)"
 
 
 def _step(words: str, unit: str) -> int:
-    """-1, 0 or 1 for the last, this and the next ``unit``."""
+    """Return -1, 0 or 1 for the last, this and the next ``unit``."""
     found = re.search(rf"\b({_WHICH})\s+{unit}\b", words)
     return _STEPS[found[1]] if found else 0
 
@@ -58,7 +58,7 @@ def _weekday_in(words: str) -> int:
 
 
 def _month_in(words: str) -> int:
-    """1-12, also where it is short."""
+    """Return the month that is named (1-12), also where its name is short."""
     return 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
 
 
@@ -78,7 +78,7 @@ def _day_of_week(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _days(words: str, frame: Frame, ahead: bool) -> str:
-    """From one weekday to the other: of both the latest, or the coming ones."""
+    """Resolve "from one weekday to another": both the latest, or both the coming ones."""
     first, last = (_weekday_in(part) for part in words.split(None, 2)[1:])
     today = frame.today
     length = timedelta(days=(last - first) % 7)
@@ -90,8 +90,8 @@ def _days(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _range(words: str, frame: Frame, ahead: bool) -> str | None:
-    """From one day to the other, where one of them may lack its month: the latest that is over, or the first that is
-    not. The nearest in eight years: February 29 is no day of every year."""
+    """Resolve a range of days, of which one may lack its month: the latest that is over, or the first that is not. The
+    nearest in eight years: February 29 is no day of every year."""
     first, last = _RANGE_JOINT.split(re.sub(r"^(?:from|between)\s+", "", words), maxsplit=1)
     today, past = frame.today, frame.past and not ahead
     if _has_month(last) or not _has_month(first):
@@ -107,14 +107,14 @@ def _within_a_year(first: date, last: date) -> str | None:
 
 
 def new_day(words: str, before: str) -> tuple[str, str, str]:
-    """Of a day that was moved ``from the 12th to the 3rd of March``, which is no range: the kind and the words of the
-    new one, and what stands before them."""
+    """Read a day that was moved ``from the 12th to the 3rd of March``, which is no range: return the kind and the words
+    of the new day, and the words before them."""
     first, last = _RANGE_JOINT.split(words, maxsplit=1)
     return ("monthday" if _has_month(last) else "monthdate"), last, f"{before}{first} to "
 
 
 def _months(words: str, frame: Frame, ahead: bool) -> str:
-    """From one month to the other, both the latest that are over, or the first that are not."""
+    """Resolve "from one month to another": both the latest that are over, or the first that are not."""
     first, last = (_month_in(part) for part in words.split(None, 2)[1:])
     today, past = frame.today, frame.past and not ahead
     year = today.year + (-1 if past and last > today.month else 1 if not past and last < today.month else 0)
@@ -126,7 +126,7 @@ def _nearest(words: str, day: date, step: int) -> date:
 
 
 def _days_like(words: str, day: date, step: int) -> Iterator[date]:
-    """Those that ``words`` may mean, from ``day`` on, this included, into the future or the past. Raises
+    """Yield the days that ``words`` may mean, from ``day`` on, this included, into the future or the past. Raises
     ValueError."""
     number, month = _number_in(words), _month_in(words) if _has_month(words) else None
     for months in range(0, 97 * step, step):
@@ -148,7 +148,8 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _nth_weekday(words: str, frame: Frame, ahead: bool) -> str | None:
-    """Of a month that is named, or of the last, this or the next one; "of every month" is no date."""
+    """Resolve the nth weekday of a month that is named, or of the last, this or the next one; "of every month" is no
+    date."""
     if re.search(rf"\b{_WHICH}\s+month\b", words):
         return on_day(_nth_of(words, *months_from(frame.today, _step(words, "month"))))
     if not re.search(rf"\b{MONTH_NAME}\b", words):
@@ -162,7 +163,7 @@ def _nth_weekday(words: str, frame: Frame, ahead: bool) -> str | None:
 
 
 def _nth_of(words: str, year: int, month: int) -> date:
-    """Raises ValueError where a month has no fifth one."""
+    """Return the nth weekday of a month. Raises ValueError where the month has no fifth one."""
     wanted, nth = _weekday_in(words), _NTH.get(words.split()[1], _LAST)
     first, last = date(year, month, 1), month_end(year, month)
     if nth == _LAST:
@@ -186,7 +187,7 @@ def _month_day_of_year(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _two_away(words: str, frame: Frame, ahead: bool) -> str:
-    """What comes after the next, or came before the last."""
+    """Resolve the week, weekend, month or year after the next, or before the last."""
     del ahead
     step = -2 if "before" in words else 2
     monday = _monday(frame.today) + timedelta(weeks=step)
@@ -219,7 +220,7 @@ def _from_tomorrow(words: str, frame: Frame, ahead: bool) -> str:
 
 
 def _left_alone(words: str, frame: Frame, ahead: bool) -> None:
-    """Its words are no dates one by one either."""
+    """Resolve nothing; the words are no dates one by one either."""
     del words, frame, ahead
 
 

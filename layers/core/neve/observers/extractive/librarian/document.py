@@ -33,15 +33,15 @@ _MATTERS = (
     re.compile(r"\b(?:name is|called)\b", re.IGNORECASE),
     re.compile(r"\bstud(?:y|ies|ying) (?:at|in)?\b", re.IGNORECASE),
 )
-"""Of which a person has one at a time: home, work, name, studies."""
+"""Matters of which a person has one at a time: home, work, name, studies."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _BULLET = re.compile(r"^(\s*(?:[-*•]\s+)?)(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Displaced:
-    """Which statements a new one puts among the earlier ones. ``names``: of what was left. ``taken_back``: it was
-    corrected itself, and what says the same goes."""
+    """A new statement, which displaces earlier ones of a document. ``names``: the names that the person has left.
+    ``taken_back``: the statement was corrected itself, and what says the same goes."""
 
     text: str
     who: str
@@ -57,7 +57,7 @@ class Displaced:
         return cls(line.text, line.speaker, corrects, changes, tuple(left), corrected)
 
     def covers(self, old: str) -> bool:
-        """Whether ``old``, one statement of a document, no longer holds."""
+        """Say whether ``old``, one statement of a document, no longer holds."""
         if any(re.search(rf"\b{re.escape(name)}\b", old) for name in self.names):
             return True
         if self.changes and any(matter.search(self.text) and matter.search(old) for matter in _MATTERS):
@@ -68,8 +68,8 @@ class Displaced:
 
 
 def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | None:
-    """The document with the statement in its current part; None when it says so already. Every statement that is there
-    stays, those that no longer hold under "Earlier"."""
+    """Return the document with the statement in its current part; None when it says so already. Every statement that is
+    there stays, those that no longer hold under "Earlier"."""
     head, mark, tail = text.partition(f"\n{EARLIER}")
     current = head.rstrip().splitlines()
     gone: list[str] = []
@@ -91,7 +91,7 @@ def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | Non
 
 
 def _parted(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]:
-    """What of a line stays, None for nothing, and the statements that leave it."""
+    """Return what of a line stays (None for nothing), and the statements that leave it."""
     if line.startswith("#") or not line.strip():
         return line, []
     bullet, text = _BULLET.match(line).groups()  # type: ignore[union-attr]
@@ -104,5 +104,5 @@ def _parted(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]
 
 
 def _bare(line: str) -> str:
-    """Without its bullet and the day behind it."""
+    """Return a line without its bullet and the day behind it."""
     return re.sub(r"\s*\(\d{4}-\d{2}-\d{2}\)$", "", re.sub(r"^\s*[-*•]\s+", "", line))

@@ -49,7 +49,7 @@ _PASSING = re.compile(
     r"(?:tired|hungry|sleepy|bored|busy|stressed|exhausted|cold|happy|sad|great|fine|sick)\b",
     re.IGNORECASE,
 )
-"""How somebody is at the moment: nothing for a document."""
+"""Words for how a person is at the moment, which does not belong in a document."""
 _DECIDES = re.compile(
     "|".join(pattern.pattern for weight, pattern in USER_CUES["decisions"] if weight == PLAIN), re.IGNORECASE
 )
@@ -74,7 +74,7 @@ class _Stated(NamedTuple):
 
 @dataclass
 class _Pile:
-    """What goes onto one document: all of its text, or what is added at its end."""
+    """The text that goes onto one document: all of its text, or what is added at its end."""
 
     text: str
     title: str
@@ -82,7 +82,7 @@ class _Pile:
 
 
 def actions_of(given: FilingInput) -> tuple[Action, ...]:
-    """One for each document that changes, in the order in which they were spoken of."""
+    """Return one action for each document that changes, in the order in which they were spoken of."""
     shown = {document.path: document for document in given.documents}
     long = {document.path for document in given.documents if _is_long(document)}
     piles: dict[str, _Pile] = {}
@@ -105,7 +105,8 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
 
 
 def _is_long(document: ShownDocument) -> bool:
-    """Too long for a change that holds all of its text, which may have to wait for a person in a row of its own."""
+    """Say whether a text is too long for a change that holds all of it, and that may have to wait for a person in a row
+    of its own."""
     return len(document.text) > MAX_TEXT
 
 
@@ -123,8 +124,8 @@ def _action(path: str, pile: _Pile, document: ShownDocument | None) -> Action:
 
 
 def _statements(given: FilingInput) -> Iterable[_Stated]:
-    """What the user stated, as it was corrected in a few words later. A sentence about somebody who has a document
-    counts whatever it says of them."""
+    """Return what the user stated, as they corrected it in a few words later. A sentence about a person who has a
+    document counts whatever it says of them."""
     known = {document.path for document in given.documents if document.path.startswith(PEOPLE)}
     read = PassInput(given.session_id, own_events(given.events), (), given.timezone, output_cap=0)
     stated: list[_Stated] = []
@@ -142,7 +143,7 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
 
 
 def _put_right(stated: Sequence[_Stated], given: FilingInput) -> list[_Stated]:
-    """The same in the words that a person has put in the place of some of them."""
+    """Return the statements in the words that a person has put in the place of some of them."""
     said_at = {event.seq: event.created_at for event in given.events}
     theirs = [Statement(one.says.text, one.moment.event.seq, said_at[one.says.seq_to]) for one in stated]
     words = corrected_words(theirs, given.remembered)
@@ -150,7 +151,8 @@ def _put_right(stated: Sequence[_Stated], given: FilingInput) -> list[_Stated]:
 
 
 def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool:
-    """Whether it is a bare correction of the last of ``stated``, which then says both."""
+    """Say whether a sentence is a bare correction of one of ``stated``, and add it to that one, which then says
+    both."""
     meant = _MEANT.match(sentence.text) is not None and len(sentence.text.split()) <= MAX_CORRECTION_WORDS
     if not (meant or is_bare_correction(sentence)):
         return False
@@ -172,7 +174,7 @@ def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | Non
 def _place(
     sentence: Sentence, line: Line, moment: Moment, given: FilingInput, shown: dict[str, ShownDocument]
 ) -> tuple[str | None, str]:
-    """Path and title; no path for what is no document's."""
+    """Return path and title; no path for what belongs on no document."""
     text = sentence.text
     if name := _person(text, shown):
         return person_path(name), name
@@ -195,7 +197,7 @@ def _person(text: str, shown: dict[str, ShownDocument]) -> str | None:
 
 
 def _about(text: str) -> str:
-    """A slug of the words that say what it is about."""
+    """Return a slug of the words that say what a statement is about."""
     words = [word for word in plain_words(text) if word not in QUERY_STOP_WORDS and not _DECIDING.fullmatch(word)]
     return slug(" ".join(words[:ABOUT_WORDS]), "decision")
 

@@ -37,7 +37,7 @@ _PATTERNS = tuple(
 
 
 def project_in(text: str) -> str | None:
-    """As it is written there, by the surest sign of a name."""
+    """Find the name of a project, as it is written there, by the surest sign of a name."""
     for pattern in _PATTERNS:
         if found := pattern.search(text):
             given = found.groupdict()

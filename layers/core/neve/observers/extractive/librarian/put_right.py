@@ -1,5 +1,5 @@
-"""What a person has corrected of what is remembered of a session: the statement that it puts right is filed in their
-words (docs/rules/librarian.md#corrected)."""
+"""Finds what a person has corrected of what is remembered of a session: the statement that it puts right is filed in
+their words (docs/rules/librarian.md#corrected)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ value right leaves the rest, and of ``prefers tea`` that is one word of two."""
 
 
 class Statement(NamedTuple):
-    """``seq``: of the event that states it; ``at``: when the last was appended that it rests on."""
+    """A statement of the user. ``seq``: of the event that states it; ``at``: when the last event that it rests on was
+    appended."""
 
     text: str
     seq: int
@@ -24,8 +25,9 @@ class Statement(NamedTuple):
 
 
 def corrected_words(stated: Sequence[Statement], remembered: Sequence[Remembered]) -> Mapping[int, str]:
-    """What a person made of them, by their places in ``stated``. A person's line that is new puts right the one
-    statement of its range that it is most like; none that something remembered still says."""
+    """Return a person's corrections, by the places in ``stated`` of the statements that they put right. A person's new
+    line puts right the one statement of its range that it is most like, but none that something remembered still
+    says."""
     if not any(one.corrected_at for one in remembered):
         return {}
     contents = [content_of(one.text) for one in stated]

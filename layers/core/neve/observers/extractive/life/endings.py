@@ -17,12 +17,12 @@ _WHAT = (
     r"(?P<what>[^,;:.()]+?)(?= (?:and|but|because|since|so|to|in|on|for|after|before|last|this|any ?more|any longer"
     r"|again|now|yesterday|today|ago|when|with)\b|[,;:.(]| \(|$)"
 )
-"""What is ended, up to whatever else is said of it."""
+"""The thing that is ended, up to whatever else is said of it."""
 _WHAT_NO_LONGER = (
     r"(?P<what>[^,;:.()]+?)(?= (?:and|but|because|since|so|any ?more|any longer|now|after|before|last"
     r"|in (?:(?:19|20)\d\d|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))|[,;:.(]| \(|$)"
 )
-"""With its place: who no longer lives in Rome may live in Lyon."""
+"""The thing that is ended, with its place: a person who no longer lives in Rome may live in Lyon."""
 _PARTED = r"(?:broke up|broken up|split up|(?:got |gotten )?(?:separated|divorced)|called off (?:the|our|their) \w+)"
 _TOOK_LEAVE = r"(?:was|were|got|has been|been) (?:fired|laid off|let go|made redundant|dismissed|sacked)"
 
@@ -45,7 +45,7 @@ class Ending:
 
 _WORK = ("employer", "job")
 _EMPLOYED = re.compile(r"\bworks?\b|\bjob\b| (?:at|for) ")
-"""Who quits is a nurse still, and works as one no longer."""
+"""Words of being employed: a nurse who quits is a nurse still, and works as one no longer."""
 _LOVE = ("partner", "marriage")
 _EATS = (
     r"^(?P<who>[\w-]+)(?: has| now)*"
@@ -134,18 +134,19 @@ _IT = words("it being be")
 
 
 def ends(text: str, slots: Sequence[str], old: str) -> bool:
-    """Whether a statement ends what another one, ``old``, says, which fills ``slots``."""
+    """Say whether a statement ends another one, ``old``, which fills ``slots``."""
     return any(_ends(ending, text, slot, old) for ending in ENDINGS for slot in slots)
 
 
 def slots_left_empty(text: str, who: str = SPEAKER) -> tuple[str, ...]:
-    """Which nothing fills since a statement that names nothing in them: ``User quit their job``."""
+    """Return the slots that are empty since a statement that names nothing in them: ``User quit their job``."""
     slots = dict.fromkeys(f"{who}: {slot}" for ending in ENDINGS for slot in ending.slots)
     return tuple(slot for slot in slots if any(one.slots and _ends(one, text, slot, "") for one in ENDINGS))
 
 
 def is_plain_ending(text: str) -> bool:
-    """Whether it ends something in so many words that it needs nothing beside it: ``User was laid off``."""
+    """Say whether a statement ends something in so many words that it needs nothing beside it: ``User was laid
+    off``."""
     return any(ending.plain and _of_speaker(ending.pattern.search(text)) for ending in ENDINGS)
 
 

@@ -1,5 +1,6 @@
-"""What a statement in the third person says of somebody's life, by its form: their home, work, family, diet, favourites
-and what they own (docs/rules/observe.md#extractive). Of some of these only one can be true at a time: a slot."""
+"""Reads what a statement in the third person says of a person's life, by its form: their home, work, family, diet,
+favourites and what they own (docs/rules/observe.md#extractive). Of some of these only one can be true at a time: a
+slot."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _LEFT = (
     r"(?: (?:left|quit|(?:changed|switched) jobs|no longer \w+|stopped \w+)[^,;]{0,60}?"
     rf"(?:,? and|,)(?: now)?(?: they)?(?: {_ADVERB})*)?"
 )
-"""What was before: "left Siemens and now works at …", "quit Acme, they now work for …"."""
+"""The state before: "left Siemens and now works at …", "quit Acme, they now work for …"."""
 _HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?: and their \w+(?: [A-Z]\w+)?)?(?:\s+(?:has\s+)?{_ADVERB})*"
 
 
@@ -41,14 +42,15 @@ class Form:
 
     @property
     def lasts(self) -> bool:
-        """Whether it is about who somebody or their family is, or what they prefer, and not what they own or do."""
+        """Say whether the form is about who a person or their family is, or what they prefer, and not what they own or
+        do."""
         owns = (self.slot or "").startswith("thing")
         return not owns and (self.importance > PASSING or self.category == "PREFERENCE")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a form makes of a statement. ``who``: whom it is about; ``slots``: what it fills, as ``User: home``."""
+    """The reading of a statement by a form. ``who``: whom it is about; ``slots``: what it fills, as ``User: home``."""
 
     who: str
     form: Form
@@ -58,11 +60,11 @@ class Said:
 PASSING = 3
 """Importance of what may be of the day only: ``My sister is late``"""
 SPEAKER = "User"
-"""Whom a statement without a person is about: ``Nice is home now``."""
+"""The subject of a statement that names no person: ``Nice is home now``."""
 
 
 def said_in(text: str) -> Said | None:
-    """By the first form that the statement has, which may deny nothing."""
+    """Read a statement by the first form that it has; it must deny nothing."""
     text = _LEAD.sub("", text)
     for form in FORMS:
         match = form.pattern.search(text)
@@ -78,7 +80,7 @@ def said_in(text: str) -> Said | None:
 
 
 def tells_of_a_change(text: str) -> bool:
-    """Whether it says of itself that something is not as it was."""
+    """Say whether a statement itself tells that something is not as it was."""
     return _CHANGED.search(text) is not None
 
 
@@ -105,7 +107,7 @@ def _form(
 _BESIDE_ANOTHER = re.compile(
     r"\b(?:also|as well|another|an? second|an? side|on the side|both|besides|in addition|additionally|one of)\b|\btoo$"
 )
-"""What holds beside what was said before: ``I also work at Globex``."""
+"""Words of a statement that holds beside what was said before: ``I also work at Globex``."""
 _CHANGED = re.compile(r"\b(?:now|new|nowadays|these days|instead|switched|replaced|became|become)\b", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:these days|nowadays|now|by now|meanwhile|in the meantime),? (?=[\w-]+)", re.IGNORECASE)
 _NO_PLACE = any_of(
@@ -117,7 +119,7 @@ _NO_PLACE = any_of(
 )
 _HOUSE = any_of("place house flat apartment studio room village town suburb district part city")
 _NAME = r"[^\W\da-z_]"
-"""Its first letter: no small one of English."""
+"""The first letter of a name: no small one of English."""
 _PLACE = (
     rf" (?:(?:an?|the|my|their|our) (?:[\w'-]+ ){{0,3}}{_HOUSE} (?:in|of|near) {_NAME}"
     rf"|(?!{_NO_PLACE}\b)(?:(?:the )?{_NAME}|\d+\w? {_NAME}"
@@ -176,7 +178,7 @@ _LONG_AGO = re.compile(
     r"\bwhen (?:they|he|she|I|we) (?:was|were)\b|\bas an? (?:kid|child|student|teenager|teen|boy|girl|baby)\b"
     r"|\bin (?:19|20)\d\d\b"
 )
-"""Where somebody moved to then may not be their home."""
+"""A time so long ago that the place to which a person moved then may not be their home."""
 _ENDS = r"(?: (?:now|these days|at the moment|instead))?(?=$|[,.;])"
 FORMS: tuple[Form, ...] = (
     _form(rf"'s (?:full )?name is\b{_NAME_IS}", "PERSON", 5, "name"),
