@@ -1,4 +1,4 @@
-"""How much of a log one answer has room for (docs/rules/compile.md#answer-size)."""
+"""Bound how much of a log one answer has room for (docs/rules/compile.md#answer-size)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ BESIDE_THE_PACK = 100 * 1024
 
 
 def room_for_the_log(beside: int) -> int:
-    """Bytes that are left of an answer into which the call itself brings ``beside``."""
+    """Return the bytes that are left of an answer into which the call itself brings ``beside``."""
     return ANSWER_BYTES - BESIDE_THE_LOG - beside
 
 
 def beyond_its_room(pack: str) -> int:
-    """Bytes of a pack that ``BESIDE_THE_LOG`` leaves no room for: in a script of three bytes a character it takes three
-    times as many. They are to be taken from the log and its images."""
+    """Return the bytes of a pack that ``BESIDE_THE_LOG`` leaves no room for: in a script of three bytes a character it
+    takes three times as many. They are to be taken from the log and its images."""
     most = BESIDE_THE_LOG - BESIDE_THE_PACK
     return 0 if MOST_BYTES_A_CHARACTER * len(pack) <= most else max(0, answer_bytes(pack) - most)
 
 
 def fits(events: Sequence[Event], room: int) -> bool:
-    """Whether ``bytes_of`` is at most ``room``; of texts that are far shorter nothing is made to know it."""
+    """Say whether ``bytes_of`` is at most ``room``, without rendering texts that are far shorter."""
     if all(isinstance(event.content, str) and not event.event_data for event in events):
         most = sum(MOST_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
         if most <= room:
@@ -37,6 +37,6 @@ def fits(events: Sequence[Event], room: int) -> bool:
 
 
 def bytes_of(events: Iterable[Event]) -> int:
-    """As parts of the answer. No prompt shows what is ``SILENT``."""
+    """Count the bytes of the events as parts of the answer. No prompt shows what is ``SILENT``."""
     shown = (event for event in events if event.event_type not in SILENT)
     return sum(answer_bytes([event.content, event.event_data]) for event in shown)

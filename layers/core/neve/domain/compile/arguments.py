@@ -11,7 +11,7 @@ MAX_DEPTH = 64
 
 
 def arguments(given: Any) -> Mapping[str, Any]:
-    """An object as it is, or the one whose JSON a text is; anything else as ``{"value": …}``."""
+    """Return an object as it is, or the one whose JSON a text is; anything else as ``{"value": …}``."""
     if isinstance(given, Mapping):
         return given
     if given is None:
@@ -21,8 +21,8 @@ def arguments(given: Any) -> Mapping[str, Any]:
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """None also for an object that no answer could carry: a model may write ``NaN``, or half a character, and every
-    prompt of the session would fail."""
+    """Read a text of JSON as an object. None where it is no object, and for one that no answer could carry: a model may
+    write ``NaN``, or half a character, and every prompt of the session would fail."""
     try:
         read = json.loads(text)
         json.dumps(read, ensure_ascii=False, allow_nan=False).encode()

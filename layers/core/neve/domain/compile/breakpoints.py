@@ -1,4 +1,4 @@
-"""Which ends of a prompt's cached prefixes are marked (docs/rules/compile.md#breakpoints)."""
+"""Choose which ends of a prompt's cached prefixes are marked (docs/rules/compile.md#breakpoints)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _WORTH: tuple[Breakpoint, ...] = ("history", "system", "previous", "static")
 
 @dataclass(frozen=True, slots=True)
 class PrefixEnd:
-    """``tokens``: of the prefix that ends there; ``minimum``: the fewest that the model's provider caches. ``why_not``:
-    it is not marked; for a person."""
+    """One end of a cached prefix. ``tokens``: of the prefix that ends there; ``minimum``: the fewest that the model's
+    provider caches. ``why_not``: why it is not marked; for a person."""
 
     at: Breakpoint
     tokens: int
@@ -34,8 +34,8 @@ class PrefixEnd:
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:
-    """``model``: the policy's, None where it names none. ``minima``: of the policy, by model or family. ``most``: marks
-    that the caller wants."""
+    """The rules by which ends are marked. ``model``: the policy's, None where it names none. ``minima``: of the policy,
+    by model or family. ``most``: the marks that the caller wants."""
 
     form: str
     model: str | None = None
@@ -47,7 +47,7 @@ class CacheRules:
         return cacheable_from(self.model or DEFAULT_FAMILY[self.form], self.minima or {})
 
     def ends(self, prompt: Prompt, tokens: Mapping[Breakpoint, int]) -> tuple[PrefixEnd, ...]:
-        """``tokens``: of the prefix that ends at each."""
+        """Mark the ends of the prompt's prefixes. ``tokens``: of the prefix that ends at each."""
         there = prompt.breakpoints()
         room = min(self.most, MOST_MARKS - self._callers_own(prompt)) if self._marks else 0
         cached = [at for at in _WORTH if at in there and tokens[at] >= self.minimum]
@@ -59,7 +59,7 @@ class CacheRules:
 
     @property
     def _marks(self) -> bool:
-        """The AI SDK's marks are Anthropic's: models of others know none."""
+        """Say whether the format has marks. The AI SDK's marks are Anthropic's: models of others know none."""
         if self.form == "ai_sdk" and self.model is not None:
             return family(self.model).startswith("claude")
         return FORMATS[self.form].marks

@@ -1,4 +1,4 @@
-"""From how many tokens on a provider caches a prefix at all: below that nothing is cached, and nothing says so."""
+"""Know from how many tokens on a provider caches a prefix: a shorter one is not cached, and no error says so."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ DEFAULT_FAMILY = {
 
 
 def cacheable_from(model: str, own: Mapping[str, int]) -> int:
-    """``own``: what the policy says of this very name, or of the model's family, in capitals or not. OpenAI's have one
-    number."""
+    """Return the fewest tokens of a prefix that the model's provider caches. ``own``: the policy's numbers for this
+    very name, or for the model's family, in capitals or not. OpenAI's models have one number."""
     table = {**CACHEABLE_TOKENS, **{name.strip().lower(): tokens for name, tokens in own.items()}}
     for name in (model.strip().lower(), family(model)):
         if name in table:

@@ -35,7 +35,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """Exactly one of ``url`` and ``data`` (base64)."""
+    """An image by exactly one of ``url`` and ``data`` (base64)."""
 
     media_type: str
     url: str | None = None
@@ -44,7 +44,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """``name``: as the log has it (``domain/compile/formats/tool_names.py``)."""
+    """A call of a tool. ``name``: as the log has it (``domain/compile/formats/tool_names.py``)."""
 
     id: str
     name: str
@@ -53,7 +53,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Of one that ``is_error`` the content is text, and some: Anthropic takes no other."""
+    """The result of a call. Where ``is_error``, the content is text, and not empty: Anthropic takes no other."""
 
     id: str
     content: tuple[Text | Image, ...]
@@ -62,7 +62,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a model has thought before it spoke or called, opaque: as its provider gave it."""
+    """The thoughts of a model before it spoke or called, opaque: as its provider gave them."""
 
     block: Mapping[str, Any]
 
@@ -72,17 +72,18 @@ Block = Text | Image | ToolUse | ToolResult | Thinking
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Results stand before everything else in a user's message, and what was thought in an assistant's."""
+    """One message of a prompt. Results stand before everything else in a user's message, and thoughts in an
+    assistant's."""
 
     role: Role
     blocks: tuple[Block, ...]
 
 
 def shown_tokens(event: Event) -> int:
-    """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it, and
-    what a model thought before it, which an event that is past has no more. The
-    content of a pruned result is another one than was counted: its images stay. What one of Neve's own tools answered
-    is shown whole, and was counted without what Neve rendered."""
+    """Count the tokens of an event in a prompt: those counted when it was appended, and by the estimate those of what
+    stands around it and of what a model thought before it, which an event that is past has no more. A pruned result has
+    other content than was counted: its images stay. The answer of one of Neve's own tools is shown whole, and was
+    counted without what Neve rendered."""
     frame = sum(estimate(compact_json(dict(thought))) for thought in thinking_of(event))
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
         frame += estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
@@ -102,15 +103,14 @@ THINKING = "thinking"
 
 
 def thinking_of(event: Event) -> list[Mapping[str, Any]]:
-    """The blocks, in their order."""
+    """Return the blocks that a model thought, in their order."""
     thoughts = event.event_data.get(THINKING)
     return [one for one in thoughts if isinstance(one, dict)] if isinstance(thoughts, list) else []
 
 
 def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> list[Text | Image]:
-    """``images``: base64 by object key of those that are shown; another stored one becomes a line of text, and so does
-    one that says why it is left out. Blank texts
-    are left out: no provider takes them."""
+    """Turn content into blocks. ``images``: base64 by object key of those that are shown; another stored one becomes a
+    line of text, and so does one that says why it is left out. Blank texts are left out: no provider takes them."""
     if isinstance(content, str):
         return [Text(content)] if content.strip() else []
     blocks: list[Text | Image] = []
@@ -123,7 +123,8 @@ def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[s
 
 
 def says_nothing(event: Event) -> bool:
-    """Whether no prompt shows anything of it: a boundary, a blank text, and one that holds only what Neve rendered."""
+    """Say whether no prompt shows anything of the event: a boundary, a blank text, or one that holds only what Neve
+    rendered."""
     if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
         return False
     shown = shown_event(event)
@@ -142,7 +143,7 @@ def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
 
 
 def not_shown(media_type: str) -> Text:
-    """Stands where an image would."""
+    """Return the text that stands where an image would."""
     return Text(f"[an image ({media_type}) that is not shown]")
 
 
@@ -151,10 +152,10 @@ def not_shown(media_type: str) -> Text:
 
 @dataclass
 class Conversation:
-    """Built piece by piece, in the order of the prompt. ``images``: as ``content_blocks`` takes them. ``late``: by the
-    seq of its call, each result that stands with it though its round was over when it came; ``came_late``: likewise,
-    those that do not. ``front``: the seq of the event that the turn goes on from, with what stands before it, and
-    ``asked``, what it says, where it is a message: as the turn's first prompt had both.
+    """The messages of a prompt, built piece by piece in its order. ``images``: as ``content_blocks`` takes them.
+    ``late``: by the seq of its call, each result that stands with it though its round was over when it came;
+    ``came_late``: likewise, those that do not. ``front``: the seq of the event that the turn goes on from, with what
+    stands before it, and ``asked``, what it says, where it is a message: as the turn's first prompt had both.
 
     The same pieces give the same messages, and further pieces only add blocks behind those that are there: what was
     sent stays a prefix of what is sent next."""
@@ -173,7 +174,7 @@ class Conversation:
     _used: set[str] = field(default_factory=set)
 
     def say(self, role: Role, *blocks: Block) -> None:
-        """Joined to the message before when that is of the same role."""
+        """Add the blocks, to the last message when that is of the same role."""
         if not blocks:
             return
         if not self.messages and role == "assistant":
@@ -183,7 +184,7 @@ class Conversation:
         self.messages[-1][1].extend(blocks)
 
     def add(self, event: Event) -> None:
-        """As a prompt shows it. A boundary says nothing."""
+        """Add an event as a prompt shows it. A boundary says nothing."""
         if self.front is not None and event.seq == self.front[0]:
             self.close_round()
             self.say("user", *([Text(self.front[1])] if self.front[1] else []))
@@ -209,8 +210,8 @@ class Conversation:
                 self.say("user", *_spoken(shown.name, blocks))
 
     def close_round(self) -> None:
-        """The calls that are open get the results that came late, or one that says that they are pending. Results
-        whose call is not here are shown as text behind the others."""
+        """Give each open call its result that came late, or one that says that it is pending. Results whose call is not
+        here are shown as text behind the others."""
         for given_id, (identifier, seq) in self._open.items():
             if seq in self.late:
                 self.say("user", self._as_result(identifier, self.late[seq]))
@@ -237,7 +238,7 @@ class Conversation:
         self._pending.pop(given_id, None)
 
     def _thought(self, thoughts: Sequence[Mapping[str, Any]]) -> None:
-        """In front of everything else in the assistant's message: else its provider refuses the round."""
+        """Put thoughts in front of everything else in the assistant's message: else its provider refuses the round."""
         blocks = self.messages[-1][1]
         at = sum(isinstance(block, Thinking) for block in blocks)
         blocks[at:at] = [Thinking(block) for block in thoughts]
@@ -253,7 +254,7 @@ class Conversation:
             self.close_round()
 
     def _alone(self, given_id: str, event: Event) -> Text:
-        """What stands before a result that is not with its call."""
+        """Return the line in front of a result that is not with its call."""
         name = event.event_data["name"]
         if given_id not in self._pending:
             return Text(f"[result of {name}, whose call is not here]")
@@ -269,7 +270,8 @@ class Conversation:
         return ToolResult(identifier, content, is_error)
 
     def _identifier(self, given_id: str, seq: int) -> str:
-        """As it was said where a provider takes it and it is not used yet; else made of it, the same every time."""
+        """Return the id of a call as the log has it, where a provider takes it and it is not used yet; else one made of
+        it, the same every time."""
         fit = (
             given_id
             if _FIT_FOR_AN_ID.fullmatch(given_id)
@@ -282,14 +284,14 @@ class Conversation:
 
     @property
     def shown_pending(self) -> set[int]:
-        """The seqs of the calls that are shown as pending in the history."""
+        """Return the seqs of the calls that are shown as pending in the history."""
         ends = max((n for n, (role, _) in enumerate(self.messages) if role == "assistant"), default=0)
         shown = (block for _, blocks in self.messages[:ends] for block in blocks if isinstance(block, ToolResult))
         return {self._stand_ins[block.id] for block in shown if block.id in self._stand_ins}
 
     def parts(self) -> tuple[list[Message], tuple[Block, ...]]:
-        """The history, which ends with a message of the assistant, and what stands behind it: the blocks that the last
-        message of the user begins with."""
+        """Return the history, which ends with a message of the assistant, and what stands behind it: the blocks that
+        the last message of the user begins with."""
         self.close_round()
         last: tuple[Block, ...] = ()
         messages = self.messages
@@ -299,7 +301,7 @@ class Conversation:
 
 
 def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
-    """With the name of who speaks, where the log has one."""
+    """Put the speaker's name before the blocks, where the log has one."""
     if not name:
         return list(blocks)
     first, *rest = blocks
@@ -308,7 +310,8 @@ def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
 
 
 def _around_the_call(event: Event) -> tuple[str | Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
-    """What an assistant said before and behind a call: all of it before, unless ``blocks_before`` says how much."""
+    """Split what an assistant said into before and behind its call: all of it before, unless ``blocks_before`` says how
+    much."""
     count = event.event_data.get("blocks_before")
     if isinstance(event.content, str) or not isinstance(count, int):
         return event.content, []
@@ -316,5 +319,6 @@ def _around_the_call(event: Event) -> tuple[str | Sequence[Mapping[str, Any]], S
 
 
 def _in_words(blocks: Sequence[Text | Image]) -> list[Text]:
-    """No provider takes an image that an assistant is to have said, nor Anthropic one of a tool that failed."""
+    """Replace images by words: no provider takes an image that an assistant is to have said, nor Anthropic one of a
+    tool that failed."""
     return [block if isinstance(block, Text) else Text(f"[an image ({block.media_type})]") for block in blocks]

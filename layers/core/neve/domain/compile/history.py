@@ -1,4 +1,4 @@
-"""Which turns of a session a prompt shows, and where its history is cut (docs/rules/compile.md#cut).
+"""Choose which turns of a session a prompt shows, and where its history is cut (docs/rules/compile.md#cut).
 
 A cut that moved with every turn would change the prompt's beginning with every turn, and nothing of it would be cached.
 So a cut is made rarely and leaves room to spare: it is kept with the session until the next epoch."""
@@ -24,8 +24,8 @@ _OF_A_TOOL = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is shown or hidden as a whole: a turn, or a round of tool calls of the turn that goes on. ``turn``: its
-    number."""
+    """A part of the log that is shown or hidden as a whole: a turn, or a round of tool calls of the turn that goes on.
+    ``turn``: its number."""
 
     first: int
     last: int
@@ -57,8 +57,8 @@ class Shown:
         return len({unit.turn for unit in (*self.head, *self.tail)} | opening)
 
     def parted(self) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
-        """The first two turns apart from the others, also where nothing is hidden yet. Where a cut took them they are
-        gone."""
+        """Return the first two turns and the others apart, also where nothing is hidden yet. Where a cut took the first
+        ones they are gone."""
         if self.hidden is not None:
             return self.head, self.tail
         opening = [n for n, unit in enumerate(self.tail) if unit.turn >= FIRST_TURNS_KEPT]
@@ -66,11 +66,11 @@ class Shown:
         return self.tail[:at], self.tail[at:]
 
     def joined(self) -> tuple[Unit, ...]:
-        """What nothing hidden stands between, to the end."""
+        """Return the units to the end that nothing hidden stands between."""
         return self.tail if self.hidden is not None else (*self.head, *self.tail)
 
     def opening(self, newest: Sequence[Unit]) -> Unit | None:
-        """The message that was kept, where these units are of its turn."""
+        """Return the message that was kept, where these units are of its turn."""
         return self.kept if self.kept is not None and newest and newest[0].turn == self.kept.turn else None
 
 
@@ -82,7 +82,7 @@ def _sum(units: Iterable[Unit]) -> int:
 
 
 def hidden(epoch: SessionEpoch) -> HistoryCut | None:
-    """The events that this epoch's prompts do not show: what a compaction covered, and what was cut since."""
+    """Return the events that this epoch's prompts do not show: what a compaction covered, and what was cut since."""
     cut = epoch.cut
     if cut is not None and cut.epoch == epoch.epoch:
         return cut
@@ -92,8 +92,8 @@ def hidden(epoch: SessionEpoch) -> HistoryCut | None:
 
 
 def answered_to(events: Sequence[Event], cut: HistoryCut | None) -> int:
-    """How many of the events are history: behind them is what the model has to answer now, messages without an answer,
-    or the last round of tool calls with its results. What stands before the hidden part is history also where
+    """Return how many of the events are history: behind them is what the model has to answer now, messages without an
+    answer, or the last round of tool calls with its results. What stands before the hidden part is history also where
     everything behind that was taken back: the part itself has the answer."""
     least = sum(1 for event in events if cut is not None and event.seq < cut.seq_from)
     at = len(events)
@@ -113,14 +113,14 @@ def answered_to(events: Sequence[Event], cut: HistoryCut | None) -> int:
 
 @dataclass
 class _Round:
-    """As ``Conversation`` joins calls. ``open``: their ids that have no result yet."""
+    """A round of tool calls, as ``Conversation`` joins them. ``open``: the ids of calls that have no result yet."""
 
     open: set[str] = field(default_factory=set)
     answered: bool = False
 
     def takes(self, event: Event) -> bool:
-        """Whether the event stands in the round that is open. A call that does not opens another one; results without a
-        call, and what says nothing, may stand between its calls."""
+        """Take in the event, and say whether it stands in the round that is open. A call that does not opens another
+        one; results without a call, and what says nothing, may stand between its calls."""
         kind = event.event_type
         if kind is EventType.TOOL_CALL:
             identifier = str(event.event_data["tool_use_id"])
@@ -207,9 +207,9 @@ def summary_room(grant: int, target: int, kept: int = 0) -> int:
 
 
 def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None) -> HistoryCut | None:
-    """Where a new epoch's prompts cut the history; None when it stays as it is. ``grant``: tokens that it may have;
-    ``target``: of a summary; ``window``: turns, at least so many and at most twice as many. The epoch is filled in by
-    who stores it."""
+    """Choose where a new epoch's prompts cut the history; None when it stays as it is. ``grant``: tokens that it may
+    have; ``target``: of a summary; ``window``: turns, at least so many and at most twice as many. The caller that
+    stores the cut fills in its epoch."""
     least = MIN_SUMMARY if grant >= MIN_SUMMARY * SUMMARY_SHARE else 0
     if window is not None and shown.turns > 2 * window:
         wanted = _newest(shown.joined(), window)
@@ -224,8 +224,9 @@ def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None
 
 
 def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequence[Unit]]]:
-    """What may be kept at the beginning and at the end, the most first; the first turns go before one of the last
-    three does. The newest turns fill half of the room at most, so that the next cut is not due with the next turn."""
+    """Yield the units that may be kept at the beginning and at the end, the most first; the first turns go before one
+    of the last three does. The newest turns fill half of the room at most, so that the next cut is not due with the
+    next turn."""
     head, tail = shown.parted()
     weights, everything = _weights(tail), shown.joined()
     fits = _newest_fitting(weights, (grant - _sum(head)) // 2)
@@ -252,7 +253,7 @@ def _weights(units: Sequence[Unit]) -> list[int]:
 
 
 def _newest_fitting(weights: Sequence[int], room: int) -> int:
-    """How many of the newest turns have room together."""
+    """Count the newest turns that have room together."""
     return sum(1 for _ in takewhile(lambda tokens: tokens <= room, accumulate(reversed(weights))))
 
 
@@ -269,7 +270,7 @@ def _kept_tokens(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) ->
 
 
 def _cut(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> HistoryCut:
-    """Of what is shown, only these go on being shown."""
+    """Make the cut after which, of what is shown, only these units go on being shown."""
     last = shown.hidden.seq_to if shown.hidden else 0
     seq_from = first[-1].last + 1 if first else 1
     seq_to = newest[0].first - 1 if newest else max([last, *(unit.last for unit in shown.tail)])

@@ -1,4 +1,4 @@
-"""What changes with every request, rendered in front of the message (docs/rules/compile.md#last-turn): all of it stands
+"""Render in front of the message what changes with every request (docs/rules/compile.md#last-turn): all of it stands
 behind the part of the prompt that a provider caches."""
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MIN_TASK = 16
 
 
 def element(tag: str, content: str) -> str:
-    """Empty for no content. Escaped as a whole, so that no tag can be put together from two lines."""
+    """Render an element, empty for no content. Its content is escaped as a whole, so that no tag can be put together
+    from two lines."""
     return f"<{tag}>\n{escape(content)}\n</{tag}>" if content else ""
 
 
@@ -116,7 +117,7 @@ def fit_task(task: TaskState, tokens: int) -> FittedTask:
 
 
 def task_text(task: TaskState) -> str:
-    """All of it."""
+    """Render all of the task's state."""
     return _task_text(task, task.tool_outputs, task.observations, 0)
 
 

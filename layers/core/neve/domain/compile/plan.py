@@ -1,4 +1,4 @@
-"""From what was read to what fits: who gets how many tokens, what is left out, where the history is cut
+"""Plan a prompt from what was read: how many tokens each part gets, what is left out, where the history is cut
 (docs/rules/compile.md#pruning). Pure: the same material gives the same plan."""
 
 from __future__ import annotations
@@ -44,14 +44,13 @@ changes its place once."""
 
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to
-    be answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
-    retrieved text has room for, whatever the budget; ``lost``: of those that were shown when the turn began and are
-    not what they were. ``images``: base64 by object key of those that are shown.
-    ``callers``: the caller's system text, ``callers_mark`` its own mark. ``front``: in a round of tool calls the seq of
-    the event that the turn goes on from, in front of which stands what changes; ``asked``: its words, where it is a
-    message.
-    ``shown_pending``: seqs of the calls that were shown as pending. ``timezone``: in which a summary tells the days."""
+    """The material of a prompt, before anything is left out. ``message`` is None where the log ends with what is to be
+    answered. ``retrieved``: the text of the first n hits, by n, and their ids; ``too_long``: ids of those that no
+    retrieved text has room for, whatever the budget; ``lost``: of those that were shown when the turn began and are not
+    what they were. ``images``: base64 by object key of those that are shown. ``callers``: the caller's system text,
+    ``callers_mark`` its own mark. ``front``: in a round of tool calls the seq of the event that the turn goes on from,
+    in front of which stands what changes; ``asked``: its words, where it is a message. ``shown_pending``: seqs of the
+    calls that were shown as pending. ``timezone``: in which a summary tells the days."""
 
     static: str = ""
     boundaries: str = ""
@@ -139,7 +138,7 @@ class Plan:
 
 
 def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
-    """Raises 422 ``budget_infeasible``."""
+    """Plan the prompt within the limits. Raises 422 ``budget_infeasible``."""
     history = _History.of(prompt_input)
     updates = fit_updates(prompt_input.updates)
     needs = _needs(prompt_input, history, updates)
@@ -158,7 +157,7 @@ def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
 
 
 def _is_for_message(history: _History, needs: Needs, limits: Limits) -> bool:
-    """Whether nothing would have to be cut beside a message of the usual size."""
+    """Say whether nothing would have to be cut beside a message of the usual size."""
     usual = min(needs.message, limits.budget.usual_message)
     grants = share_out(limits.budget, replace(needs, message=usual))
     return usual < needs.message and history.fitted(grants.history, limits).new is None
@@ -202,7 +201,7 @@ class _History:
 
     @property
     def now_tokens(self) -> int:
-        """Of what is answered now, as far as the log has it."""
+        """Count the tokens of what is answered now, as far as the log has it."""
         return sum(map(shown_tokens, self._always))
 
     @property
@@ -241,8 +240,8 @@ class _History:
 
 @dataclass(frozen=True, slots=True)
 class _FittedHistory:
-    """``new``: the cut, when it was made now; ``over_bytes``: because the answer had no room for more;
-    ``for_message``: because of one long message."""
+    """The history as the prompt shows it. ``new``: the cut, when it was made now; ``over_bytes``: because the answer
+    had no room for more; ``for_message``: because of one long message."""
 
     events: tuple[Event, ...]
     hidden: HistoryCut | None
@@ -255,7 +254,7 @@ class _FittedHistory:
 
     @property
     def newest_tokens(self) -> int:
-        """Of the last turn in it."""
+        """Count the tokens of the last turn in it."""
         asked = message_of(self.events)
         return sum(shown_tokens(event) for event in self.events if asked is not None and event.seq >= asked.seq)
 
@@ -279,7 +278,8 @@ class _FittedHistory:
 
 
 def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates) -> Needs:
-    """Of the updates what fits their limit: more is not shown, however much there is to grant."""
+    """Count the tokens that each section needs; of the updates, only those that fit their limit: more is not shown,
+    however much there is to grant."""
     shown = history.shown
     return Needs(
         system=_most_tools(prompt_input) + estimate(prompt_input.static) + estimate(prompt_input.callers),
@@ -294,7 +294,7 @@ def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates)
 
 
 def _most_tools(prompt_input: PromptInput) -> int:
-    """Tokens of the tools of a prompt that shows all of the log."""
+    """Count the tokens of the tools of a prompt that shows all of the log."""
     calls = {str(one.event_data.get("name")) for one in prompt_input.events if one.event_type is EventType.TOOL_CALL}
     return _tools_tokens(prompt_input.tools.beside(calls))
 
@@ -304,14 +304,14 @@ def _tools_tokens(tools: Sequence[Tool]) -> int:
 
 
 def _message_tokens(prompt_input: PromptInput) -> int:
-    """With the lines about the session, which stand around it."""
+    """Count the tokens of the message, with the lines about the session that stand around it."""
     blocks = prompt_input.message or ()
     tokens = sum(estimate(block.text) if isinstance(block, Text) else IMAGE_TOKENS for block in blocks)
     return tokens + estimate(prompt_input.session)
 
 
 def _memories(prompt_input: PromptInput, updates: FittedUpdates, grant: int) -> tuple[FittedUpdates, int, str]:
-    """The updates, how many hits, and their text. The least relevant hits go first, then the updates."""
+    """Choose the updates, how many hits, and their text. The least relevant hits go first, then the updates."""
     if estimate(updates.text) > grant:
         updates = fit_updates(prompt_input.updates, grant)
     room = grant - estimate(updates.text)
@@ -320,7 +320,7 @@ def _memories(prompt_input: PromptInput, updates: FittedUpdates, grant: int) -> 
 
 
 def _instructions(given: Sequence[str], grant: int) -> tuple[str, ...]:
-    """The first ones that fit; they only give way when nothing else is left to."""
+    """Choose the first instructions that fit; they only give way when nothing else is left to."""
     fitting = len(given)
     while fitting and estimate(_joined(given[:fitting])) > grant:
         fitting -= 1
@@ -400,7 +400,7 @@ class _Fitted:
 
     @property
     def around(self) -> str:
-        """What changes from turn to turn."""
+        """Return what changes from turn to turn."""
         elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, self.prompt_input.session)
         return "\n".join(element for element in elements if element)
 
@@ -446,7 +446,7 @@ class _Fitted:
         )
 
     def pruned(self) -> tuple[Pruned, ...]:
-        """In the order in which sections give way."""
+        """Return what was left out, in the order in which sections give way."""
         prompt_input, found = self.prompt_input, []
         if self.task.pruned:
             found.append(

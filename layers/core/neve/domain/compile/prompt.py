@@ -18,8 +18,8 @@ Breakpoint = Literal["static", "system", "previous", "history"]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """``declared``: as the provider takes it. ``names``: of what it declares, as the log has them; a provider's own
-    tool may have none."""
+    """One tool of a prompt. ``declared``: as the provider takes it. ``names``: of what it declares, as the log has
+    them; a provider's own tool may have none."""
 
     names: tuple[str, ...]
     declared: Mapping[str, Any]
@@ -27,10 +27,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """``system``: the texts [1] static with the caller's behind it, [2] instructions, [3] pack, each empty where there
-    is none. ``callers_mark``: of the caller's text, where that is marked by itself. ``history`` ends with a message of
-    the assistant; ``last`` are the blocks of the user's last message. ``goes_on``: these are results of tools, which
-    the next prompt of the turn begins with, too."""
+    """The parts of a prompt. ``system``: the texts [1] static with the caller's behind it, [2] instructions, [3] pack,
+    each empty where there is none. ``callers_mark``: of the caller's text, where that is marked by itself. ``history``
+    ends with a message of the assistant; ``last`` are the blocks of the user's last message. ``goes_on``: these are
+    results of tools, which the next prompt of the turn begins with, too."""
 
     tools: Sequence[Tool]
     static: str
@@ -48,14 +48,14 @@ class Prompt:
 
     @property
     def static_texts(self) -> int:
-        """How many of the texts are [1]."""
+        """Count the texts of part [1]."""
         return sum(bool(text) for text in (self.static, self.callers))
 
     @property
     def previous(self) -> int | None:
-        """How many messages stood before what was to be answered in the prompt before this one: the turn's message, or
-        in a round of tool calls the results before; None where so few blocks follow that nobody has to look for that
-        place."""
+        """Count the messages that stood before what was to be answered in the prompt before this one: the turn's
+        message, or in a round of tool calls the results before; None where so few blocks follow that no provider has to
+        look for that place."""
         if sum(len(message.blocks) for message in self.history) <= MAX_BLOCKS_APART:
             return None
         for n in range(len(self.history) - 1, 0, -1):
@@ -67,14 +67,14 @@ class Prompt:
         return None
 
     def ends(self, marks: Collection[Breakpoint]) -> list[int]:
-        """How many messages, the last one included, end where one of these is marked."""
+        """Return how many messages, the last one included, end where one of these is marked."""
         found = {self.previous} if "previous" in marks else set()
         if "history" in marks:
             found.add(len(self.history) + self.goes_on)
         return sorted(end for end in found if end)
 
     def breakpoints(self) -> list[Breakpoint]:
-        """In the order of the prompt, at most 4."""
+        """Return the prompt's breakpoints in its order, at most 4."""
         found: list[Breakpoint] = ["static"] if self.static_texts else []
         if self.instructions or self.pack:
             found.append("system")

@@ -1,4 +1,5 @@
-"""Which images of a log a prompt shows (docs/rules/compile.md#images). Pure: what they take stands in the log."""
+"""Choose which images of a log a prompt shows (docs/rules/compile.md#images). Pure: what they take stands in the
+log."""
 
 from __future__ import annotations
 
@@ -26,17 +27,19 @@ LEFT_OUT = "left_out"
 
 
 def may_show(event: Event) -> bool:
-    """No provider takes an image that an assistant is to have said, nor Anthropic one of a tool that failed."""
+    """Say whether a prompt may show the event's images: no provider takes one that an assistant is to have said, nor
+    Anthropic one of a tool that failed."""
     if event.event_type is EventType.TOOL_RESULT:
         return not event.event_data.get("is_error")
     return event.event_type is EventType.USER_MESSAGE
 
 
 def choose(past: Sequence[Event], now: Sequence[Event], *, beside: Taken, room: int, share: int) -> dict[int, set[int]]:
-    """Places of the image blocks that are shown, by seq. ``now``: what waits for an answer has room first, the newest
-    event before the others, of an event the first images that fit. ``past``: all of it where both have room together;
-    else of the newest events as many as stay within one part in ``share`` of the limits. Of an event of the past the
-    same images are shown whatever stands beside it. ``beside``: what the message of the call takes. ``room``: bytes."""
+    """Return the places of the image blocks that are shown, by seq. ``now``: what waits for an answer has room first,
+    the newest event before the others, of an event the first images that fit. ``past``: all of it where both have room
+    together; else of the newest events as many as stay within one part in ``share`` of the limits. Of an event of the
+    past the same images are shown whatever stands beside it. ``beside``: what the message of the call takes. ``room``:
+    bytes."""
     shown: dict[int, set[int]] = {}
     taken = beside
     for event in reversed(now):
@@ -63,7 +66,8 @@ def _fitting(event: Event, taken: Taken, room: int) -> tuple[set[int], Taken]:
 
 
 def spans_of(seqs: Iterable[int], before: Spans, shown: Iterable[int]) -> Spans:
-    """``before`` and ``seqs``; what no event of ``shown`` stands between is one span, so that there are never many."""
+    """Return ``before`` and ``seqs`` as spans; what no event of ``shown`` stands between is one span, so that there are
+    never many."""
     bounds, spans = sorted(shown), list[Span]()
     for first, last in sorted({*before, *((seq, seq) for seq in seqs)}):
         if spans and bisect_right(bounds, spans[-1][1]) == bisect_right(bounds, first):
@@ -74,7 +78,7 @@ def spans_of(seqs: Iterable[int], before: Spans, shown: Iterable[int]) -> Spans:
 
 
 def marked(content: str | list[dict[str, Any]], why: Why, shown: Iterable[int] = ()) -> str | list[dict[str, Any]]:
-    """``shown``: places of the image blocks that are shown; each other one says why it is not."""
+    """Mark each image that is not shown with the reason. ``shown``: places of the image blocks that are shown."""
     if isinstance(content, str):
         return content
     return [
@@ -92,8 +96,8 @@ def all_marked(events: Iterable[Event], why: Why) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class ImageCount:
-    """``events``: seqs of those whose images are shown, ``left_out``: of the others, by reason, once for each image;
-    None for the message of the call."""
+    """The images of a prompt, counted for its report. ``events``: seqs of those whose images are shown, ``left_out``:
+    of the others, by reason, once for each image; None for the message of the call."""
 
     shown: int = 0
     events: tuple[int, ...] = ()
@@ -103,8 +107,9 @@ class ImageCount:
 def count_images(
     events: Iterable[Event], message: Sequence[Mapping[str, Any]], takes: Callable[[Mapping[str, Any], bool], bool]
 ) -> ImageCount:
-    """``events``: of the prompt, marked. ``message``: image blocks of the call that the log has not. ``takes``: of the
-    form that is made, whether an image, in a tool's result or not, is shown in it."""
+    """Count the images that are shown and left out. ``events``: of the prompt, marked. ``message``: image blocks of the
+    call that the log has not. ``takes``: says of the form that is made whether it shows an image, in a tool's result or
+    not."""
     shown: list[int | None] = []
     left_out: dict[Why, list[int | None]] = {}
     said = [(event, block) for event in events for block in images_of(event)]

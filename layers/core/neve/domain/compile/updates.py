@@ -1,4 +1,4 @@
-"""``<neve-updates>``: what is told, in its room, of what changed since the pack was built
+"""Fit ``<neve-updates>`` into its room: what is told of what changed since the pack was built
 (docs/rules/compile.md#updates)."""
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _FRAME = estimate(f"<neve-updates>\n{_GUIDE}\n</neve-updates>")
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """``id``: of the memory or the document, or words for several that were not looked at. ``text``: what is said of
-    it; None where that was not read. ``short``: what is said where the text has no room, of one that makes a line of
-    the pack wrong."""
+    """A change to be told. ``id``: of the memory or the document, or words for several that were not looked at.
+    ``text``: what is said of it; None where that was not read. ``short``: what is said where the text has no room, of
+    one that makes a line of the pack wrong."""
 
     id: str
     text: str | None
@@ -30,12 +30,12 @@ class Update:
 
 
 def outdated(line: str) -> str:
-    """The short form of one that has another text now."""
+    """Return the short form for a line that has another text now."""
     return f"No longer holds, its new text is not shown: {_begun(line)}"
 
 
 def gone(line: str) -> str:
-    """The short form of one that was removed."""
+    """Return the short form for a line that was removed."""
     return f"No longer holds: {_begun(line)}"
 
 
@@ -45,9 +45,9 @@ def _begun(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FittedUpdates:
-    """``left_out``: the ids of those whose text is not in it, the short ones included. ``need``: tokens of all of them,
-    as far as they were read; ``limit``: of what was fitted. ``told``: its lines, each with the id that it is about; of
-    the one that counts others that is empty."""
+    """The updates that a prompt tells. ``left_out``: the ids of those whose text is not in it, the short ones included.
+    ``need``: tokens of all of them, as far as they were read; ``limit``: of what was fitted. ``told``: its lines, each
+    with the id that it is about, empty for the line that counts others."""
 
     text: str
     left_out: tuple[str, ...]
@@ -57,9 +57,9 @@ class FittedUpdates:
 
 
 def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> FittedUpdates:
-    """``<neve-updates>`` of at most so many tokens, its lines in the order that is given. No line of the pack stays
-    wrong without a word as long as there is room for one: first the short forms have their room, then the texts that
-    replace them, then what is only new. A last line counts the short forms that have none."""
+    """Render ``<neve-updates>`` in at most ``limit`` tokens, its lines in the order that is given. No line of the pack
+    stays wrong without a word as long as there is room for one: first the short forms have their room, then the texts
+    that replace them, then what is only new. A last line counts the short forms that have none."""
     room = limit - _FRAME
     wrong = [n for n, one in enumerate(updates) if one.short]
     lines = {n: _shorter(updates[n]) for n in wrong}
@@ -83,20 +83,20 @@ def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> Fitte
 
 
 def forms_of(updates: Sequence[Update]) -> dict[str, str]:
-    """Every line that these may be told by, with the id that it is about."""
+    """Return every line that these updates may be told by, with the id that it is about."""
     lines = {line: one.id for one in updates for line in (one.text, one.short) if line}
     return lines | {_count(n): "" for n in range(1, len(updates) + 1)}
 
 
 def _shorter(update: Update) -> str:
-    """A text that is no longer than its short form stands for both."""
+    """Return the shorter of text and short form: a text that is no longer than its short form stands for both."""
     if update.text is not None and _cost(update.text) <= _cost(update.short):
         return update.text
     return update.short
 
 
 def _first(lines: dict[int, str], room: int) -> dict[int, str]:
-    """As many as there is room for."""
+    """Keep the lines that there is room for, in their order."""
     kept = {}
     for n, line in lines.items():
         if _cost(line) <= room:

@@ -45,7 +45,7 @@ def _instructions(prompt: Prompt, marks: Collection[Breakpoint]) -> Any:
 
 
 def _names_of(prompt: Prompt) -> dict[str, str]:
-    """What was called by which id: a result names its tool."""
+    """Return the name of the called tool by the id of the call: a result names its tool."""
     blocks = (block for message in prompt.history for block in message.blocks)
     return {block.id: sent_name(block.name, "ai_sdk") for block in blocks if isinstance(block, ToolUse)}
 

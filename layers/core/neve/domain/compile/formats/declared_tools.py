@@ -19,7 +19,7 @@ _STANDS_IN = "Was called earlier in this conversation. Not available now."
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """Of one call. ``given``: the caller's; ``own``: schemas of Neve's that are advertised."""
+    """The tools of one call. ``given``: the caller's; ``own``: schemas of Neve's that are advertised."""
 
     form: str = "anthropic"
     given: Sequence[Tool] = ()

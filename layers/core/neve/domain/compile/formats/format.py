@@ -1,4 +1,4 @@
-"""What a form of request is: whose arguments it makes, and how tools are declared in it."""
+"""Define a form of request: whose arguments it makes, and how tools are declared in it."""
 
 from __future__ import annotations
 

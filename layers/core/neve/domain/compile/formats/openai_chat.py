@@ -60,7 +60,7 @@ def _part(block: Text | Image) -> dict[str, Any]:
 
 
 def image_url(image: Image) -> str:
-    """Its address, or its bytes as one."""
+    """Return the image's address, or its bytes as a data address."""
     return image.url or f"data:{image.media_type};base64,{image.data}"
 
 
@@ -100,7 +100,7 @@ def _given(tools: Any) -> list[Tool]:
 
 
 def no_image_in_a_result(_: Mapping[str, Any], in_result: bool) -> bool:
-    """What a tool has shown is named."""
+    """Say whether the image is shown: one in a tool's result is only named."""
     return not in_result
 
 

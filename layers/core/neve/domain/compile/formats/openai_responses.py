@@ -28,7 +28,8 @@ def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
 
 
 def _items(message: Message) -> list[dict[str, Any]]:
-    """In their order: text that stands together is one item, and so is each call, result and thought."""
+    """Return the items of a message in order: text that stands together is one item, and so is each call, result and
+    thought."""
     items: list[dict[str, Any]] = []
     said: list[Text | Image] = []
 
@@ -70,7 +71,7 @@ def _output(result: ToolResult) -> Any:
 
 
 def is_item(thought: Mapping[str, Any]) -> bool:
-    """Whether it is a ``reasoning`` item: the AI SDK's part of the same type has a text of its own."""
+    """Say whether a thought is a ``reasoning`` item: the AI SDK's part of the same type has a text of its own."""
     return thought.get("type") == "reasoning" and "text" not in thought
 
 

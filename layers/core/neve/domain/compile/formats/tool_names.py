@@ -35,7 +35,8 @@ def sent_name(name: str, provider: str) -> str:
 
 
 def changed_names(prompt: Prompt, provider: str) -> dict[str, str]:
-    """By the name that is sent, the one that the log or the caller has: of the tools whose names are not the same."""
+    """Return the names that were changed for the provider: by the name that is sent, the one that the log or the caller
+    has."""
     names = {*called(prompt.history), *(name for tool in prompt.tools for name in tool.names)}
     sent = {sent_name(name, provider): name for name in sorted(names)}
     return {short: name for short, name in sent.items() if short != name}
