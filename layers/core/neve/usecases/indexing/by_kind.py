@@ -33,7 +33,7 @@ Failures = dict[int, Exception]
 
 @dataclass(frozen=True, slots=True)
 class IndexMessage:
-    """One message. ``again``: it was delivered before, and whoever had it did not say that it was done with."""
+    """One message. ``again``: it was delivered before, and the worker that had it did not say that it was done with."""
 
     body: Mapping[str, Any]
     again: bool = False
@@ -45,10 +45,11 @@ def _nobody(keys: SessionKeys, received: IndexMessage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``memories``: of one user and one collection, the ids with the highest rev that was told of; returns the ids that
-    are to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what
-    lies between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered
-    before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
+    """The work of a worker, by kind of message. ``memories``: of one user and one collection, the ids with the highest
+    rev that was told of; returns the ids that are to be told again, and why. ``events``: of one session, the spans that
+    were told of, ascending and apart: what lies between two of them is another batch's. Both get the newest message,
+    and whether one of theirs was delivered before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of
+    a session."""
 
     memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], IndexMessage], Mapping[str, EmbedAgain]]
     events: Callable[[SessionKeys, Sequence[Span], IndexMessage], None]
@@ -56,7 +57,8 @@ class Work:
 
 
 def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
-    """Messages may come twice and in any order."""
+    """Do the work of the messages, those of one user and kind together; return why some failed, by position. Messages
+    may come twice and in any order."""
     failures: Failures = {}
     memories: dict[tuple[UserKeys, str], list[int]] = {}
     logs: dict[tuple[SessionKeys, int], list[int]] = {}
@@ -81,7 +83,7 @@ def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
 
 
 def put_off(queue: Queue, name: QueueName, received: Sequence[IndexMessage], failures: Failures) -> Failures:
-    """Send again what the worker has no time left for: it has not failed. What is left of the failures."""
+    """Send again the messages that the worker has no time left for: they have not failed. Return the other failures."""
     late = [position for position, error in failures.items() if isinstance(error, OutOfTime)]
     if not late:
         return failures

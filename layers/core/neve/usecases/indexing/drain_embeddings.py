@@ -37,12 +37,12 @@ _PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 
 
 def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:
-    """Everything of the tenant (of one user) that is pending, or failed before, is queued. The job is done when nothing
-    is unindexed or unembedded any more, memories and events alike, and running until then. It is waited for at most
-    ``wait_s``. The result says how many rows and logs were ``queued``, and how much is still ``pending`` (counted up to
-    2,000 rows and 2,000 logs; what nobody had time to look at counts as one); ``left`` that there was no time to queue
-    the rest, or that it was too much for one, for which another drain has to be asked. Raises erasing, user_closed,
-    StoreUnavailable."""
+    """Queue everything of the tenant (of one user) that is pending, or failed before, and wait for it at most
+    ``wait_s``. The job is done when nothing is unindexed or unembedded any more, memories and events alike, and running
+    until then. The result says how many rows and logs were ``queued``, and how much is still ``pending`` (counted up to
+    2,000 rows and 2,000 logs; what there was no time to look at counts as one); ``left`` that there was no time to
+    queue the rest, or that it was too much for one drain, for which the caller has to ask for another. Raises erasing,
+    user_closed, StoreUnavailable."""
     _head_of(scope, user)
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at, began_ms = clock.now(), clock.monotonic_ms()
@@ -71,13 +71,13 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
 
 
 def _store(scope: TenantScope, job: Job) -> None:
-    """An erasure that has looked through the tenant's jobs passes by none that is made behind its back. Raises erasing,
-    user_closed, Conflict."""
+    """Store the job, unless the user is being erased: an erasure that has looked through the tenant's jobs must not
+    miss one. Raises erasing, user_closed, Conflict."""
     scope.ports.table.write([*_head_of(scope, job.user_id), rows.put_job(scope.keys, job)])
 
 
 def _head_of(scope: TenantScope, user: str | None) -> list[WriteOp]:
-    """That the user, if it is about one, is still as they were read. Raises erasing, user_closed."""
+    """Return the check that the user, if the drain is about one, is still as read here. Raises erasing, user_closed."""
     if user is None:
         return []
     keys = scope.keys.of_user(user)
@@ -87,8 +87,8 @@ def _head_of(scope: TenantScope, user: str | None) -> list[WriteOp]:
 
 
 def read_drain(scope: TenantScope, job_id: str) -> Job:
-    """Any job of the tenant; a drain that was running as it stands now, failed where nothing of it moves. Raises
-    job_not_found, StoreUnavailable."""
+    """Read a job of the tenant; a drain that was running is returned as it stands now, failed where nothing of it
+    moves. Raises job_not_found, StoreUnavailable."""
     job = get_tenant_job(scope, job_id)
     if job.kind != KIND or job.status != "running":
         return job
@@ -106,7 +106,8 @@ def read_drain(scope: TenantScope, job_id: str) -> Job:
 
 
 def _ended(scope: TenantScope, job: Job, pending: int) -> Job:
-    """Done when nothing is pending, failed when nothing of it has moved for so long that its messages are lost."""
+    """Return the job done when nothing is pending, failed when nothing of it has moved for so long that its messages
+    are lost; else as it is."""
     now = scope.ports.clock.now()
     if not pending:
         return replace(job, status="done", finished_at=iso(now))
@@ -121,7 +122,7 @@ def _seconds(clock: Clock, seconds: float, began_ms: float) -> TimeShare:
 
 
 def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
-    """Whether anything is pending, or there was no time to look at all of it: reads up to the first that is."""
+    """Say whether anything is pending, or there was no time to look at all of it. Reads up to the first row that is."""
     table = scope.ports.table
     if asked.one is not None:
         rows_left = any("rev_at" in item for item in all_rows(table, asked.one.partition, index=Index.RECENT))
@@ -131,8 +132,8 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
 
 
 def _pending(scope: TenantScope, asked: WhoseRows, within_s: float) -> int:
-    """Memories and events that lack their words or their vectors. Not 0 while there was no time to look at all of
-    them."""
+    """Count the memories and events that lack their words or their vectors; at least 1 while there was no time to look
+    at all of them."""
     if within_s <= 0:
         return 1
     table, clock = scope.ports.table, scope.ports.clock

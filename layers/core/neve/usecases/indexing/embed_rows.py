@@ -1,4 +1,4 @@
-"""The worker behind the embed queue: vectors (docs/rules/indexing.md#embedding)."""
+"""Run the worker behind the embed queue: vectors (docs/rules/indexing.md#embedding)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neve.usecases.indexing.vectors.worker_time import WithinTime
 
 
 def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
-    """One batch; each message succeeds or fails by itself. What there was no time for is sent again."""
+    """Embed one batch; each message succeeds or fails by itself. Messages that there was no time for are sent again."""
     failures = by_kind(received, _vectors(ports, seconds_left))
     return put_off(ports.queue, QueueName.EMBED, received, failures)
 

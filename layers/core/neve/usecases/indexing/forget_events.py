@@ -28,8 +28,9 @@ from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 def forget_events(
     data: SessionData[WordsPorts], incarnation: int, retraction_id: str, *, left: SecondsLeft = for_ever
 ) -> None:
-    """Every step may be repeated. ``left``: how long the worker may still run. Raises OutOfTime, StoreUnavailable; how
-    far it has come is on the retraction's row."""
+    """Take the events of a retraction out of the index, and their words out of the passages beside them. Every step may
+    be repeated. ``left``: how long the worker may still run. Raises OutOfTime, StoreUnavailable; how far it has come is
+    on the retraction's row."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.session_head, keys.retraction(retraction_id)])
     if keys.session_head not in found or keys.retraction(retraction_id) not in found:
@@ -49,8 +50,8 @@ def forget_events(
 
 
 def _forget(data: SessionData[WordsPorts], incarnation: int, span: Span, beyond: int) -> None:
-    """First the rows say that they are in no index, so that nobody brings them in again; a write that is under way
-    comes behind the removal, and is refused. ``beyond``: a rev that none of their passages has."""
+    """Mark the rows as in no index, so that no worker brings them in again, then remove their passages; a write that is
+    under way comes behind the removal, and is refused. ``beyond``: a rev that none of their passages has."""
     ports, keys = data.ports, data.keys
     log = all_rows(ports.table, keys.log, between=keys.events(*span))
     for batch in batches((item for item in log if not item.get("taken_back")), item_bytes):
@@ -64,7 +65,7 @@ def _forget(data: SessionData[WordsPorts], incarnation: int, span: Span, beyond:
 
 
 def _note(data: SessionData[WordsPorts], retraction_id: str, incarnation: int, forgotten_to: int) -> None:
-    """Raises Conflict, UserErased."""
+    """Note up to which seq the events are forgotten. Raises Conflict, UserErased."""
     retraction = _read(data.ports.table, data.keys, retraction_id)
     if retraction.forgotten_to < forgotten_to:
         noted = replace(retraction, forgotten_to=forgotten_to)
@@ -72,7 +73,7 @@ def _note(data: SessionData[WordsPorts], retraction_id: str, incarnation: int, f
 
 
 def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
-    """Raises UserErased."""
+    """Read the retraction's row. Raises UserErased."""
     item = table.get(keys.retraction(retraction_id))
     if item is None:
         raise UserErased
@@ -80,7 +81,7 @@ def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
 
 
 def _mark(data: SessionData[WordsPorts], incarnation: int, seqs: Sequence[int]) -> None:
-    """Raises Conflict, UserErased."""
+    """Mark the rows as taken back. Raises Conflict, UserErased."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, *map(keys.event, seqs)])
     head = rows.read_head(found.pop(keys.head, None))
@@ -98,9 +99,9 @@ def _mark(data: SessionData[WordsPorts], incarnation: int, seqs: Sequence[int]) 
 
 @dataclass
 class _Neighbours:
-    """Their words change although they do not, so their passages get another rev: those of the old one are refused from
-    then on. Each gets one once for each retraction, and none once their passages are written: who had been taken for
-    dead would leave a rev behind for which nobody writes."""
+    """The utterances beside the retracted events. Their passages change although they do not, so they get another rev:
+    writes of the old one are refused from then on. Each gets one once for each retraction, and none once their passages
+    are written: a worker that had been taken for dead would leave a rev behind for which no worker writes."""
 
     data: SessionData[WordsPorts]
     incarnation: int
@@ -112,7 +113,8 @@ class _Neighbours:
             pass
 
     def _forgotten(self) -> bool:
-        """False where another worker has raised one since: then its passages are written, too."""
+        """Write the neighbours' passages again and note it; False where another worker has raised a rev since: then
+        that row's passages have to be written, too."""
         first, last = next(
             (span for span in self.retracted if span[0] <= self.retraction.seq_from <= span[1]), self.retraction.span
         )
@@ -129,7 +131,7 @@ class _Neighbours:
         return transact(self.data.ports, partial(self._note, noted.raised))
 
     def _raise_rev(self, seq: int) -> None:
-        """Raises Conflict, UserErased."""
+        """Raise the rev of one neighbour, once for the retraction. Raises Conflict, UserErased."""
         table, keys = self.data.ports.table, self.data.keys
         own = keys.retraction(self.retraction.id)
         found = table.get_many([keys.head, keys.event(seq), own])
@@ -152,7 +154,7 @@ class _Neighbours:
         )
 
     def _note(self, raised: tuple[int, ...]) -> bool:
-        """Raises Conflict, UserErased."""
+        """Note that the retraction is forgotten; False where further revs were raised. Raises Conflict, UserErased."""
         retraction = _read(self.data.ports.table, self.data.keys, self.retraction.id)
         if retraction.raised != raised:
             return False

@@ -49,7 +49,7 @@ CONTEXTS = 5
 
 
 class EmbedAgain(Exception):
-    """Texts could not be embedded for now. ``embedded``: what of the log is done with all the same."""
+    """Raised when texts could not be embedded for now. ``embedded``: what of the log is done with all the same."""
 
     def __init__(self, embedded: Spans = ()) -> None:
         super().__init__()
@@ -57,15 +57,16 @@ class EmbedAgain(Exception):
 
 
 class OutOfTime(EmbedAgain):
-    """The worker ends before the last of them would be done: another one goes on. What was done stays done."""
+    """Raised when the worker ends before the last of the texts would be done: another one goes on. What was done stays
+    done."""
 
 
 def index_words(
     data: SessionData[WordsPorts], incarnation: int, last: int, *, again: bool, left: SecondsLeft = for_ever
 ) -> None:
-    """The words of everything up to the seq ``last`` that is not indexed yet; their vectors are queued. ``again``: the
-    message was delivered before, and whoever had it may have died before it queued the vectors. ``left``: how long the
-    worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
+    """Index the words of everything up to the seq ``last`` that is not indexed yet, and queue their vectors. ``again``:
+    the message was delivered before, and the worker that had it may have died before it queued the vectors. ``left``:
+    how long the worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
@@ -86,8 +87,8 @@ def index_words(
 
 
 def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
-    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be embedded
-    for now, behind the others, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
+    """Index the vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be
+    embedded for now, behind the others, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     read = row = read_indexed(keys.session, found.get(keys.indexed))
@@ -109,7 +110,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
 
 
 def _to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
-    """What of a span was not embedded yet, and whatever lies behind an event that could not be."""
+    """Yield what of a span was not embedded yet, and all of it behind an event that could not be."""
     first, last = span[0], min(span[1], row.indexed_seq)
     failed_from = row.without_vectors_from
     if failed_from is None or not first <= failed_from <= last:
@@ -122,10 +123,10 @@ def _to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
 def reindex_events(
     data: SessionData[IndexingPorts], incarnation: int, seqs: Span, *, in_use: bool = True
 ) -> int | None:
-    """For an index that lacks them: words and vectors of the events ``seqs``, first to last. The first that has no
-    vector there, because the embedder did not work. ``in_use``: recall searches this index already, so what is done is
-    noted; of another one it would say that vectors are there which the index in use may still get. Raises EmbedAgain
-    and StoreUnavailable."""
+    """Bring words and vectors of the events ``seqs``, first to last, into an index that lacks them. Return the first
+    that has no vector there, because the embedder did not work. ``in_use``: recall searches this index already, so what
+    is done is noted; of another one it would say that vectors are there which the index in use may still get. Raises
+    EmbedAgain and StoreUnavailable."""
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
@@ -154,14 +155,14 @@ def steps(span: Span) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class _StepPassages:
-    """Passages of one step: of the utterances in it, and of those just before it, whose neighbours are new."""
+    """The passages of one step: of the utterances in it, and of those just before it, whose neighbours are new."""
 
     new: list[Passage]
     before: list[Passage]
 
 
 def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span, row: IndexedRow) -> _StepPassages:
-    """``row``: read before the log."""
+    """Make the passages of one step. ``row``: read before the log."""
     first, last = span
     utterances = utterances_around(table, keys, incarnation, first, last, holes=row.revs_raised)
     before = [utterance.seq for utterance in utterances if utterance.seq < first][-REINDEXED_BEFORE:]
@@ -176,8 +177,8 @@ def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span
 def utterances_around(
     table: Table, keys: SessionKeys, incarnation: int, first: int, last: int, *, holes: bool
 ) -> Sequence[Utterance]:
-    """Those of the events ``first`` to ``last``, and of some on either side; what was taken back stands in nobody's
-    way. ``holes``: nor does what retention has removed, if it may have removed anything."""
+    """Read the utterances of the events ``first`` to ``last``, and of some on either side; events that were taken back
+    do not count. ``holes``: nor do those that retention has removed, if it may have removed anything."""
     page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
     begins, ends = max(1, first - LOOK_BACK), last + LOOK_AHEAD
     found = list(all_rows(table, keys.log, between=keys.events(begins, ends), page=page))
@@ -205,7 +206,7 @@ def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iter
 
 
 def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
-    """So many events that were not taken back, the nearest of a span, in the order of the log."""
+    """Read the ``wanted`` nearest events of a span that were not taken back, in the order of the log."""
     if span[0] > span[1]:
         return []
     read = all_rows_backwards if reverse else all_rows
@@ -217,7 +218,7 @@ def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse
 @dataclass(frozen=True, slots=True)
 class _Noted:
     """The row before and after; ``after`` None: nothing was noted, what was written is to be written again first. Were
-    it noted already, nobody would come back when this worker fails in between."""
+    it noted already, no worker would come back when this one fails in between."""
 
     before: IndexedRow
     after: IndexedRow | None
@@ -230,10 +231,10 @@ def _noted(
     seen: IndexedRow,
     change: Callable[[IndexedRow], IndexedRow | None],
 ) -> _Noted:
-    """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
-    meanwhile. ``change`` returns None where it is to be written again, and so it is where events were removed since the
-    row was ``seen``, before what was written. The user is checked with the first row only: an
-    erasure takes the row away, and then the expected version is not there. Raises UserErased."""
+    """Note the change of the row once ``written`` is in the index; return the row before and after. What was written
+    leaves the index again if the user was erased meanwhile. ``change`` returns None where it is to be written again,
+    and so it is where events were removed since the row was ``seen``, before what was written. The user is checked with
+    the first row only: an erasure takes the row away, and then the expected version is not there. Raises UserErased."""
 
     ports, keys = data.ports, data.keys
 
@@ -262,14 +263,14 @@ def _noted(
 
 
 def trim_written(data: SessionData[WordsPorts] | SessionData[IndexingPorts], written: Iterable[Passage]) -> None:
-    """What was written of a user who was erased meanwhile."""
+    """Remove what was written of a user who was erased meanwhile."""
     for identifier, version in {passage.item_id: passage.version for passage in written}.items():
         data.ports.search.trim(data.keys.owner, identifier, keep=0, version=version)
 
 
 def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> bool:
-    """Whether words beside some of these were taken back or removed while they were written: what was written is
-    refused, and who took them away did not know of it."""
+    """Say whether words beside some of these were taken back or removed while they were written: then the write is
+    refused, and the worker that took the words away did not know of it."""
     revs = {keys.event(one.seq_from): one.version for one in written if one.seq_from is not None}
     found = table.get_many(list(revs)) if revs else {}
     return any(item.get("rev", 1) != revs[key] and not item.get("taken_back") for key, item in found.items())
@@ -279,7 +280,7 @@ def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> b
 
 
 def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, seen: IndexedRow) -> _Noted:
-    """``seen``: read before. Raises UserErased."""
+    """Write the words of one step and queue their vectors. ``seen``: the row as read before. Raises UserErased."""
     step, search = _step_passages(data.ports.table, data.keys, incarnation, span, seen), data.ports.search
     model = search.model()
     passages = [*with_known_vectors(data, model, step.before), *step.new]
@@ -297,7 +298,7 @@ def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, se
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
-    """An index that takes no vectors lacks none."""
+    """Note all as embedded in an index that takes no vectors: it lacks none."""
     return row if model.dimensions else row.with_vectors((1, row.indexed_seq), None)
 
 
@@ -312,8 +313,8 @@ def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Itera
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first of those that have no
-    vector and will have none for now."""
+    """What was written. ``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first of
+    those that have no vector and will have none for now."""
 
     passages: Sequence[Passage]
     again: frozenset[int] = frozenset()
@@ -321,7 +322,7 @@ class _Written:
 
     @property
     def complete(self) -> bool:
-        """Whether no words that are still to come belong to the context of a passage."""
+        """Say whether no words that are still to come belong to the context of a passage."""
         return all(passage.following_known == MAX_FOLLOWING for passage in self.passages)
 
 
@@ -336,8 +337,8 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted;
-    ``in_use`` False: and nothing is noted."""
+    """The vectors of one session's log. ``head``: of the user as the work began. ``reindexing``: also what has no
+    vector, and whatever is noted; ``in_use`` False: and nothing is noted."""
 
     data: SessionData[IndexingPorts]
     head: UserHead
@@ -345,9 +346,9 @@ class _Vectors:
     in_use: bool = True
 
     def index(self, span: Span, row: IndexedRow) -> _Done:
-        """``row`` was read before. Words that come
-        in meanwhile belong to the context of what is written here, and their own write found no vectors to take along:
-        it is written again. Raises OutOfTime, UserErased."""
+        """Index the vectors of one step. ``row`` was read before. Words that come in meanwhile belong to the context of
+        what is written here, and their own write found no vectors to take along: then the step is written again. Raises
+        OutOfTime, UserErased."""
         for _ in range(CONTEXTS):
             table, keys = self.data.ports.table, self.data.keys
             written = self._write(_step_passages(table, keys, self.head.incarnation, span, row))
@@ -360,7 +361,8 @@ class _Vectors:
         return _Done(row, again=True)
 
     def _write(self, step: _StepPassages) -> _Written | None:
-        """None when not one text could be embedded and a later attempt may do better. Raises OutOfTime."""
+        """Embed and write one step; None when not one text could be embedded and a later attempt may do better. Raises
+        OutOfTime."""
         found = vectors_for(self.data, self.head, passage_texts(step.new), passage_texts(step.before))
         forget_vectors(self.data, [p for p in step.new if p.text in found.made])
         if found.late:
@@ -377,8 +379,8 @@ class _Vectors:
         return _Written(written, again=_seqs(lacking))
 
     def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
-        """``seen``: read before what was written. Nothing is noted where further words came in since that may belong to
-        its context: in a burst of appends some always come in."""
+        """Note what was written. ``seen``: the row as read before. Nothing is noted where further words came in since
+        that may belong to its context: in a burst of appends some always come in."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:

@@ -46,9 +46,9 @@ def index_memory_words(
 ) -> tuple[list[tuple[str, int]], Mapping[str, EmbedAgain]]:
     """Bring the words of these rows into the index, with the vectors that are known already; what is gone, or never
     recalled, leaves it. ``revs``: ids with the rev that was told of. ``again``: the message was delivered before, and
-    whoever had it may have died before it passed the rows on. ``left``: how long the worker may still run. Id and rev
-    of the rows whose vectors are to be made next, and the ids that are to be told again, because the worker ends
-    before. Raises StoreUnavailable."""
+    the worker that had it may have died before it passed the rows on. ``left``: how long the worker may still run.
+    Return id and rev of the rows whose vectors are to be made next, and the ids that are to be told again, because the
+    worker ends before. Raises StoreUnavailable."""
     words = _Words(data, revs, again, collection, left)
     return [(row.id, row.rev) for row in words.run()], words.late
 
@@ -60,18 +60,18 @@ def index_memories(
     collection: IndexedCollection[Any] = MEMORIES,
     left: SecondsLeft = for_ever,
 ) -> Mapping[str, EmbedAgain]:
-    """Words and vectors. The ids that are to be told again, and why: their text could not be embedded for now, or the
-    worker ends before; until then they are found by keyword only. ``left``: how long it may still run. Raises
-    StoreUnavailable."""
+    """Bring words and vectors of these rows into the index. Return the ids that are to be told again, and why: their
+    text could not be embedded for now, or the worker ends before; until then they are found by keyword only. ``left``:
+    how long it may still run. Raises StoreUnavailable."""
     return _Batch(data, revs, collection, left=left).run()
 
 
 def reindex_memories(
     data: UserData[IndexingPorts], revs: Mapping[str, int], *, collection: IndexedCollection[Any] = MEMORIES
 ) -> Collection[str]:
-    """The same for an index that lacks them, whatever is noted in the rows; one that has another rev by now is left to
-    its own message. The ids of those that have no vectors there, because the embedder did not work. Raises EmbedAgain,
-    StoreUnavailable."""
+    """Bring words and vectors into an index that lacks them, whatever is noted in the rows; a row that has another rev
+    by now is left to its own message. Return the ids of those that have no vectors there, because the embedder did not
+    work. Raises EmbedAgain, StoreUnavailable."""
     batch = _Batch(data, revs, collection, reindexing=True)
     if batch.run():
         raise EmbedAgain
@@ -79,20 +79,20 @@ def reindex_memories(
 
 
 def _forget(data: _Data, ids: Iterable[str], revs: Mapping[str, int]) -> None:
-    """Of rows that are gone, as a rev of its own: the newest document of a rev has the version of its removal, and a
-    worker that was taken for dead would bring it back."""
+    """Remove passages of deleted rows at ``rev + 1``, so that a late write of ``rev`` is refused: the newest document
+    of a rev has the version of its removal, and a worker that was taken for dead would bring it back."""
     for identifier in ids:
         data.ports.search.trim(data.keys.owner, identifier, keep=0, version=revs[identifier] + 1)
 
 
 def _forget_written(data: _Data, row: R, revs: Mapping[str, int]) -> None:
-    """A row that was deleted while it was written here. Its rev may be above that of the message."""
+    """Remove a row that was deleted while it was written here. Its rev may be above that of the message."""
     identifier = str(row.id)
     _forget(data, [identifier], {identifier: max(row.rev, revs[identifier])})
 
 
 def _write(data: _Data, found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> None:
-    """The passages, then what a shortened text or a status leaves over."""
+    """Write the passages, then remove what a shortened text or a status leaves over."""
     passages = [passage for many in to_index.values() for passage in many]
     if passages:
         data.ports.search.upsert(data.keys.owner, passages)
@@ -135,9 +135,9 @@ class _Words(Generic[R]):
         return [row for row in found.values() if row.rev_at is not None and str(row.id) not in self.late]
 
     def _has_left(self, gone: Sequence[str]) -> None:
-        """Nobody has to tell of these deletions any more, once the vectors of what was deleted for good are gone, too.
-        They are kept by content: what is still needed of them is made again. Of a later deletion, which a message from
-        before it does not know of, somebody has to tell: its passages are still there."""
+        """Delete the rows that told of these deletions, once the vectors of what was deleted for good are gone, too:
+        vectors are kept by content, and what is still needed of them is made again. The row of a later deletion, which
+        a message from before it does not know of, stays: its passages are still there."""
         places = [self.data.keys.leaving(self.collection.kind, i, self.revs[i]) for i in gone]
         table, keys = self.data.ports.table, self.data.keys
         for place, item in (table.get_many(places) if places else {}).items():
@@ -147,7 +147,7 @@ class _Words(Generic[R]):
     def _with_known_vectors(
         self, found: Sequence[R], to_index: Mapping[str, Sequence[Passage]]
     ) -> dict[str, list[Passage]]:
-        """A row that changed takes along the vectors of the text that it kept."""
+        """Add known vectors: a row that changed takes along those of the text that it kept."""
         changed = {row.id for row in found if row.rev > 1}
         texts = passage_texts(p for i, passages in to_index.items() if i in changed for p in passages)
         model = self.data.ports.search.model()
@@ -155,7 +155,7 @@ class _Words(Generic[R]):
         return {i: [replace(p, vector=known.get(p.text)) for p in passages] for i, passages in to_index.items()}
 
     def _note(self, wanted: R) -> bool:
-        """Whether the row is still of this rev, and now says that its words can be found."""
+        """Note that the row's words can be found; False where it is gone or of another rev."""
         row: R | None = wanted
         identifier = str(wanted.id)
 
@@ -187,7 +187,8 @@ class _Batch(Generic[R]):
     failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, EmbedAgain]:
-        """Part by part, so that long rows which are written together do not outlive the worker again and again."""
+        """Index part by part, so that long rows which are written together do not outlive the worker again and
+        again."""
         table, keys = self.data.ports.table, self.data.keys
         found, head_item = self.collection.find_with(table, keys, list(self.revs), keys.head)
         head = rows.read_head(head_item)
@@ -206,8 +207,8 @@ class _Batch(Generic[R]):
         return self.again
 
     def _index(self, part: Sequence[R], to_index: Mapping[str, list[Passage]], head: UserHead) -> None:
-        """What there was no time to embed whole is not written: its words are there, its vectors are kept. Raises
-        UserErased."""
+        """Index one part, without rows that there was no time to embed whole: their words are there, their vectors are
+        kept. Raises UserErased."""
         found = self._vectors(part, to_index, head)
         with_vectors = {
             i: [replace(p, vector=found.vectors.get(p.text)) for p in many]
@@ -221,7 +222,7 @@ class _Batch(Generic[R]):
     # --- reading --------------------------------------------------------------------------------
 
     def _to_be_indexed(self, row: R) -> bool:
-        """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
+        """Say whether the index lacks something of the row: ``rev_at`` is cleared when a rev is in it."""
         if row.status in NEVER_RECALLED:
             return False
         if self.reindexing:
@@ -232,7 +233,7 @@ class _Batch(Generic[R]):
         return row.rev_at is not None or not known
 
     def _vectors(self, found: Iterable[R], to_index: Mapping[str, list[Passage]], head: UserHead) -> VectorsFound:
-        """A superseded row is not worth an embedding, but keeps the vectors that it has."""
+        """Find or make the vectors. A superseded row is not worth an embedding, but keeps the vectors that it has."""
         old = {row.id for row in found if row.status is Status.SUPERSEDED}
         wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
         known_only = passage_texts(p for i, passages in to_index.items() if i in old for p in passages)
@@ -270,7 +271,7 @@ class _Batch(Generic[R]):
                     transact(self.data.ports, partial(self._settle_one, row, passages))
 
     def _settle_one(self, wanted: R, passages: Sequence[Passage]) -> None:
-        """Note one row's state although somebody else is changing the row. Raises Conflict."""
+        """Note one row's state although another writer is changing the row. Raises Conflict."""
         identifier = str(wanted.id)
         now = self.collection.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
         if now is None or now.rev != wanted.rev:
@@ -280,14 +281,15 @@ class _Batch(Generic[R]):
             self.data.ports.table.write([self.collection.put(self.data.keys, noted)])
 
     def _forget_left(self, row: R, passages: Sequence[Passage], now: R | None) -> None:
-        """Of a row that was deleted or edited while it was embedded: whoever did that knew nothing of these vectors."""
+        """Remove the vectors of a row that was deleted or edited while it was embedded: the writer of that change knew
+        nothing of them."""
         if now is None:
             _forget_written(self.data, row, self.revs)
         left = self.collection.no_longer_said(self.data, row, passages, now)
         erase_vectors(self.data.ports.table, self.data.keys, {fingerprint(passage.text) for passage in left})
 
     def _state(self, row: R, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
-        """PENDING: to be told again."""
+        """Return the state that the row has now; PENDING: it is to be told again."""
         texts = {passage.text for passage in passages}
         if found.wanted and texts <= found.vectors.keys() and texts:
             return EmbeddingState.READY
@@ -307,10 +309,10 @@ def _passages_of(part: Iterable[R], to_index: Mapping[str, list[Passage]]) -> di
 
 
 def _of_one_request(found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> Iterator[list[R]]:
-    """Parts of at most ``PART_PASSAGES``, a longer row alone."""
+    """Split the rows into parts of at most ``PART_PASSAGES``, a longer row alone."""
     return batches(found, lambda row: len(to_index.get(str(row.id), ())), most=PART_PASSAGES, largest=PART_PASSAGES)
 
 
 def _of_one_transaction(found: Iterable[R]) -> Iterator[list[R]]:
-    """Parts that stay below the 4 MB of a transaction."""
+    """Split the rows into parts that stay below the 4 MB of a transaction."""
     return batches(found, lambda row: len(row.text), largest=MAX_BATCH_CHARS)

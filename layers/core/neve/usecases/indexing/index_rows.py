@@ -1,5 +1,5 @@
-"""The worker behind the index queue: words, as soon as they are said. It has no encoder, and what it has done goes on
-to the embed queue: a backlog there delays no word (docs/rules/indexing.md#words)."""
+"""Run the worker behind the index queue: words, as soon as they are said. It has no encoder, and what it has done goes
+on to the embed queue: a backlog there delays no word (docs/rules/indexing.md#words)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from neve.usecases.jobs.messages.indexing import memory_message
 
 
 def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
-    """One batch; each message succeeds or fails by itself, and what there was no time for is sent again."""
+    """Index one batch; each message succeeds or fails by itself, and messages that there was no time for are sent
+    again."""
 
     def memories(
         keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], newest: IndexMessage

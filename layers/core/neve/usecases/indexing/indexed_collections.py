@@ -1,5 +1,5 @@
-"""What the index workers bring into the search index by rev: a user's memories, and their documents. A collection knows
-where its rows are and what passages they have; everything else is the same for both."""
+"""Define the rows that index workers bring into the search index by rev: a user's memories, and their documents. A
+collection knows where its rows are and what passages they have; everything else is the same for both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOOKS = 3
 
 
 class Stores(Protocol):
-    """Where the rows are, and texts too long for one."""
+    """The stores of the rows, and of texts too long for one."""
 
     @property
     def table(self) -> Table: ...
@@ -39,21 +39,21 @@ class Stores(Protocol):
 
 
 class IndexedCollection(Protocol[R]):
-    """Everything that reads raises StoreUnavailable."""
+    """A kind of rows that are indexed by rev. Every method that reads raises StoreUnavailable."""
 
     @property
     def kind(self) -> Kind: ...
 
     def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, R]:
-        """The rows that are there, by id, as they are now. Their texts may be missing."""
+        """Read the rows that are there, by id, as they are now. Their texts may be missing."""
 
     def find_with(
         self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
     ) -> tuple[dict[str, R], Item | None]:
-        """And another row, in the same read."""
+        """Read the rows, and the row ``beside`` in the same read."""
 
     def whole(self, data: UserData[Stores], found: Iterable[R]) -> dict[str, R]:
-        """By id, with their texts. A row without one was deleted meanwhile."""
+        """Return the rows with their texts, by id. A row without one was deleted meanwhile."""
 
     def put(self, keys: UserKeys, row: R) -> Put: ...
 
@@ -62,11 +62,11 @@ class IndexedCollection(Protocol[R]):
     def no_longer_said(
         self, data: UserData[Stores], before: R, passages: Sequence[Passage], now: R | None
     ) -> list[Passage]:
-        """Those of the ``passages`` of ``before`` that nothing of the row says any more. ``now``: the row of another
-        rev; None when it is gone."""
+        """Return those of the ``passages`` of ``before`` that the row says no more. ``now``: the row of another rev;
+        None when it is gone."""
 
     def clear_away(self, data: UserData[Stores], gone: str) -> None:
-        """What the deletion of a row may have left."""
+        """Delete what the deletion of a row may have left."""
 
 
 class _Memories:
@@ -107,7 +107,7 @@ class _Memories:
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:
-        """What its changes and its decision were answered."""
+        """Delete the kept answers to its changes and to its decision."""
         table = data.ports.table
         delete_rows(table, list(answers_about(table, data.keys, [gone])))
 
@@ -128,8 +128,8 @@ class _Documents:
     def _look(
         table: Table, keys: UserKeys, ids: Sequence[str], beside: Mapping[str, Key]
     ) -> tuple[dict[str, Document], Mapping[Key, Item]]:
-        """Where they are, then what is there; and what the first read found. One that has moved between the two is
-        looked for again."""
+        """Read where the documents are, then the rows there; return them, and what the first read found. A document
+        that has moved between the two is looked for again."""
         places = {i: keys.document_place(i) for i in ids}
         first = at = table.get_many([*beside.values(), *places.values()])
         known: dict[str, Document] = {}
@@ -167,15 +167,16 @@ class _Documents:
     def no_longer_said(
         data: UserData[Stores], before: Document, passages: Sequence[Passage], now: Document | None
     ) -> list[Passage]:
-        """The revisions before stay, unless they hold what was deleted."""
+        """Return the passages, none where the revision before stays: it stays unless it holds what was deleted."""
         revision = data.keys.document_rev(str(before.id), before.rev)
         stays = now is not None and data.ports.table.get(revision) is not None
         return [] if stays else list(passages)
 
     @staticmethod
     def clear_away(data: UserData[Stores], gone: str) -> None:
-        """Its long texts, where whoever deleted it did not come to that, and what was proposed for it, which holds its
-        text, with what those decisions were answered. One that was moving all the while is there."""
+        """Delete the document's long texts, where its deletion did not come to that, and what was proposed for it,
+        which holds its text, with the kept answers to those decisions. One that was moving all the while is there, and
+        keeps them."""
         stores, keys = data.ports, data.keys
         if stores.table.get(keys.document_place(gone)) is not None:
             return

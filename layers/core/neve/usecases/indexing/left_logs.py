@@ -1,5 +1,5 @@
-"""What leaves a session's log while another index is being filled: taken back, or removed because its time is over.
-Whoever does that tells the index in use only (docs/rules/indexing.md#reindex)."""
+"""Take out of an index that is being filled what leaves a session's log meanwhile: taken back, or removed because its
+time is over. The worker that does that tells the index in use only (docs/rules/indexing.md#reindex)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from neve.store.session_state import state_rows
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Of one session. ``removed_to``: events up to here may be gone for good. ``retractions``: their ids, and whether
-    the index in use is rid of each. ``beyond``: a rev that no passage of the session's events has."""
+    """What has left one session's log. ``removed_to``: events up to here may be gone for good. ``retractions``: their
+    ids, and whether the index in use is rid of each. ``beyond``: a rev that no passage of the session's events has."""
 
     removed_to: int = 0
     retractions: tuple[tuple[str, bool], ...] = ()
     beyond: int = field(default=2, compare=False)
 
     def more_than(self, before: Left) -> bool:
-        """Whether an index that was filled when ``before`` was read may hold what it must not. Of a retraction that
-        somebody is still at, nobody knows which index hears."""
+        """Say whether an index that was filled when ``before`` was read may hold what it must not. Which index hears of
+        a retraction that is still being handled is not known."""
         return self != before or not all(done for _, done in self.retractions)
 
 
@@ -35,7 +35,7 @@ NOTHING = Left()
 
 
 def what_left(table: Table, owner: UserKeys) -> Iterator[tuple[str, Left]]:
-    """By session, those of which anything has. Raises StoreUnavailable."""
+    """Yield what has left each session's log, for sessions with any. Raises StoreUnavailable."""
     for item in state_rows(table, owner, "epoch"):
         epoch = rows.read_epoch(item)
         if epoch.retracted or epoch.removed_to:
@@ -47,8 +47,8 @@ def what_left(table: Table, owner: UserKeys) -> Iterator[tuple[str, Left]]:
 
 
 def take_out(data: SessionData[IndexingPorts], filled: int, left: Left) -> None:
-    """From an index that was filled up to the seq ``filled``, what has left the log. The words of what is left carry
-    some of it until they are written again. Raises StoreUnavailable."""
+    """Take out of an index that was filled up to the seq ``filled`` what has left the log. The words of what is left
+    carry some of it until they are written again. Raises StoreUnavailable."""
     keys = data.keys
     log = all_rows(data.ports.table, keys.log, between=keys.events(1, filled))
     there = {item["seq"]: (item.get("rev", 1), bool(item.get("taken_back"))) for item in log}

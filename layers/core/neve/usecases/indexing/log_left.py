@@ -1,5 +1,5 @@
-"""The utterances beside events that leave a session's log: their passages carry the words of those events as their
-neighbours', and are written again without them."""
+"""Write the utterances beside events that leave a session's log again: their passages carry the words of those events
+as their neighbours'."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from neve.usecases.indexing.vectors.user_vectors import with_known_vectors
 
 @dataclass(frozen=True, slots=True)
 class LogLeft:
-    """What is left of a session's log without the spans ``removed``."""
+    """The rest of a session's log without the spans ``removed``."""
 
     table: Table
     keys: SessionKeys
@@ -30,8 +30,8 @@ class LogLeft:
     removed: Spans
 
     def beside(self, edge: int, way: int) -> list[int]:
-        """Seqs of the utterances that may carry words from the other side of ``edge``, the nearest first, however many
-        events of tools stand between. ``way``: -1 before it, 1 behind it."""
+        """Return seqs of the utterances that may carry words from the other side of ``edge``, the nearest first,
+        however many events of tools stand between. ``way``: -1 before it, 1 behind it."""
         found: list[int] = []
         at, limit = self._stepped_over(edge, way), LOOK_BACK
         while at > 0 and len(found) < REINDEXED_BEFORE:
@@ -44,7 +44,7 @@ class LogLeft:
         return found[:REINDEXED_BEFORE]
 
     def _stepped_over(self, at: int, way: int) -> int:
-        """The next seq that no removed span holds."""
+        """Return the next seq that no removed span holds."""
         hole = next((span for span in self.removed if span[0] <= at <= span[1]), None)
         return at if hole is None else hole[way > 0] + way
 
@@ -54,13 +54,13 @@ class LogLeft:
         return utterance_of(self.keys.session, rows.read_event(item)) is not None
 
     def passages(self, seqs: Sequence[int]) -> list[Passage]:
-        """As whoever indexes just those writes them."""
+        """Make the passages of these utterances, as a worker that indexes just those makes them."""
         around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs), holes=True)
         return utterance_passages([utterance for utterance in around if not holds(self.removed, utterance.seq)], seqs)
 
 
 def write_again(data: SessionData[WordsPorts], passages: Sequence[Passage]) -> None:
-    """With the vectors that their texts have. Raises StoreUnavailable."""
+    """Write the passages with the vectors that their texts have. Raises StoreUnavailable."""
     if not passages:
         return
     search = data.ports.search

@@ -51,7 +51,7 @@ _NEW = 0
 
 @dataclass
 class Reindexed:
-    """What was brought into the new index; what changed meanwhile is counted each time."""
+    """The counts of what was brought into the new index; what changed meanwhile is counted each time."""
 
     users: int = 0
     memories: int = 0
@@ -116,7 +116,7 @@ def reindex(
 
 
 def _try_embedder(embedder: Embedder) -> None:
-    """An index must not be switched to that lacks its vectors for want of an embedder."""
+    """Embed once: an index that lacks its vectors for want of an embedder must not be switched to."""
     if embedder.model.dimensions:
         embedder.embed_query("Does it work?")
 
@@ -145,8 +145,8 @@ class _Filling:
     done: Reindexed = field(default_factory=Reindexed)
 
     def fill(self, owner: UserKeys, before: _Seen) -> _Seen:
-        """What was not filled in before, and what is gone. What is still on its way to the index in use is left to its
-        own message: it would be noted as indexed."""
+        """Bring in what was not filled in before, and take out what is gone. A row that is still on its way to the
+        index in use is left to its own message: it would be noted as indexed."""
         self.done.users += before.incarnation == _NEW
         head, before = self._current_state(owner, before)
         if head.state != "active":
@@ -169,8 +169,8 @@ class _Filling:
         return _Seen(head.incarnation, revs, frozenset(lacking), whole, left)
 
     def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
-        """And what of ``before`` still holds: nothing of a user who has been erased, or came back since. An earlier run
-        may have left some of it."""
+        """Read the user's row; return it with what of ``before`` still holds: nothing for a user who has been erased,
+        or came back since. An earlier run may have left some of it."""
         head = self._head(owner)
         if head.state == "active" and before.incarnation in (_NEW, head.incarnation):
             return head, before
@@ -197,7 +197,7 @@ class _Filling:
             self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=True)
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
-        """The ids of those without vectors. Raises EmbedAgain."""
+        """Index the rows; return the ids of those without vectors. Raises EmbedAgain."""
         collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
@@ -211,8 +211,8 @@ class _Filling:
         return lacking
 
     def _first(self, owner: UserKeys, row: IndexedRow, before: _Seen, left: Mapping[str, Left]) -> int:
-        """From which seq on the log is to be read: from its start where something has left it since, which the words
-        beside it carry."""
+        """Return from which seq on the log is to be read: from its start where something has left it since, which the
+        words beside it carry."""
         filled, now = before.logs.get(row.session), left.get(row.session, NOTHING)
         if filled is None or not now.more_than(before.left.get(row.session, NOTHING)):
             return (filled or 0) + 1
@@ -221,7 +221,7 @@ class _Filling:
         return 1
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, seqs: Span, *, in_use: bool) -> int:
-        """Up to which seq the new index has the vectors, too. Raises EmbedAgain."""
+        """Index the log; return up to which seq the new index has the vectors, too. Raises EmbedAgain."""
         first, last = seqs
         if first > last:
             return last
@@ -232,7 +232,8 @@ class _Filling:
         return last if lacking is None else min(last, lacking - 1)
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """An index that is being filled may turn writes away for a while. Raises StoreUnavailable after a minute."""
+        """Do the work, again after a pause where it fails: an index that is being filled may turn writes away for a
+        while. Raises StoreUnavailable after a minute."""
         for pause_s in PAUSES_S:
             try:
                 return work()
@@ -244,7 +245,7 @@ class _Filling:
         return rows.read_head(self.into.table.get(owner.head))
 
     def _rows(self, owner: UserKeys, kind: Kind) -> dict[str, Memory | Document]:
-        """By id, those that are in an index; documents without their texts."""
+        """Read the rows that are in an index, by id; documents without their texts."""
         found: Iterator[Memory | Document]
         if kind == "memory":
             found = map(rows.read_memory, all_rows(self.into.table, owner.partition, prefix=MEMORY))
@@ -258,7 +259,8 @@ class _Filling:
 
 
 def _first_to_note(row: IndexedRow) -> int:
-    """The first event of a log that was not noted to have its vector: the new index got it before it was in use."""
+    """Return the first event of a log that was not noted to have its vector: the new index got it before it was in
+    use."""
     lacking = (first for first, _ in row.not_embedded((1, row.indexed_seq)))
     return min(next(lacking, row.indexed_seq + 1), row.without_vectors_from or row.indexed_seq + 1)
 

@@ -60,7 +60,7 @@ vectors. ``behind``: a session whose log is ahead of index, vectors or marker.""
 
 @dataclass(frozen=True, slots=True)
 class WhoseRows:
-    """None: anybody's."""
+    """The tenant, and the user, whose rows are asked for; None admits every one."""
 
     tenant: str | None = None
     user: str | None = None
@@ -70,7 +70,7 @@ class WhoseRows:
 
     @property
     def one(self) -> UserKeys | None:
-        """The user, where it is one."""
+        """Return the user, where it is one."""
         return UserKeys(self.tenant, self.user) if self.tenant is not None and self.user is not None else None
 
 
@@ -78,9 +78,9 @@ EVERYBODY = WhoseRows()
 
 
 def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare, unreadable: Unreadable | None = None) -> int:
-    """For the sweep: memories that have been due since before ``older_than``, important ones first, each at most once
-    in five minutes, at most ``MAX_ROWS``. How many were queued. ``unreadable``: told of rows that cannot be read, which
-    keep no other waiting. Raises StoreUnavailable."""
+    """Queue for the sweep memories that have been due since before ``older_than``, important ones first, each at most
+    once in five minutes, at most ``MAX_ROWS``. Return how many were queued. ``unreadable``: told of rows that cannot be
+    read, which keep no other waiting. Raises StoreUnavailable."""
     now, reading = ports.clock.now(), share.half()
     due = find_due(ports.table, "embed", reading, until=older_than, first=first_shard(now))
     found = _indexed(ports.table, due, unreadable)
@@ -91,19 +91,19 @@ def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare, unread
 
 
 def first_shard(now: datetime) -> int:
-    """With which part of the index ``due`` the sweep of this time begins."""
+    """Return the part of the index ``due`` with which the sweep of this time begins."""
     return int(now.timestamp()) // _TURN_S % DUE_SHARDS
 
 
 def in_parts(found: Iterable[T]) -> Iterator[list[T]]:
-    """``PART`` of them, and again."""
+    """Yield the rows in lists of ``PART``."""
     rest = iter(found)
     while part := list(islice(rest, PART)):
         yield part
 
 
 def _first(found: Iterable[T], share: TimeShare) -> list[T]:
-    """``MAX_ROWS`` of them; the share says whether there are more."""
+    """Take at most ``MAX_ROWS`` of them; the share says whether there are more."""
     some = list(islice(found, MAX_ROWS + 1))
     share.left = share.left or len(some) > MAX_ROWS
     return some[:MAX_ROWS]
@@ -116,9 +116,9 @@ def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) 
 
 
 def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
-    """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
-    behind of. How many were queued, of the rows that there was time for, at most ``MAX_ROWS`` of each kind; the share
-    says whether there are more. Raises StoreUnavailable."""
+    """Queue for a caller everything of a tenant, or of one user, that is due or failed, and the logs that the index is
+    behind of. Return how many were queued, of the rows that there was time for, at most ``MAX_ROWS`` of each kind; the
+    share says whether there are more. Raises StoreUnavailable."""
     table, reading = ports.table, share.half()
     kinds: tuple[Kind, ...] = ("embed", "failed")
     due = [item for kind in kinds for item in _first(find_due(table, kind, reading, asked), reading)]
@@ -137,13 +137,13 @@ def find_due(
     until: datetime | None = None,
     first: int = 0,
 ) -> Iterator[Item]:
-    """What the indexes hold of due work, as far as the share has time to read: of everybody, the oldest of each shard
-    first. They may be a moment behind the rows. Raises StoreUnavailable."""
+    """Yield what the indexes hold of due work, as far as the share has time to read: of all users, the oldest of each
+    shard first. They may be a moment behind the rows. Raises StoreUnavailable."""
     return filter(asked.admits, share.of(_due(table, kind, asked, until, first)))
 
 
 def _due(table: Table, kind: Kind, asked: WhoseRows, until: datetime | None, first: int) -> Iterator[Item]:
-    """What belongs to whom it is asked of, where the keys say whose it is."""
+    """Read the due work, by keys that name the tenant or the user where there are such; it may hold rows of others."""
     if asked.one is not None and kind == "embed":
         found = all_rows(table, asked.one.partition, index=Index.RECENT)
         return (item for item in found if "rev_at" in item)  # facts that do not hold may lack nothing
@@ -158,7 +158,8 @@ def _due(table: Table, kind: Kind, asked: WhoseRows, until: datetime | None, fir
 
 
 def backlog_age_s(ports: Ports) -> float:
-    """How long the oldest row has waited for the search index, to its 10 minute bucket; 0 when none waits."""
+    """Return how many seconds the oldest row has waited for the search index, to its 10 minute bucket; 0 when none
+    waits."""
     oldest = [due_bucket(item["due_sk"]) for item in _oldest(ports, "embed")]
     if not oldest:
         return 0.0
@@ -174,7 +175,7 @@ def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
 def _indexed(
     table: Table, due: Iterable[Item], unreadable: Unreadable | None = None
 ) -> Iterator[tuple[Item, Memory | Document]]:
-    """The rows themselves, those that are still there and lack something."""
+    """Read the rows themselves; yield those that are still there and lack something."""
     for part in in_parts(due):
         places = {key_of(item): item for item in part if item["type"] in INDEXED_COLLECTIONS}
         for key, item in (table.get_many(list(places)) if places else {}).items():
@@ -199,7 +200,7 @@ def _lacks_something(row: Memory | Document) -> bool:
 
 def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], share: TimeShare) -> int:
     """Stamp each row, note for whom there is a night, then queue it: as many as the share has time for. A row that
-    somebody changes at the same time is left to the change's own message."""
+    another writer changes at the same time is left to the change's own message."""
     now = ports.clock.now()
     by_importance = sorted(waiting, key=lambda one: (_served(one[1]), str(one[1].id)))
     in_time = share.of(by_importance)
@@ -218,14 +219,15 @@ def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], sha
 
 
 def _note_due(ports: Ports, pending: Iterable[tuple[UserKeys, Memory | Document]]) -> None:
-    """The outbox notes for whom there is a night before it sends, so a row that lost its message may not be noted."""
+    """Note for whom there is a night. The outbox notes it before it sends, so a row that lost its message may not be
+    noted."""
     users = candidates_of((keys, one) for keys, one in pending if isinstance(one, Memory) and one.rev_at is not None)
     if users:
         note_due(ports, users, ports.table.get_many(sorted(rows_of_due(users))))
 
 
 def _served(row: Memory | Document) -> int:
-    """Documents among memories of medium priority."""
+    """Return the rank by which rows are served: documents among memories of medium priority."""
     return _FIRST_SERVED[row.priority if isinstance(row, Memory) else Priority.MEDIUM]
 
 
@@ -239,7 +241,7 @@ def _incarnations(table: Table, users: Collection[UserKeys]) -> dict[UserKeys, i
 
 
 def _stamp(ports: Ports, item: Item, row: Memory | Document, now: datetime) -> bool:
-    """False for a row that lacks nothing any more."""
+    """Note that the row is queued; False for a row that lacks nothing any more."""
     keys, (collection, _) = _owner_of(item), INDEXED_COLLECTIONS[item["type"]]
     identifier = str(row.id)
     current: Memory | Document | None = row
@@ -261,7 +263,7 @@ def _stamp(ports: Ports, item: Item, row: Memory | Document, now: datetime) -> b
 
 
 def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
-    """Logs that are indexed without vectors from some event on. How many logs."""
+    """Queue logs that are indexed without vectors from some event on; return how many."""
     places = {key_of(item): item for item in due if item["type"] == "indexed"}
     found = ports.table.get_many(list(places)) if places else {}
     incarnations = _incarnations(ports.table, {_owner_of(item) for item in found.values()})
@@ -287,7 +289,8 @@ def lagging_logs(
     first: int = 0,
     unreadable: Unreadable | None = None,
 ) -> Iterator[tuple[SessionKeys, Progress]]:
-    """As far as the share has time to read, one batch read for each ``PART``. Raises StoreUnavailable."""
+    """Yield the logs that the index is behind of, as far as the share has time to read, one batch read for each
+    ``PART``. Raises StoreUnavailable."""
     for part in in_parts(find_due(table, "behind", share, asked, first=first)):
         sessions = [_owner_of(item).of_session(item["session_id"]) for item in part]
         yield from progress_of(table, sessions, unreadable)
@@ -296,12 +299,13 @@ def lagging_logs(
 def waiting_for(
     time: timedelta, now: datetime, logs: Iterable[tuple[SessionKeys, Progress]]
 ) -> Iterator[tuple[SessionKeys, Progress]]:
-    """Those of the logs whose oldest event has waited so long."""
+    """Yield those of the logs whose oldest event has waited so long."""
     return ((keys, one) for keys, one in logs if one.lag(now).seconds >= time.total_seconds())
 
 
 def requeue_logs(ports: Ports, behind: Iterable[tuple[SessionKeys, Progress]]) -> int:
-    """Words that are missing, else vectors. How many messages were sent. Raises StoreUnavailable."""
+    """Queue the words that are missing, else the vectors; return how many messages were sent. Raises
+    StoreUnavailable."""
     logs = list(behind)
     incarnations = _incarnations(ports.table, {UserKeys(keys.tenant, keys.user) for keys, _ in logs})
     words: list[Message] = []

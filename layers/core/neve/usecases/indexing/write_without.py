@@ -24,11 +24,11 @@ Versions = dict[Key, int]
 
 
 def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -> Versions | None:
-    """The two utterances on either side of the events ``hole``, whose rows say already that they leave, with the
-    vectors that they have. They get another rev, so that whoever read the log before is refused, and sees it in
-    *indexed* (SESS#s#X). What their rows are then, to be checked by the removal: a rev that is raised behind it would
-    be one for which nobody writes. None where it is to be looked at again: the log has changed, or the user is gone.
-    Raises StoreUnavailable."""
+    """Write the two utterances on either side of the events ``hole``, whose rows say already that they leave, with the
+    vectors that they have. They get another rev, so that a worker that read the log before is refused, and sees it in
+    *indexed* (SESS#s#X). Return what their rows are then, to be checked by the removal: for a rev that is raised behind
+    it no worker would write. None where it is to be looked at again: the log has changed, or the user is gone. Raises
+    StoreUnavailable."""
     ports, keys = data.ports, data.keys
     session = ports.table.get(keys.session_head)
     removed = joined((*(rows.read_session(session).retracted if session else ()), hole))
@@ -52,8 +52,8 @@ def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -
 
 
 def _raise_revs(data: SessionData[WordsPorts], incarnation: int, hole: Span, seqs: Sequence[int]) -> Versions | None:
-    """None where another worker has removed the events of the hole, or one beside it was taken back. Raises Conflict,
-    UserErased."""
+    """Raise the revs of the utterances; return their rows' versions. None where another worker has removed the events
+    of the hole, or one beside it was taken back. Raises Conflict, UserErased."""
     table, keys = data.ports.table, data.keys
     places = list(map(keys.event, seqs))
     found = table.get_many([keys.head, keys.epoch, keys.indexed, *places])

@@ -75,7 +75,7 @@ def vectors_for(
 def known_vectors(
     data: UserData[WordsPorts] | UserData[IndexingPorts], model: IndexModel, texts: Sequence[str]
 ) -> dict[str, bytes]:
-    """By text, those that the user has already. Raises StoreUnavailable."""
+    """Return the vectors that the user has already, by text. Raises StoreUnavailable."""
     prints = {text: fingerprint(text) for text in texts}
     known = _known(data.ports.table, data.keys, model, prints.values())
     return {text: known[one] for text, one in prints.items() if one in known}
@@ -84,7 +84,7 @@ def known_vectors(
 def with_known_vectors(
     data: UserData[WordsPorts] | UserData[IndexingPorts], model: IndexModel, passages: Sequence[Passage]
 ) -> list[Passage]:
-    """With the vectors that their texts have already. Raises StoreUnavailable."""
+    """Return the passages with the vectors that their texts have already. Raises StoreUnavailable."""
     known = known_vectors(data, model, passage_texts(passages)) if model.dimensions else {}
     return [replace(passage, vector=known.get(passage.text)) for passage in passages]
 
