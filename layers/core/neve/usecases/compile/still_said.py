@@ -15,8 +15,8 @@ WRITTEN = (Kind.NOTE, Kind.MANUAL)
 
 @dataclass(frozen=True, slots=True)
 class StillSaid:
-    """What other rows of a pack still say of a row that moved. ``whole``: another row that holds says all of it.
-    ``hushed``: rows that hold, and that the pack does not show because of the row."""
+    """The rows of a pack that still say what a row that moved said. ``whole``: one of them says all of it. ``hushed``:
+    those that hold, and that the pack does not show because of the moved row."""
 
     whole: bool
     hushed: tuple[Memory, ...]

@@ -313,8 +313,8 @@ def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Itera
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What was written. ``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first of
-    those that have no vector and will have none for now."""
+    """The result of one write. ``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first
+    of those that have no vector and will have none for now."""
 
     passages: Sequence[Passage]
     again: frozenset[int] = frozenset()

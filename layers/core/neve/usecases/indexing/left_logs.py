@@ -18,7 +18,7 @@ from neve.store.session_state import state_rows
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What has left one session's log. ``removed_to``: events up to here may be gone for good. ``retractions``: their
+    """The losses of one session's log. ``removed_to``: events up to here may be gone for good. ``retractions``: their
     ids, and whether the index in use is rid of each. ``beyond``: a rev that no passage of the session's events has."""
 
     removed_to: int = 0
