@@ -204,10 +204,10 @@ class Conversation:
                 return
             self.close_round()
             if shown.event_type is EventType.ASSISTANT_RESPONSE:
-                self.say("assistant", *_in_words(blocks))
-                self._thought(thinking_of(event))  # the stripped one may differ from what was signed
+                self.say("assistant", *_images_as_text(blocks))
+                self._put_thoughts(thinking_of(event))  # the stripped one may differ from what was signed
             else:
-                self.say("user", *_spoken(shown.name, blocks))
+                self.say("user", *_with_speaker(shown.name, blocks))
 
     def close_round(self) -> None:
         """Give each open call its result that came late, or one that says that it is pending. Results whose call is not
@@ -227,17 +227,17 @@ class Conversation:
         if self._answered or not self._open or given_id in self._open:
             self.close_round()
         before, behind = _around_the_call(event)
-        self.say("assistant", *_in_words(content_blocks(before, self.images)))
+        self.say("assistant", *_images_as_text(content_blocks(before, self.images)))
         identifier = self._identifier(given_id, event.seq)
         self.say(
             "assistant", ToolUse(identifier, str(event.event_data["name"]), arguments(event.event_data.get("args")))
         )
-        self.say("assistant", *_in_words(content_blocks(behind, self.images)))
-        self._thought(thoughts)
+        self.say("assistant", *_images_as_text(content_blocks(behind, self.images)))
+        self._put_thoughts(thoughts)
         self._open[given_id] = (identifier, event.seq)
         self._pending.pop(given_id, None)
 
-    def _thought(self, thoughts: Sequence[Mapping[str, Any]]) -> None:
+    def _put_thoughts(self, thoughts: Sequence[Mapping[str, Any]]) -> None:
         """Put thoughts in front of everything else in the assistant's message: else its provider refuses the round."""
         blocks = self.messages[-1][1]
         at = sum(isinstance(block, Thinking) for block in blocks)
@@ -249,11 +249,11 @@ class Conversation:
             self._answered = True
             self.say("user", self._as_result(self._open.pop(given_id)[0], event))
         elif all(event.seq != shown.seq for shown in self.late.values()):
-            self._late += [self._alone(given_id, event), *content_blocks(event.content, self.images)]
+            self._late += [self._line_before_result(given_id, event), *content_blocks(event.content, self.images)]
         if not self._open:
             self.close_round()
 
-    def _alone(self, given_id: str, event: Event) -> Text:
+    def _line_before_result(self, given_id: str, event: Event) -> Text:
         """Return the line in front of a result that is not with its call."""
         name = event.event_data["name"]
         if given_id not in self._pending:
@@ -266,7 +266,7 @@ class Conversation:
         content = tuple(content_blocks(event.content, self.images))
         is_error = bool(event.event_data.get("is_error"))
         if is_error:
-            content = tuple(_in_words(content)) or (Text(FAILED),)
+            content = tuple(_images_as_text(content)) or (Text(FAILED),)
         return ToolResult(identifier, content, is_error)
 
     def _identifier(self, given_id: str, seq: int) -> str:
@@ -300,7 +300,7 @@ class Conversation:
         return [Message(role, tuple(blocks)) for role, blocks in messages], last
 
 
-def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
+def _with_speaker(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
     """Put the speaker's name before the blocks, where the log has one."""
     if not name:
         return list(blocks)
@@ -318,7 +318,7 @@ def _around_the_call(event: Event) -> tuple[str | Sequence[Mapping[str, Any]], S
     return event.content[:count], event.content[count:]
 
 
-def _in_words(blocks: Sequence[Text | Image]) -> list[Text]:
+def _images_as_text(blocks: Sequence[Text | Image]) -> list[Text]:
     """Replace images by words: no provider takes an image that an assistant is to have said, nor Anthropic one of a
     tool that failed."""
     return [block if isinstance(block, Text) else Text(f"[an image ({block.media_type})]") for block in blocks]

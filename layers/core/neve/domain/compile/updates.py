@@ -31,15 +31,15 @@ class Update:
 
 def outdated(line: str) -> str:
     """Return the short form for a line that has another text now."""
-    return f"No longer holds, its new text is not shown: {_begun(line)}"
+    return f"No longer holds, its new text is not shown: {_shorten(line)}"
 
 
 def gone(line: str) -> str:
     """Return the short form for a line that was removed."""
-    return f"No longer holds: {_begun(line)}"
+    return f"No longer holds: {_shorten(line)}"
 
 
-def _begun(line: str) -> str:
+def _shorten(line: str) -> str:
     return trim_to(" ".join(line.split()), SHORT_TOKENS)
 
 
@@ -64,8 +64,8 @@ def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> Fitte
     wrong = [n for n, one in enumerate(updates) if one.short]
     lines = {n: _shorter(updates[n]) for n in wrong}
     if sum(map(_cost, lines.values())) > room:
-        lines = _first(lines, room - _cost(_count(len(wrong))))
-    count = _count(len(wrong) - len(lines)) if len(lines) < len(wrong) else ""
+        lines = _keep_fitting(lines, room - _cost(_count_line(len(wrong))))
+    count = _count_line(len(wrong) - len(lines)) if len(lines) < len(wrong) else ""
     room -= sum(map(_cost, lines.values()))
     count = count if _cost(count) <= room else ""
     room -= _cost(count)
@@ -85,7 +85,7 @@ def fit_updates(updates: Sequence[Update], limit: int = UPDATES_TOKENS) -> Fitte
 def forms_of(updates: Sequence[Update]) -> dict[str, str]:
     """Return every line that these updates may be told by, with the id that it is about."""
     lines = {line: one.id for one in updates for line in (one.text, one.short) if line}
-    return lines | {_count(n): "" for n in range(1, len(updates) + 1)}
+    return lines | {_count_line(n): "" for n in range(1, len(updates) + 1)}
 
 
 def _shorter(update: Update) -> str:
@@ -95,7 +95,7 @@ def _shorter(update: Update) -> str:
     return update.short
 
 
-def _first(lines: dict[int, str], room: int) -> dict[int, str]:
+def _keep_fitting(lines: dict[int, str], room: int) -> dict[int, str]:
     """Keep the lines that there is room for, in their order."""
     kept = {}
     for n, line in lines.items():
@@ -105,7 +105,7 @@ def _first(lines: dict[int, str], room: int) -> dict[int, str]:
     return kept
 
 
-def _count(count: int) -> str:
+def _count_line(count: int) -> str:
     return f"Statements of the memory above that no longer hold, beside these: {count}"
 
 

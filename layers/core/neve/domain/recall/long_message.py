@@ -76,7 +76,7 @@ def searched_text(message: str) -> SearchedText:
 
 def _head(message: str) -> str:
     near = message[: HEAD_BYTES + 1]
-    end = _fitting(near, HEAD_BYTES)
+    end = _count_fitting(near, HEAD_BYTES)
     for at in range(end, max(end - LONGEST_WORD, 0), -1):
         if near[at].isspace():
             return near[:at]
@@ -85,14 +85,14 @@ def _head(message: str) -> str:
 
 def _tail(message: str) -> str:
     near = message[-TAIL_BYTES - 1 :]
-    start = len(near) - _fitting(reversed(near), TAIL_BYTES)
+    start = len(near) - _count_fitting(reversed(near), TAIL_BYTES)
     for at in range(start, min(start + LONGEST_WORD, len(near))):
         if near[at - 1].isspace():
             return near[at:]
     return near[cut_after(near, start) :]
 
 
-def _fitting(characters: Iterable[str], room: int) -> int:
+def _count_fitting(characters: Iterable[str], room: int) -> int:
     """Return how many of the characters have room together in ``room`` bytes."""
     count = 0
     for character in characters:

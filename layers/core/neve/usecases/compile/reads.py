@@ -175,9 +175,9 @@ def start_reads(
     state = start(lambda: read_state(scope.ports.table, scope.keys))
     session_state = start(lambda: _session_state(scope, state))
     pack = start(lambda: _pack(scope, session_state.result(), read_only))
-    parts = [start(partial(_part, scope, session_state, n)) for n in range(PARTS)]
-    parts.append(start(lambda: _before(scope, session_state.result())))
-    aside = start(lambda: _aside(scope, session_state.result()))
+    parts = [start(partial(_read_part, scope, session_state, n)) for n in range(PARTS)]
+    parts.append(start(lambda: _read_before_cut(scope, session_state.result())))
+    aside = start(lambda: _read_summary(scope, session_state.result()))
     behind = start(lambda: sessions_that_may_have_one(scope, scope.session))
     updates = start(
         lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack, behind)
@@ -257,7 +257,7 @@ def _taken_beside(beside: int, pack: Task[PackView], until_ms: float) -> int:
         return beside
 
 
-def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
+def _read_part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
     """Read the n-th part of the log behind what is hidden, of about as many events as the others."""
     session_state = read.result()
     first, last = session_state.hidden.seq_to + 1 if session_state.hidden else 1, session_state.session.last_seq
@@ -266,12 +266,12 @@ def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
     return _events(scope, session_state, bounds[n], bounds[n + 1] - 1)
 
 
-def _before(scope: SessionScope, session_state: SessionState) -> list[Event]:
+def _read_before_cut(scope: SessionScope, session_state: SessionState) -> list[Event]:
     """Read the events before what is hidden."""
     return _events(scope, session_state, 1, session_state.hidden.seq_from - 1) if session_state.hidden else []
 
 
-def _aside(scope: SessionScope, session_state: SessionState) -> Log:
+def _read_summary(scope: SessionScope, session_state: SessionState) -> Log:
     """Read the summary of what is hidden, and the event in it that is kept."""
     cut, keys = session_state.hidden, scope.keys
     if cut is None:
@@ -279,7 +279,7 @@ def _aside(scope: SessionScope, session_state: SessionState) -> Log:
     summary, stand_in = keys.summary(session_state.epoch.epoch), keys.stand_in(session_state.epoch.epoch)
     opening = [keys.event(cut.keeps)] if cut.keeps is not None else []
     found = scope.ports.table.get_many([summary, stand_in, *opening])
-    events = [event for key in opening if key in found for event in _of_now([found[key]], session_state)]
+    events = [event for key in opening if key in found for event in _read_current([found[key]], session_state)]
     compacted = rows.read_summary(found[summary]) if summary in found else None
     if session_state.is_cut:
         shown = rows.read_summary(found[stand_in]) if stand_in in found else None  # none where it had no room
@@ -295,10 +295,10 @@ def _events(scope: SessionScope, session_state: SessionState, first: int, last: 
     if last < first:
         return []
     found = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last), page=PAGE)
-    return _of_now(found, session_state)
+    return _read_current(found, session_state)
 
 
-def _of_now(items: Iterable[Item], session_state: SessionState) -> list[Event]:
+def _read_current(items: Iterable[Item], session_state: SessionState) -> list[Event]:
     """Read the events, without those of an earlier incarnation and those that were taken back; none of a user who is
     being erased."""
     if session_state.head.state != "active":

@@ -29,7 +29,7 @@ def still_said(
     ``holding``: rows that say what they said. A correction of a fact is told whatever line says the same: that line
     says what was said then."""
     was = _as_packed(memory, entry, line)
-    others = [(one, its) for one, its in holding if one.id != memory.id and _as_good(one, memory)]
+    others = [(one, its) for one, its in holding if one.id != memory.id and _may_speak_for(one, memory)]
     if not entry.tokens:
         twins = [one for one, its in others if its.fingerprint == entry.fingerprint and _written(one, memory)]
         return StillSaid(bool(twins), ())
@@ -58,7 +58,7 @@ def _written(*memories: Memory) -> bool:
     return all(memory.kind in WRITTEN for memory in memories)
 
 
-def _as_good(one: Memory, other: Memory) -> bool:
+def _may_speak_for(one: Memory, other: Memory) -> bool:
     """Say whether one may speak for the other: words of a tool do not speak for what others said."""
     return one.provenance.trusted != "tool" or other.provenance.trusted == "tool"
 

@@ -39,7 +39,7 @@ class IndexMessage:
     again: bool = False
 
 
-def _nobody(keys: SessionKeys, received: IndexMessage) -> None:
+def _refuse_retraction(keys: SessionKeys, received: IndexMessage) -> None:
     raise ValueError(f"{keys.session}: the queue of {received.body['kind']} is another one")
 
 
@@ -53,7 +53,7 @@ class Work:
 
     memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], IndexMessage], Mapping[str, EmbedAgain]]
     events: Callable[[SessionKeys, Sequence[Span], IndexMessage], None]
-    retraction: Callable[[SessionKeys, IndexMessage], None] = _nobody
+    retraction: Callable[[SessionKeys, IndexMessage], None] = _refuse_retraction
 
 
 def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
@@ -74,11 +74,13 @@ def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
     for (keys, kind), positions in memories.items():
         collection, size = INDEXED_COLLECTIONS[kind]
         for start in range(0, len(positions), size):
-            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, collection, received))
+            failures |= _isolate_failures(
+                positions[start : start + size], partial(_memories, work, keys, collection, received)
+            )
     for (log, _), positions in logs.items():
-        failures |= _apart(positions, partial(_events, work, log, received))
+        failures |= _isolate_failures(positions, partial(_events, work, log, received))
     for position in retractions:
-        failures |= _apart([position], partial(_retraction, work, received))
+        failures |= _isolate_failures([position], partial(_retraction, work, received))
     return failures
 
 
@@ -94,7 +96,7 @@ def put_off(queue: Queue, name: QueueName, received: Sequence[IndexMessage], fai
     return {position: error for position, error in failures.items() if position not in late}
 
 
-def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) -> Failures:
+def _isolate_failures(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) -> Failures:
     """Do the work for all of them together; should it break on something unforeseen, for each one by itself, so that a
     single bad row does not take the others to the dead-letter queue."""
     try:
@@ -106,7 +108,7 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
             return {positions[0]: error}
     failures: Failures = {}
     for position in positions:
-        failures |= _apart([position], work)
+        failures |= _isolate_failures([position], work)
     return failures
 
 
@@ -120,7 +122,7 @@ def _memories(
     revs: dict[str, int] = {}
     for body in (received[position].body for position in positions):
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = work.memories(keys, collection, revs, _together(received, positions))
+    again = work.memories(keys, collection, revs, _merge_messages(received, positions))
     return {position: again[i] for position in positions if (i := received[position].body["id"]) in again}
 
 
@@ -128,7 +130,7 @@ def _events(work: Work, keys: SessionKeys, received: Sequence[IndexMessage], pos
     bodies = [received[position].body for position in positions]
     spans = joined((body["seq_from"], body["seq_to"]) for body in bodies)
     try:
-        work.events(keys, spans, _together(received, positions))
+        work.events(keys, spans, _merge_messages(received, positions))
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
     return {}
@@ -140,5 +142,5 @@ def _retraction(work: Work, received: Sequence[IndexMessage], positions: Sequenc
     return {}
 
 
-def _together(received: Sequence[IndexMessage], positions: Sequence[int]) -> IndexMessage:
+def _merge_messages(received: Sequence[IndexMessage], positions: Sequence[int]) -> IndexMessage:
     return IndexMessage(received[positions[-1]].body, any(received[position].again for position in positions))

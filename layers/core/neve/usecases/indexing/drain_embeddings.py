@@ -43,7 +43,7 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     2,000 rows and 2,000 logs; what there was no time to look at counts as one); ``left`` that there was no time to
     queue the rest, or that it was too much for one drain, for which the caller has to ask for another. Raises erasing,
     user_closed, StoreUnavailable."""
-    _head_of(scope, user)
+    _check_user(scope, user)
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at, began_ms = clock.now(), clock.monotonic_ms()
     share = _seconds(clock, QUEUED_WITHIN_S, began_ms)
@@ -73,10 +73,10 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
 def _store(scope: TenantScope, job: Job) -> None:
     """Store the job, unless the user is being erased: an erasure that has looked through the tenant's jobs must not
     miss one. Raises erasing, user_closed, Conflict."""
-    scope.ports.table.write([*_head_of(scope, job.user_id), rows.put_job(scope.keys, job)])
+    scope.ports.table.write([*_check_user(scope, job.user_id), rows.put_job(scope.keys, job)])
 
 
-def _head_of(scope: TenantScope, user: str | None) -> list[WriteOp]:
+def _check_user(scope: TenantScope, user: str | None) -> list[WriteOp]:
     """Return the check that the user, if the drain is about one, is still as read here. Raises erasing, user_closed."""
     if user is None:
         return []

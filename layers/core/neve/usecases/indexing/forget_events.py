@@ -109,10 +109,10 @@ class _Neighbours:
     retracted: Spans
 
     def forget(self) -> None:
-        while not self._forgotten():
+        while not self._rewrite_passages():
             pass
 
-    def _forgotten(self) -> bool:
+    def _rewrite_passages(self) -> bool:
         """Write the neighbours' passages again and note it; False where another worker has raised a rev since: then
         that row's passages have to be written, too."""
         first, last = next(

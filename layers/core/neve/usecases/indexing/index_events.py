@@ -92,7 +92,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
     ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     read = row = read_indexed(keys.session, found.get(keys.indexed))
-    lacking = [step for span in spans for part in _to_embed(row, span) for step in steps(part)]
+    lacking = [step for span in spans for part in _spans_to_embed(row, span) for step in steps(part)]
     head, failed = rows.read_head(found.get(keys.head)), False
     try:
         still_there(head, incarnation)
@@ -109,7 +109,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
         raise EmbedAgain(row.embedded)
 
 
-def _to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
+def _spans_to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
     """Yield what of a span was not embedded yet, and all of it behind an event that could not be."""
     first, last = span[0], min(span[1], row.indexed_seq)
     failed_from = row.without_vectors_from
@@ -187,14 +187,16 @@ def utterances_around(
         behind = [item for item in found if item["seq"] > last and not item.get("taken_back")]
         read_to = found[-1]["seq"] if found else begins - 1  # the log may have ended here, and have gone on since
         found = [
-            *_beyond(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
+            *_read_nearest(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
             *found,
-            *_beyond(table, keys, (read_to + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
+            *_read_nearest(table, keys, (read_to + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
         ]
     utterances = list(_uttered(keys, incarnation, found))
     left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
     if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in utterances) < MAX_FOLLOWING:
-        utterances += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
+        utterances += _uttered(
+            keys, incarnation, _read_nearest(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD)
+        )
     return utterances
 
 
@@ -205,7 +207,7 @@ def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iter
             yield utterance
 
 
-def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
+def _read_nearest(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
     """Read the ``wanted`` nearest events of a span that were not taken back, in the order of the log."""
     if span[0] > span[1]:
         return []
@@ -224,7 +226,7 @@ class _Noted:
     after: IndexedRow | None
 
 
-def _noted(
+def _note_change(
     data: SessionData[WordsPorts] | SessionData[IndexingPorts],
     incarnation: int,
     written: Sequence[Passage],
@@ -291,7 +293,7 @@ def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, se
     def change(row: IndexedRow) -> IndexedRow:
         return _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row
 
-    noted = _noted(data, incarnation, passages, seen, change)
+    noted = _note_change(data, incarnation, passages, seen, change)
     if noted.after is not None and model.dimensions and noted.after.indexed_seq > noted.before.indexed_seq:
         _queue_vectors(data, incarnation, [(noted.before.indexed_seq + 1, noted.after.indexed_seq)])
     return noted
@@ -393,7 +395,7 @@ class _Vectors:
                 moved = moved.with_vectors(part, written.lacking_from)
             return moved
 
-        return _noted(self.data, self.head.incarnation, written.passages, seen, noted)
+        return _note_change(self.data, self.head.incarnation, written.passages, seen, noted)
 
 
 def _seqs(passages: Iterable[Passage]) -> frozenset[int]:

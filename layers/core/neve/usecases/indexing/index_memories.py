@@ -119,7 +119,7 @@ class _Words(Generic[R]):
         _forget(self.data, gone, self.revs)
         for identifier in gone:
             self.collection.clear_away(self.data, identifier)
-        self._has_left(gone)
+        self._acknowledge_deletions(gone)
         lacking = [row for row in found.values() if row.rev_at is not None and row.words_at is None]
         texts = self.collection.whole(self.data, [row for row in lacking if row.status not in NEVER_RECALLED])
         to_index = {i: self.collection.passages(row) for i, row in texts.items()}
@@ -134,7 +134,7 @@ class _Words(Generic[R]):
             return noted
         return [row for row in found.values() if row.rev_at is not None and str(row.id) not in self.late]
 
-    def _has_left(self, gone: Sequence[str]) -> None:
+    def _acknowledge_deletions(self, gone: Sequence[str]) -> None:
         """Delete the rows that told of these deletions, once the vectors of what was deleted for good are gone, too:
         vectors are kept by content, and what is still needed of them is made again. The row of a later deletion, which
         a message from before it does not know of, stays: its passages are still there."""
@@ -254,7 +254,7 @@ class _Batch(Generic[R]):
             if state is EmbeddingState.FAILED:
                 self.failed.add(identifier)
             if now is None or now.rev != row.rev:
-                self._forget_left(row, to_index.get(identifier, []), now)
+                self._forget_stale_vectors(row, to_index.get(identifier, []), now)
             if now is None:
                 continue
             if state is EmbeddingState.PENDING:
@@ -275,12 +275,12 @@ class _Batch(Generic[R]):
         identifier = str(wanted.id)
         now = self.collection.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
         if now is None or now.rev != wanted.rev:
-            self._forget_left(wanted, passages, now)
+            self._forget_stale_vectors(wanted, passages, now)
         else:
             noted = self._noted(now, wanted.embedding_state)
             self.data.ports.table.write([self.collection.put(self.data.keys, noted)])
 
-    def _forget_left(self, row: R, passages: Sequence[Passage], now: R | None) -> None:
+    def _forget_stale_vectors(self, row: R, passages: Sequence[Passage], now: R | None) -> None:
         """Remove the vectors of a row that was deleted or edited while it was embedded: the writer of that change knew
         nothing of them."""
         if now is None:

@@ -33,17 +33,17 @@ class LogLeft:
         """Return seqs of the utterances that may carry words from the other side of ``edge``, the nearest first,
         however many events of tools stand between. ``way``: -1 before it, 1 behind it."""
         found: list[int] = []
-        at, limit = self._stepped_over(edge, way), LOOK_BACK
+        at, limit = self._skip_removed(edge, way), LOOK_BACK
         while at > 0 and len(found) < REINDEXED_BEFORE:
             between = self.keys.events(1, at) if way < 0 else self.keys.events(at, LAST_SEQ)
             items = self.table.query(self.keys.log, between=between, reverse=way < 0, limit=limit).items
             if not items:
                 break
             found += [item["seq"] for item in items if self._is_left(item)]
-            at, limit = self._stepped_over(items[-1]["seq"] + way, way), PAGE
+            at, limit = self._skip_removed(items[-1]["seq"] + way, way), PAGE
         return found[:REINDEXED_BEFORE]
 
-    def _stepped_over(self, at: int, way: int) -> int:
+    def _skip_removed(self, at: int, way: int) -> int:
         """Return the next seq that no removed span holds."""
         hole = next((span for span in self.removed if span[0] <= at <= span[1]), None)
         return at if hole is None else hole[way > 0] + way

@@ -162,7 +162,11 @@ class _Filling:
         left = dict(what_left(self.into.table, owner))
         whole = {
             row.session: self._index_log(
-                owner, head, row.session, (self._first(owner, row, before, left), row.indexed_seq), in_use=False
+                owner,
+                head,
+                row.session,
+                (self._first_seq_to_read(owner, row, before, left), row.indexed_seq),
+                in_use=False,
             )
             for row in self._logs(owner)
         }
@@ -193,7 +197,7 @@ class _Filling:
             self._index(owner, kind, gone | changed)
         left = dict(what_left(self.into.table, owner))
         for row in self._logs(owner):
-            first = min(self._first(owner, row, before, left), _first_to_note(row))
+            first = min(self._first_seq_to_read(owner, row, before, left), _first_to_note(row))
             self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=True)
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
@@ -203,21 +207,23 @@ class _Filling:
         for part in _parts(list(revs), size):
             part_revs = {identifier: revs[identifier] for identifier in part}
             lacking.update(
-                self._patiently(partial(reindex_memories, UserData(self.into, owner), part_revs, collection=collection))
+                self._retry_work(
+                    partial(reindex_memories, UserData(self.into, owner), part_revs, collection=collection)
+                )
             )
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.on_progress(self.done)
         return lacking
 
-    def _first(self, owner: UserKeys, row: IndexedRow, before: _Seen, left: Mapping[str, Left]) -> int:
+    def _first_seq_to_read(self, owner: UserKeys, row: IndexedRow, before: _Seen, left: Mapping[str, Left]) -> int:
         """Return from which seq on the log is to be read: from its start where something has left it since, which the
         words beside it carry."""
         filled, now = before.logs.get(row.session), left.get(row.session, NOTHING)
         if filled is None or not now.more_than(before.left.get(row.session, NOTHING)):
             return (filled or 0) + 1
         log = SessionData(self.into, owner.of_session(row.session))
-        self._patiently(lambda: take_out(log, row.indexed_seq, now))
+        self._retry_work(lambda: take_out(log, row.indexed_seq, now))
         return 1
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, seqs: Span, *, in_use: bool) -> int:
@@ -226,12 +232,12 @@ class _Filling:
         if first > last:
             return last
         log = SessionData(self.into, owner.of_session(session))
-        lacking = self._patiently(lambda: reindex_events(log, head.incarnation, seqs, in_use=in_use))
+        lacking = self._retry_work(lambda: reindex_events(log, head.incarnation, seqs, in_use=in_use))
         self.done.logs += 1
         self.on_progress(self.done)
         return last if lacking is None else min(last, lacking - 1)
 
-    def _patiently(self, work: Callable[[], T]) -> T:
+    def _retry_work(self, work: Callable[[], T]) -> T:
         """Do the work, again after a pause where it fails: an index that is being filled may turn writes away for a
         while. Raises StoreUnavailable after a minute."""
         for pause_s in PAUSES_S:

@@ -85,7 +85,7 @@ def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare, unread
     due = find_due(ports.table, "embed", reading, until=older_than, first=first_shard(now))
     found = _indexed(ports.table, due, unreadable)
     waiting = ((item, one) for item, one in found if _is_waiting(one, older_than, now))
-    chosen = _first(waiting, reading)
+    chosen = _take_most(waiting, reading)
     share.left = share.left or reading.left
     return requeue(ports, chosen, share)
 
@@ -102,7 +102,7 @@ def in_parts(found: Iterable[T]) -> Iterator[list[T]]:
         yield part
 
 
-def _first(found: Iterable[T], share: TimeShare) -> list[T]:
+def _take_most(found: Iterable[T], share: TimeShare) -> list[T]:
     """Take at most ``MAX_ROWS`` of them; the share says whether there are more."""
     some = list(islice(found, MAX_ROWS + 1))
     share.left = share.left or len(some) > MAX_ROWS
@@ -121,10 +121,10 @@ def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     share says whether there are more. Raises StoreUnavailable."""
     table, reading = ports.table, share.half()
     kinds: tuple[Kind, ...] = ("embed", "failed")
-    due = [item for kind in kinds for item in _first(find_due(table, kind, reading, asked), reading)]
+    due = [item for kind in kinds for item in _take_most(find_due(table, kind, reading, asked), reading)]
     queued = requeue(ports, _indexed(table, due), share) + _requeue_failed_logs(ports, due)
     lacking = (one for one in lagging_logs(table, share, asked) if one[1].lacks_something)
-    lost = _first(waiting_for(LOST_AFTER, ports.clock.now(), lacking), share)
+    lost = _take_most(waiting_for(LOST_AFTER, ports.clock.now(), lacking), share)
     share.left = share.left or reading.left
     return queued + requeue_logs(ports, lost)
 
@@ -202,7 +202,7 @@ def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], sha
     """Stamp each row, note for whom there is a night, then queue it: as many as the share has time for. A row that
     another writer changes at the same time is left to the change's own message."""
     now = ports.clock.now()
-    by_importance = sorted(waiting, key=lambda one: (_served(one[1]), str(one[1].id)))
+    by_importance = sorted(waiting, key=lambda one: (_rank_to_serve(one[1]), str(one[1].id)))
     in_time = share.of(by_importance)
     stamped = [(_owner_of(item), item["type"], one) for item, one in in_time if _stamp(ports, item, one, now)]
     _note_due(ports, ((keys, one) for keys, _, one in stamped))
@@ -226,7 +226,7 @@ def _note_due(ports: Ports, pending: Iterable[tuple[UserKeys, Memory | Document]
         note_due(ports, users, ports.table.get_many(sorted(rows_of_due(users))))
 
 
-def _served(row: Memory | Document) -> int:
+def _rank_to_serve(row: Memory | Document) -> int:
     """Return the rank by which rows are served: documents among memories of medium priority."""
     return _FIRST_SERVED[row.priority if isinstance(row, Memory) else Priority.MEDIUM]
 

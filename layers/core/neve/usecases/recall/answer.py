@@ -327,11 +327,11 @@ def hit_line(hit: Hit, timezone: str) -> str:
     standing = f"{marks[hit.status]} " if hit.status in marks else ""
     further = (f"also: {marked(one.text, one.trust)}" for one in hit.also)
     before = [f"{REPLY_TO} {hit.reply_to.speaker}: {hit.reply_to.text}"] if hit.reply_to else []
-    text = "\n".join([marked(hit.text, hit.trust), *before, *further, *_other_days(hit, timezone)])
+    text = "\n".join([marked(hit.text, hit.trust), *before, *further, *_tell_other_days(hit, timezone)])
     return f"- [{hit.slug}] {local_day(hit.observed_at, timezone)}, {who}: {standing}{indented(text)}\n"
 
 
-def _other_days(hit: Hit, timezone: str) -> list[str]:
+def _tell_other_days(hit: Hit, timezone: str) -> list[str]:
     """Tell on which other days the same was said, in one line; no line where there are none."""
     days = list(dict.fromkeys(local_day(at, timezone) for at in hit.said_again))
     others = [day for day in days if day != local_day(hit.observed_at, timezone)]

@@ -176,7 +176,9 @@ class _Search:
 
     def _fitted(self, read: _Read) -> _Search:
         """Return the search with a depth that fits what the legs found."""
-        request = _fitting(self.request, chain(read.new, _ids(read.reading.lexical), _ids(read.reading.vector)))
+        request = _without_idle_rerank(
+            self.request, chain(read.new, _ids(read.reading.lexical), _ids(read.reading.vector))
+        )
         if request is self.request:
             return self
         self.legs.take(request.depth)
@@ -197,7 +199,7 @@ class _Search:
         """Return the keyword leg's candidates that are read ahead. Where they hold no utterance, the vector leg is
         taken to have found none either: deeper ones are read with what that leg found. ``gated``: of ``words``, those
         that both legs together let through."""
-        request = _fitting(self.request, _ids(words))
+        request = _without_idle_rerank(self.request, _ids(words))
         if gated is not None and request is self.request:
             return gated
         return gated_words(request, out, words)
@@ -221,9 +223,9 @@ class _Search:
         for _ in range(REFILLS):
             if len(ranking.ranked) >= self.request.k or not ranking.starved:
                 break
-            repeated |= _repeated(ranking, known)
+            repeated |= _repeated_prints(ranking, known)
             try:
-                again = self.legs.read_again(reading, _narrowed(self.request.where, read.out, dropped, repeated))
+                again = self.legs.read_again(reading, _narrow_filter(self.request.where, read.out, dropped, repeated))
                 if again is None:
                     break
                 reading = again
@@ -235,7 +237,7 @@ class _Search:
             except StoreUnavailable:
                 self.legs.cut_off(HYDRATE_ERROR)
                 break
-            ranking = _with_behind(ranking, more)
+            ranking = _append_further(ranking, more)
             dropped += more.dropped
         lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
         if lag is not None:
@@ -273,7 +275,7 @@ class _Search:
         ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
         ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
         dropped = (*ranking.dropped, *not_holding)
-        starved = _starved(self.request, reading, gated, dropped, len(ranked))
+        starved = _is_starved(self.request, reading, gated, dropped, len(ranked))
         return Ranking(ranked, (*gated.dropped, *dropped), starved=starved), known
 
     def _what_holds(self, read: _Read) -> WhatHolds:
@@ -292,7 +294,7 @@ def _ids(candidates: Iterable[Candidate] | None) -> Iterator[str]:
     return (candidate.item_id for candidate in candidates or ())
 
 
-def _fitting(request: ResolvedRequest, found: Iterable[str]) -> ResolvedRequest:
+def _without_idle_rerank(request: ResolvedRequest, found: Iterable[str]) -> ResolvedRequest:
     """Return the request, without the rerank stage where no utterance is among the candidates' ids ``found``."""
     if request.rerank == "off" or any(map(is_event_id, found)):
         return request
@@ -317,7 +319,9 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
     return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 
-def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int) -> bool:
+def _is_starved(
+    request: ResolvedRequest, reading: Reading, gated: Gated, dropped: Iterable[Dropped], ranked: int
+) -> bool:
     """Say whether more candidates may be behind a leg that found as many as its depth and, for the vector leg, was not
     below the threshold there. Only then asked: fewer than k are ``ranked``, or it lost some that were ``dropped`` when
     the rows were read, or so many were left out before that fewer than its depth went on."""
@@ -331,14 +335,16 @@ def _starved(request: ResolvedRequest, reading: Reading, gated: Gated, dropped: 
     return more_words or more_near
 
 
-def _repeated(ranking: Ranking, known: Hydrated) -> frozenset[str]:
+def _repeated_prints(ranking: Ranking, known: Hydrated) -> frozenset[str]:
     """Return the fingerprints of texts in the ranking that further rows repeat; how many is not known."""
     standing = {one.row.fingerprint for one in ranking.ranked}
     repeats = (known.get(one.id) for one in ranking.dropped if one.reason == REPEATS)
     return frozenset(row.fingerprint for row in repeats if isinstance(row, RecallRow)) & standing
 
 
-def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], repeated: frozenset[str]) -> SearchFilter:
+def _narrow_filter(
+    where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], repeated: frozenset[str]
+) -> SearchFilter:
     """The filter of another reading: without what was found and must not be shown, and without any copy of what others
     repeat."""
     return replace(
@@ -348,7 +354,7 @@ def _narrowed(where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], rep
     )
 
 
-def _with_behind(first: Ranking, more: Ranking) -> Ranking:
+def _append_further(first: Ranking, more: Ranking) -> Ranking:
     """Put what another reading adds behind what stands already, with the score of the last at most: the order of the
     first ten is the same however many are asked for."""
     ids = {one.row.id for one in first.ranked}

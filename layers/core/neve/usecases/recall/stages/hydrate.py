@@ -95,7 +95,7 @@ class Hydration:
         if not wanted:
             return {}, {}
         table, keys = self.scope.ports.table, self.scope.keys
-        read_ahead = self._still_good(under_way)
+        read_ahead = self._ids_still_valid(under_way)
         places = self._places(i for i in wanted if i not in read_ahead)
         documents, also = document_places(keys, wanted), {i: keys.memory(i) for i in beside}
         sessions = _sessions(self.scope, wanted) if self.seen.takes_back else {}
@@ -124,7 +124,7 @@ class Hydration:
             hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, row, logs) else row for i, row in hydrated.items()}
         return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms), stored
 
-    def _still_good(self, under_way: UnderWay | None) -> frozenset[str]:
+    def _ids_still_valid(self, under_way: UnderWay | None) -> frozenset[str]:
         """Return the ids that need not be read with the rest."""
         if under_way is None:
             return frozenset()

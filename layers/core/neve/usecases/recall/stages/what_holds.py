@@ -100,9 +100,9 @@ class WhatHolds:
             one = left.pop(0)
             told = self._told(one.row, one.n)
             for successor in [said.successor for said in told.said if said.successor and not told.rest]:
-                if any(_is_of(other, successor) for other in order):
+                if any(_states_fact(other, successor) for other in order):
                     continue
-                place = next((at for at, other in enumerate(left) if _is_of(other, successor)), None)
+                place = next((at for at, other in enumerate(left) if _states_fact(other, successor)), None)
                 row = known.get(successor.id)
                 if place is not None:
                     holds = left.pop(place)
@@ -156,7 +156,7 @@ class WhatHolds:
         return tell
 
 
-def _is_of(one: Ranked, fact: Memory) -> bool:
+def _states_fact(one: Ranked, fact: Memory) -> bool:
     """Say whether it is the fact, or says it where it was said."""
     passage = one.row.passages[one.n]
     if one.row.id == fact.id:
