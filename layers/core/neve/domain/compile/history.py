@@ -146,7 +146,8 @@ class _Round:
 
 
 def units_of(events: Sequence[Event], *, goes_on: bool = False, first_turn: int = 0) -> tuple[Unit, ...]:
-    """``goes_on``: the last turn has more events than these; its message is in no unit."""
+    """Split the events into turns, and into rounds the turn that goes on. ``goes_on``: the last turn has more events
+    than these; its message is in no unit."""
     starts = [n for n, event in enumerate(events) if event.event_type is EventType.USER_MESSAGE]
     bounds = [0, *[n for n in starts if n > 0], len(events)]
     turns = [list(events[start:end]) for start, end in pairwise(bounds) if end > start]
@@ -160,12 +161,13 @@ def units_of(events: Sequence[Event], *, goes_on: bool = False, first_turn: int 
 
 
 def message_of(events: Sequence[Event]) -> Event | None:
-    """The one that opens the last turn."""
+    """Return the message that opens the last turn."""
     return next((event for event in reversed(events) if event.event_type is EventType.USER_MESSAGE), None)
 
 
 def _rounds(turn: Sequence[Event]) -> list[list[Event]]:
-    """A new round begins with a call, or a text before it, behind a result; never between the calls of one round."""
+    """Split a turn into rounds. A new one begins with a call, or a text before it, behind a result; never between the
+    calls of one round."""
     parts: list[list[Event]] = []
     before: EventType | None = None
     goes_on = _Round()
@@ -186,8 +188,8 @@ def _unit(events: Sequence[Event], number: int, *, is_round: bool = False) -> Un
 
 
 def floor_of(shown: Shown) -> int:
-    """Tokens of the least that a history keeps while anything else can give way: the first two turns, a summary, and
-    the last three; all of it when that is no more."""
+    """Count the tokens of the least that a history keeps while anything else can give way: the first two turns, a
+    summary, and the last three; all of it when that is no more."""
     head, tail = shown.parted()
     newest = _newest(tail, LAST_TURNS_KEPT)
     rounds = [unit for unit in newest if unit.is_round]
@@ -200,8 +202,9 @@ def floor_of(shown: Shown) -> int:
 
 
 def summary_room(grant: int, target: int, kept: int = 0) -> int:
-    """Tokens that the stand-in for a summary may have beside the turns that are ``kept``; 0 where there is no room for
-    one. It gives way to them down to its least: the first two turns and the last three stay as long as a floor does."""
+    """Return the tokens that the stand-in for a summary may have beside the turns that are ``kept``; 0 where there is
+    no room for one. It gives way to them down to its least: the first two turns and the last three stay as long as a
+    floor does."""
     room = min(target, max(MIN_SUMMARY, grant // SUMMARY_SHARE), grant - kept)
     return room if room >= MIN_SUMMARY else 0
 
@@ -245,7 +248,7 @@ def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequenc
 
 
 def _weights(units: Sequence[Unit]) -> list[int]:
-    """Tokens of each turn, the oldest first."""
+    """Return the tokens of each turn, the oldest first."""
     weights: dict[int, int] = {}
     for unit in units:
         weights[unit.turn] = weights.get(unit.turn, 0) + unit.tokens
@@ -258,7 +261,7 @@ def _newest_fitting(weights: Sequence[int], room: int) -> int:
 
 
 def _newest(units: Sequence[Unit], turns: int) -> tuple[Unit, ...]:
-    """``units``: in the order of the log, as their turns are."""
+    """Return the units of the newest turns. ``units``: in the order of the log, as their turns are."""
     numbers = list(dict.fromkeys(unit.turn for unit in units))
     first = numbers[-turns:][:1]
     return tuple(unit for unit in units if unit.turn >= first[0])

@@ -29,8 +29,8 @@ def element(tag: str, content: str) -> str:
 
 
 def session_text(now: datetime, meta: Mapping[str, str], previous_at: datetime | None) -> str:
-    """``<neve-session>``: a value that is not known is a line that is not there. ``previous_at``: when the session
-    before this one ended."""
+    """Render ``<neve-session>``: a value that is not known is a line that is not there. ``previous_at``: when the
+    session before this one ended."""
     tz = meta.get("timezone")
     local = now.astimezone(zone(tz or "UTC"))
     lines = [
@@ -45,7 +45,7 @@ def session_text(now: datetime, meta: Mapping[str, str], previous_at: datetime |
 
 
 def elapsed(by: timedelta) -> str:
-    """``3 days ago``: in the largest unit that is whole."""
+    """Render a time as ``3 days ago``, in the largest unit that is whole."""
     seconds = by.total_seconds()
     for unit, length in (("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400), ("hour", 3_600)):
         if seconds >= length:
@@ -79,15 +79,16 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class FittedTask:
-    """``pruned``: what was left out of the state, and why."""
+    """The task's state as the prompt shows it. ``pruned``: what was left out of the state, and why."""
 
     text: str
     pruned: tuple[str, ...] = ()
 
 
 def fit_task(task: TaskState, tokens: int) -> FittedTask:
-    """``<neve-task>`` of at most so many tokens. Verbose tool output goes first, the largest first, each for a line
-    that names it; then the oldest observations, for a line that counts them; then the text is cut in the middle."""
+    """Render ``<neve-task>`` in at most so many tokens. Verbose tool output goes first, the largest first, each for a
+    line that names it; then the oldest observations, for a line that counts them; then the text is cut in the
+    middle."""
     pruned: list[str] = []
     outputs = list(task.tool_outputs)
     observations = list(task.observations)

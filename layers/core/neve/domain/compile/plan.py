@@ -80,8 +80,8 @@ class PromptInput:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``window``: turns of the history; ``log_bytes``: what the answer has room for of the log; ``summary_target``:
-    tokens of a summary."""
+    """The limits of a plan. ``window``: turns of the history; ``log_bytes``: what the answer has room for of the log;
+    ``summary_target``: tokens of a summary."""
 
     budget: Budget
     window: int | None = None
@@ -91,7 +91,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """``items``: what was left out of the section; ``why``: for a person."""
+    """Something that gave way. ``items``: what was left out of the section; ``why``: for a person."""
 
     section: str
     items: tuple[str, ...]
@@ -109,11 +109,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``cut``: where the history is cut from now on, with the ``summary`` of everything that it hides; None when it
-    stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt alone.
-    ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log that
-    are shown. ``stable_tokens``: of everything before the user's last message, and of that, too, where it holds the
-    results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it. ``told``:
+    """A planned prompt. ``cut``: where the history is cut from now on, with the ``summary`` of everything that it
+    hides; None when it stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt
+    alone. ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log
+    that are shown. ``stable_tokens``: of everything before the user's last message, and of that, too, where it holds
+    the results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it. ``told``:
     the updates, as ``FittedUpdates`` has them."""
 
     prompt: Prompt
@@ -133,7 +133,7 @@ class Plan:
 
     @property
     def kept_cut(self) -> HistoryCut | None:
-        """The one that later prompts have, too."""
+        """Return the cut that later prompts have, too."""
         return None if self.for_message else self.cut
 
 
@@ -168,7 +168,8 @@ def _is_for_message(history: _History, needs: Needs, limits: Limits) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """``past``: the events that are history; ``now``: those behind them, with the message that they go on from."""
+    """The log, parted. ``past``: the events that are history; ``now``: those behind them, with the message that they go
+    on from."""
 
     prompt_input: PromptInput
     past: tuple[Event, ...]
@@ -209,8 +210,8 @@ class _History:
         return (*(event for event in self.past if event.seq == self.shown.opens), *self.now)
 
     def fitted(self, grant: int, limits: Limits) -> _FittedHistory:
-        """Within ``grant`` tokens, and within the bytes that the answer has room for beside what is answered now: while
-        there are more, fewer tokens are granted."""
+        """Fit the history within ``grant`` tokens, and within the bytes that the answer has room for beside what is
+        answered now: while there are more, fewer tokens are granted."""
         fitted = self._within(grant, limits)
         if fits((*fitted.events, *self.now), limits.log_bytes):
             return fitted
@@ -379,8 +380,8 @@ class _Fitted:
 
     @cached_property
     def conversation(self) -> Conversation:
-        """A result that came when its round was over stands with its call, unless a prompt has shown the call as
-        pending."""
+        """Build the conversation. A result that came when its round was over stands with its call, unless a prompt has
+        shown the call as pending."""
         made = self._conversation({})
         late = {seq: result for seq, result in made.came_late.items() if seq not in self.prompt_input.shown_pending}
         return self._conversation(late) if late else made

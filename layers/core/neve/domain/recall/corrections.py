@@ -30,8 +30,8 @@ _CUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``at``: when it was said, in stored form. ``length``: index terms of the whole message. ``replaces``: ids that it
-    is known to take the place of."""
+    """A candidate, as corrections look at it. ``at``: when it was said, in stored form. ``length``: index terms of the
+    whole message. ``replaces``: ids that it is known to take the place of."""
 
     id: str
     at: str

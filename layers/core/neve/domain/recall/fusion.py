@@ -52,8 +52,8 @@ class Fused(NamedTuple):
 
 
 def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
-    """Reciprocal rank fusion of item ids, best first: ``Σ 1/(k + rank)`` summed exactly, ties by best single rank, then
-    id. ``leg_places.places_of`` says which rank an id has in a leg."""
+    """Fuse ranked item ids by reciprocal rank (RRF), best first: ``Σ 1/(k + rank)`` summed exactly, ties by best single
+    rank, then id. ``leg_places.places_of`` says which rank an id has in a leg."""
     ranks: dict[str, dict[str, int]] = {}
     for leg, ids in legs.items():
         for identifier, rank in places_of(ids).items():
@@ -64,7 +64,7 @@ def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
 
 @lru_cache(maxsize=CACHED_SUMS)
 def reciprocal_sum(k: int, *ranks: int) -> float:
-    """``Σ 1/(k + rank)``, summed exactly and rounded to ``SCORE_DIGITS``."""
+    """Return ``Σ 1/(k + rank)``, summed exactly and rounded to ``SCORE_DIGITS``."""
     exact = sum((Fraction(1, k + rank) for rank in ranks), Fraction(0))
     return float(round(exact, SCORE_DIGITS))
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """``share`` of query terms in the row's own matched passage. ``at``: when it was written (new rows)."""
+    """A row to be placed. ``share`` of query terms in the row's own matched passage. ``at``: when it was written (new
+    rows)."""
 
     id: str
     share: float

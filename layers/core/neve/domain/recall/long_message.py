@@ -30,8 +30,9 @@ spaces, or base64."""
 
 @dataclass(frozen=True, slots=True)
 class SearchedText:
-    """``words``: what the keyword leg reads; of a ``cut`` message from its last word on, as far as it gets, so that the
-    end with the question stands behind the other. ``meaning``: what the vector leg reads."""
+    """The searched parts of a message. ``words``: what the keyword leg reads; of a ``cut`` message from its last word
+    on, as far as it gets, so that the end with the question stands behind the other. ``meaning``: what the vector leg
+    reads."""
 
     words: str
     meaning: str
@@ -56,11 +57,11 @@ _SENTENCE_END = re.compile(
 
 
 def searched_text(message: str) -> SearchedText:
-    """A message up to ``MAX_BYTES`` unchanged. Of a longer one the keyword leg reads both ends; the vector leg the
-    question at the end, else the one at the beginning, else both ends, the last one first, so that it is whole whatever
-    the encoder's tokens are. A question alone, because what stands around it changes its vector: with two lines of a
-    page beside it, hardly an answer is still as near as the gate asks for. Time and result are bounded, whatever the
-    length of the message."""
+    """Choose what is searched: a message up to ``MAX_BYTES`` unchanged. Of a longer one the keyword leg reads both
+    ends; the vector leg the question at the end, else the one at the beginning, else both ends, the last one first, so
+    that it is whole whatever the encoder's tokens are. A question alone, because what stands around it changes its
+    vector: with two lines of a page beside it, hardly an answer is still as near as the gate asks for. Time and result
+    are bounded, whatever the length of the message."""
     if len(message) <= MAX_BYTES and len(message.encode("utf-8", "surrogatepass")) <= MAX_BYTES:
         return SearchedText(message, message)
     head, tail = _head(message), _tail(message)
@@ -131,7 +132,7 @@ def _asked_first(head: str) -> str:
 
 
 def _with_content(text: str) -> str:
-    """A question like "Is it?" says nothing of what it is about."""
+    """Return the text if it says what it is about, else an empty one: a question like "Is it?" does not."""
     return text.strip() if shape(text).has_content else ""
 
 

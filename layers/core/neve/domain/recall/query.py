@@ -51,8 +51,8 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
-    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``told``: how
-    many words say what it is about (docs/rules/recall.md#small-talk)."""
+    """A query as the legs search it. ``terms``: the words that are searched, case-folded, each once, without the parts
+    of compounds. ``told``: how many words say what it is about (docs/rules/recall.md#small-talk)."""
 
     text_query: TextQuery
     terms: tuple[str, ...]
@@ -81,9 +81,9 @@ _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
 
 def shape(query: str, *, operators: bool = True, last_first: bool = False) -> ShapedQuery:
-    """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
-    ``-word`` excludes (a minus before a letter, and not at the beginnings of lines: that is a list; ``-"several
-    words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
+    """Choose the content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is
+    required; ``-word`` excludes (a minus before a letter, and not at the beginnings of lines: that is a list;
+    ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase among them is not required). Compounds are
     kept whole, with their parts as alternatives; a run of a script without spaces is taken by pairs of characters. No
     words: no groups. Without ``operators`` each word is one like any other, and what stands in quotes is ``quoted``.
     ``last_first``: of more than ``MAX_WORDS`` the last are searched, and nothing is taken for quoted."""
@@ -109,7 +109,7 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
 
 
 def _parse(text: str, *, operators: bool) -> tuple[list[_Clause], list[_Operand]]:
-    """The clauses of a query and its excluded operands; without operators every word is a clause."""
+    """Split a query into its clauses and its excluded operands; without operators every word is a clause."""
     if not operators:
         words = (word for word in text.split() if not EMOTICON.fullmatch(word))
         return [[_Operand(tuple(found), quoted=False)] for word in words if (found := chunks(word))], []
@@ -154,7 +154,7 @@ def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
 def _groups(
     clauses: Sequence[_Clause], *, keep_stop_words: bool, last_first: bool
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """The chunks of each group by its words, each group once."""
+    """Return the chunks of each group by its words, each group once."""
     groups = list(_each_group(clauses, keep_stop_words=keep_stop_words))
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for words, group in reversed(groups) if last_first else groups:
@@ -165,7 +165,8 @@ def _groups(
 def _each_group(
     clauses: Sequence[_Clause], *, keep_stop_words: bool
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Words and chunks of the groups, in order. Alternatives are the user's choice and stay, stop words or not."""
+    """Yield words and chunks of the groups, in order. Alternatives are the user's choice and stay, stop words or
+    not."""
     for position, clause in enumerate(clauses):
         found = [piece for operand in clause for chunk in operand.chunks for piece in _pieces(chunk)]
         if len(clause) > 1:
@@ -184,7 +185,7 @@ def _pieces(chunk: str) -> Sequence[str]:
 
 
 def _as_written(chunk: str, *, at_start: bool) -> str:
-    """The chunk as a word; a name in capitals as it stands, so that it is no stop word."""
+    """Return the chunk as a word; a name in capitals as it stands, so that it is no stop word."""
     return chunk if _is_name(chunk, at_start=at_start) else whole(chunk)
 
 
@@ -193,13 +194,13 @@ def _is_name(chunk: str, *, at_start: bool) -> bool:
 
 
 def _with_parts(words: Sequence[str], group: Sequence[str]) -> tuple[str, ...]:
-    """The words of a group followed by the parts of its compounds that mean something alone."""
+    """Return the words of a group followed by the parts of its compounds that mean something alone."""
     pieces = [part for chunk in group for part in parts(chunk) if len(part) > 1 and part not in QUERY_STOP_WORDS]
     return tuple(dict.fromkeys([*words, *pieces]))
 
 
 def _first_words(groups: Sequence[tuple[str, ...]], limit: int) -> tuple[tuple[str, ...], ...]:
-    """The groups up to ``limit`` words; the last one may be cut."""
+    """Return the groups up to ``limit`` words; the last one may be cut."""
     limited: list[tuple[str, ...]] = []
     for group in groups:
         if not limit:

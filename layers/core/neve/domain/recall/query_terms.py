@@ -26,9 +26,10 @@ REFUSALS = frozenset({LACKS_PHRASE, HOLDS_EXCLUDED})
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """``groups``: alternatives, of which ``min_match`` must match; none of them is empty. ``phrases`` in plain words.
-    ``excluded``: terms that the text must not hold. ``excluded_phrases``: plain words that must not follow each other
-    in it. ``quoted``: plain words that a text is the likelier answer for having one behind the other."""
+    """The terms of a query. ``groups``: alternatives, of which ``min_match`` must match; none of them is empty.
+    ``phrases`` in plain words. ``excluded``: terms that the text must not hold. ``excluded_phrases``: plain words that
+    must not follow each other in it. ``quoted``: plain words that a text is the likelier answer for having one behind
+    the other."""
 
     groups: tuple[tuple[str, ...], ...]
     min_match: int
@@ -63,7 +64,7 @@ class QueryTerms:
 
     @property
     def matches_nothing(self) -> bool:
-        """No word in it is indexed, or a phrase has no word."""
+        """Say whether no word of the query is indexed, or a phrase has no word."""
         return not all(self.phrases) or not (self.groups or self.phrase_terms)
 
     def agrees_in_phrases(self, text: str) -> bool:
@@ -79,8 +80,8 @@ class QueryTerms:
         return self._broken_phrase(text)
 
     def share_of(self, text: str) -> float:
-        """Share of the groups of which a text holds a term; 0.0 for a query that nothing can match and for a text that
-        the index would not return for it."""
+        """Return the share of the groups of which a text holds a term; 0.0 for a query that nothing can match and for a
+        text that the index would not return for it."""
         if not self.groups:
             return 0.0
         held = terms_in(text)
@@ -105,8 +106,8 @@ class QueryTerms:
 
 @lru_cache(maxsize=CACHED_QUERIES)
 def query_terms(query: TextQuery) -> QueryTerms:
-    """An excluded word of more than two characters in a script that is read by pairs is excluded as a phrase: its pairs
-    are in other words too."""
+    """Turn a query into terms. An excluded word of more than two characters in a script that is read by pairs is
+    excluded as a phrase: its pairs are in other words too."""
     groups: dict[int, list[str]] = {}
     for group, term in islice(_numbered(query), MAX_TERMS):
         groups.setdefault(group, []).append(term)
@@ -125,7 +126,7 @@ def query_terms(query: TextQuery) -> QueryTerms:
 
 
 def _numbered(query: TextQuery) -> Iterator[tuple[int, str]]:
-    """Pairs of a group's number and a term of it, each once."""
+    """Yield pairs of a group's number and a term of it, each once."""
     for number, group in enumerate(query.groups):
         for term in dict.fromkeys(chain.from_iterable(map(asked_terms, group))):
             yield number, term

@@ -101,8 +101,9 @@ class Considered(NamedTuple):
 
 
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
-    """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
-    none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
+    """Return a score for each id, larger is better: the log odds of its features, its prior included. A memory that
+    lends has none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find
+    exceeds."""
     others = _Candidates(question, candidates, floor)
     found, lending = others.features(), others.lending
     taking_part = {*lending, *chain.from_iterable(lending.values())}
@@ -171,32 +172,33 @@ class _Candidates:
         )
 
     def _asked(self, place: Place) -> float:
-        """The nearness of a question that was asked there; 0 where nothing was asked."""
+        """Return the nearness of a question that was asked there; 0 where none was asked."""
         return self._near(place) if place in self._asking else 0.0
 
     def _near(self, place: Place) -> float:
-        """The nearness of what was said there; 0 where that is no candidate."""
+        """Return the nearness of what was said there; 0 where that is no candidate."""
         identifier = self._at.get(place)
         return 0.0 if identifier is None else self._nearness.get(identifier, 0.0)
 
     def _best_of_sessions(self, utterances: Mapping[str, Place]) -> dict[str, float]:
-        """A third of the sum of each session's three best: a conversation about the matter lifts all of its lines."""
+        """Return a third of the sum of each session's three best: a conversation about the matter lifts all of its
+        lines."""
         found: dict[str, list[float]] = defaultdict(list)
         for identifier, (session, _) in utterances.items():
             found[session].append(self._keyword[identifier] + self._nearness.get(identifier, 0.0))
         return {s: sum(sorted(values)[-BEST_OF_SESSION:]) / BEST_OF_SESSION for s, values in found.items()}
 
     def _speaker(self, one: Considered) -> float:
-        """1 for the one person whom the question names, 0 for other persons; a half when it names nobody or several,
-        and for somebody without a name."""
+        """Return 1 for the one person whom the question names, 0 for other persons; a half when it names none or
+        several, and for a speaker without a name."""
         if len(self._named) != 1 or one.speaker is None:
             return _NEUTRAL
         return float(one.speaker in self._named)
 
 
 def _only_asks(text: str) -> float:
-    """1 for what ends as a question, a half where it speaks of its speaker: "I've moved my flight to the 9th, can you
-    check?" states what it asks about, "I love that! Where was it?" does not."""
+    """Return 1 for what ends as a question, a half where it speaks of its speaker: "I've moved my flight to the 9th,
+    can you check?" states what it asks about, "I love that! Where was it?" does not."""
     if not text.rstrip().endswith(_QUESTION_MARKS):
         return 0.0
     return WITH_FIRST_PERSON if _FIRST_PERSON.search(text) else 1.0
@@ -207,8 +209,8 @@ def _asks(text: str) -> bool:
 
 
 def _standardised(values: Mapping[str, float], standing: Iterable[str], least: float = 0.0) -> dict[str, float]:
-    """Deviations from the mean of those that stand, in their standard deviations, which count as ``least`` at least; 0
-    where all are alike."""
+    """Return the deviations from the mean of those that stand, in their standard deviations, which count as ``least``
+    at least; 0 where all are alike."""
     over = [values[i] for i in standing if i in values]
     mean = _mean(over)
     deviation = max(least, math.sqrt(_mean([(value - mean) ** 2 for value in over])))
@@ -220,14 +222,15 @@ def _mean(values: Collection[float]) -> float:
 
 
 def _from_worst_to_best(values: Mapping[str, float]) -> dict[str, float]:
-    """0 for the worst, 1 for the best; 0 where all are alike."""
+    """Return 0 for the worst, 1 for the best; 0 where all are alike."""
     least = min(values.values(), default=0.0)
     span = max(values.values(), default=0.0) - least
     return {i: (value - least) / span if span else 0.0 for i, value in values.items()}
 
 
 def _named(question: str, speakers: set[str]) -> set[str]:
-    """A word that is mostly none (Will) is a name with a capital inside the question."""
+    """Return the speakers whom the question names. A word that is mostly no name (Will) is one with a capital inside
+    the question."""
     written = [(word, word.casefold()) for word in re.findall(r"\w+", question)]
     named = {small for word, small in written[1:] if word[0].isupper()}
     words = named | {small for _, small in written if small not in QUERY_STOP_WORDS}

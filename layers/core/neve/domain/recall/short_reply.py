@@ -7,5 +7,6 @@ SHORT_TERMS = 10
 
 
 def is_short(terms: int) -> bool:
-    """``terms``: index terms of the whole message, as a search index counts its length."""
+    """Say whether a message is a short reply. ``terms``: index terms of the whole message, as a search index counts its
+    length."""
     return terms <= SHORT_TERMS

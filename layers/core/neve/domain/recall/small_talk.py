@@ -124,7 +124,7 @@ def _any_sequence() -> re.Pattern[str]:
 
 
 def _is_empty(word: str) -> bool:
-    """Drawn out it is the same word: ``okaaay``, ``goooood``, ``hmmm``."""
+    """Say whether a word asks for nothing, also drawn out: ``okaaay``, ``goooood``, ``hmmm``."""
     if word in _EMPTY or is_emoji(word) or _LAUGHTER.fullmatch(word):
         return True
     return _DRAWN_OUT.search(word) is not None and any(

@@ -32,8 +32,8 @@ _float, _int = struct.Struct("<f"), struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Terms(Generic[T]):
-    """``own``: the terms of one passage, repetitions included. ``length``: terms of the whole message that it is a part
-    of."""
+    """The terms of a passage. ``own``: the terms of one passage, repetitions included. ``length``: terms of the whole
+    message that it is a part of."""
 
     own: Sequence[T]
     length: int
@@ -63,8 +63,8 @@ class Lengths:
 
 
 def weighted_counts(passage: Terms[T], date: Iterable[T], around: Iterable[tuple[int, Terms[T]]]) -> dict[T, float]:
-    """The weighted count of each term. ``date``: the terms of the day on which it was said. ``around``: the passages
-    of the same session near it, by distance."""
+    """Return the weighted count of each term. ``date``: the terms of the day on which it was said. ``around``: the
+    passages of the same session near it, by distance."""
     counts: dict[T, float] = {}
     _add(counts, [*passage.own, *date], 1 / _times_as_long(passage.length))
     fading = gate(len(passage.own))

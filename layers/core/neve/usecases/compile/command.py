@@ -22,10 +22,11 @@ Content = str | list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class CompileCommand:
-    """``message``: text or blocks; None where the log ends with what the model has to answer. ``profile`` None: the
-    policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written. ``images_refused``: seqs of
-    events whose images a provider has refused. ``tools``: the caller's, as the provider takes them. ``system``: the
-    caller's text, ``system_mark`` its own mark for the cache. ``max_breakpoints``: marks that the caller wants."""
+    """The request for a prompt. ``message``: text or blocks; None where the log ends with what the model has to answer.
+    ``profile`` None: the policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written.
+    ``images_refused``: seqs of events whose images a provider has refused. ``tools``: the caller's, as the provider
+    takes them. ``system``: the caller's text, ``system_mark`` its own mark for the cache. ``max_breakpoints``: marks
+    that the caller wants."""
 
     message: Content | None = None
     task: TaskState | None = None

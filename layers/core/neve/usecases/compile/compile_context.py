@@ -64,10 +64,10 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``: what stands before
-    the pack is not what it was in the prompt before. ``prefix_ends``: where what a provider caches ends. ``images``: of
-    the prompt. ``hits``: those that there were for it; ``recall_id``: of the recall that found them. ``prompt_id``:
-    None of a dry run, and where nothing could be kept. ``elapsed_ms`` of all of it."""
+    """A compiled prompt. ``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``:
+    what stands before the pack is not what it was in the prompt before. ``prefix_ends``: where what a provider caches
+    ends. ``images``: of the prompt. ``hits``: those that there were for it; ``recall_id``: of the recall that found
+    them. ``prompt_id``: None of a dry run, and where nothing could be kept. ``elapsed_ms`` of all of it."""
 
     command: CompileCommand
     budget: Budget
@@ -307,7 +307,7 @@ class _Compilation:
         return replace(self, flags=(*self.flags, flag))
 
     def plan(self) -> Plan:
-        """Raises budget_infeasible, profile_mismatch."""
+        """Plan the prompt. Raises budget_infeasible, profile_mismatch."""
         prompt_input, budget = self.prompt_input(), self.budget
         if self.command.profile is not None and prompt_input.pack_tokens > budget.pack_limit:
             message = f"the stored pack has {prompt_input.pack_tokens} tokens, the profile {budget.pack_limit} for it"
@@ -453,7 +453,7 @@ def _beside_the_log(scope: SessionScope, message: Content | None, events: Sequen
 def _parted(
     scope: SessionScope, events: Sequence[Event], message: Content | None
 ) -> tuple[list[Event], Content | None]:
-    """The log without an unanswered message that is the one of the request, and that message."""
+    """Return the log without an unanswered message that is the one of the request, and that message."""
     messages = [event for event in events if event.event_type not in SILENT]
     last = messages[-1] if messages else None
     if last is None or last.event_type is not EventType.USER_MESSAGE:

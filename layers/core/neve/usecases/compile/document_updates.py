@@ -26,8 +26,8 @@ CUT = "…"
 
 @dataclass(frozen=True, slots=True)
 class DocumentUpdates:
-    """``moved``: pins at another rev than in the pack, with its entry of them; ``shown``: the ids of what it shows;
-    ``gone``: what it shows and no pin names."""
+    """The differences between the pack's documents and those of now. ``moved``: pins at another rev than in the pack,
+    with its entry of them; ``shown``: the ids of what it shows; ``gone``: what it shows and no pin names."""
 
     pack: str = ""
     moved: tuple[tuple[Pin, PackEntry | None], ...] = ()

@@ -38,8 +38,8 @@ def told_updates(plan: Plan) -> tuple[tuple[str, str], ...]:
 def start_recording(
     scope: SessionScope, material: Material, start: TurnStart, prefix: Mapping[str, str]
 ) -> tuple[str, Task[None]] | None:
-    """The prompt's id, and its row under way. None where there can be none: the session's rows could not be read, or
-    the user is being erased."""
+    """Start to write the prompt's row; return its id and the write. None where there can be no row: the session's rows
+    could not be read, or the user is being erased."""
     session_state, pack = material.session_state, material.pack
     if session_state is None or session_state.head.state != "active":
         return None

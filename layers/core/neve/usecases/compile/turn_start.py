@@ -31,8 +31,9 @@ from neve.usecases.recall.stages.what_holds import WhatHolds
 
 @dataclass(frozen=True, slots=True)
 class BegunTurn:
-    """``hits``: those that are what they were; one that was deleted or changed since is not. ``lines``: the forms in
-    which the utterances and memories that were told may have been, whatever was observed or replaced since."""
+    """The turn as its first prompt showed it. ``hits``: those that are what they were; one that was deleted or changed
+    since is not. ``lines``: the forms in which the utterances and memories that were told may have been, whatever was
+    observed or replaced since."""
 
     start: TurnStart
     hits: Sequence[Hit] = ()
@@ -44,7 +45,7 @@ class BegunTurn:
         return tuple(hit.id for hit in self.start.hits if hit.id not in shown)
 
     def updates(self, found: Sequence[Update]) -> list[Update]:
-        """``found``: of now. The lines that were told, in their order."""
+        """Return the lines that were told, in their order. ``found``: the updates of now."""
         lines = {line_sha(line): line for line in (*forms_of(found), *self.lines)}
         return [Update(i, lines[sha]) for i, sha in self.start.updates if sha in lines]
 

@@ -2,9 +2,9 @@
 when they are made (docs/rules/indexing.md#events).
 
 ``SESS#s#X`` says how far the words are indexed without a gap, so a message that was lost is made up for by the next
-one, and a repeated message costs one read. Whoever moves it forward queues the vectors of just those events, so none is
-embedded twice. An utterance is indexed with its neighbours' words: the two before a new one are indexed again with it,
-and take the vectors along that they have."""
+one, and a repeated message costs one read. The worker that moves it forward queues the vectors of just those events, so
+none is embedded twice. An utterance is indexed with its neighbours' words: the two before a new one are indexed again
+with it, and take the vectors along that they have."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _owners(table: Table) -> Iterator[UserKeys]:
 
 @dataclass(frozen=True)
 class Indexing:
-    """``ports.engines.IndexingPorts``: the engines in use, with another index in place of theirs."""
+    """The engines in use as ``ports.engines.IndexingPorts``, with another index in place of theirs."""
 
     table: Table
     objects: ObjectStore

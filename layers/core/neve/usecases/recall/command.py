@@ -35,9 +35,9 @@ FURTHER_DEPTH = 2 * MAX_K
 
 @dataclass(frozen=True, slots=True)
 class RecallFilters:
-    """``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form. ``kind``: a memory kind,
-    ``event`` or ``document``. ``tags``, ``metadata``
-    (``domain.metadata.entries``): all of them."""
+    """The caller's filters. ``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form.
+    ``kind``: a memory kind, ``event`` or ``document``. ``tags``, ``metadata`` (``domain.metadata.entries``): all of
+    them."""
 
     group: str | None = None
     tags: tuple[str, ...] = ()
@@ -121,7 +121,8 @@ class ResolvedRequest:
         return replace(self, depth=FURTHER_DEPTH, least_share=0.0 if answered else self.least_share)
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
-        """``languages``: of the embedding model, none where there is no model."""
+        """Return the request, marked as not understood where the embedding model does not know the message's language.
+        ``languages``: of the model, none where there is no model."""
         unknown = languages and ANY_LANGUAGE not in languages and is_foreign_message(self.vector_text)
         return replace(self, understood=False) if unknown else self
 
@@ -132,7 +133,8 @@ class ResolvedRequest:
 
     @property
     def small_talk(self) -> bool:
-        """A message that asks memory for nothing, which keeps quiet. A tool's query is searched whatever it says."""
+        """Say whether a message asks memory for nothing, so that recall keeps quiet. A tool's query is searched
+        whatever it says."""
         asked = self.command
         return asked.mode == "prompt" and not (self.shaped.has_content and not hands_over_its_text(asked.query))
 

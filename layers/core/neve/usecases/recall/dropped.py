@@ -47,7 +47,8 @@ _NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED, OFF_TOPIC)
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """``found``: the candidate's score by leg (cosine, BM25), where it had one."""
+    """A candidate that is not answered with, and why. ``found``: the candidate's score by leg (cosine, BM25), where it
+    had one."""
 
     id: str
     reason: str
@@ -86,10 +87,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Ids and text fingerprints that are left out from the start, with the reason of each; ``revs``: what is left out
-    at no later rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation
-    the prompt has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an utterance has to
-    say something. ``uttered``: what the pack shows as it was said."""
+    """The ids and text fingerprints that are left out from the start, with the reason of each; ``revs``: what is left
+    out at no later rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose
+    conversation the prompt has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an
+    utterance has to say something. ``uttered``: what the pack shows as it was said."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +158,7 @@ def _revs(pack: PackContents, *, told: bool) -> Mapping[str, int]:
 
 
 def by_id(dropped: Iterable[Dropped]) -> dict[str, Dropped]:
-    """The last reason of each candidate, with the scores of all legs that found it."""
+    """Return the last reason of each candidate, with the scores of all legs that found it."""
     last: dict[str, Dropped] = {}
     for one in dropped:
         before = last[one.id].found if one.id in last else {}

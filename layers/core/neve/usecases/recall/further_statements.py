@@ -27,9 +27,9 @@ def with_further_statements(
     tokens: int,
     holds: Callable[[RecallRow, int], bool] = lambda _row, _n: True,
 ) -> list[Hit]:
-    """The hits in their order, those that are memories with up to ``MOST_FURTHER`` other statements of their row: those
-    that hold most of the query's terms, without what another hit shows. ``rows``: of the memories, by id;
-    ``tokens``: of all statements that are added; ``holds``: the n-th passage of a row says nothing else."""
+    """Return the hits in their order, memories with up to ``MOST_FURTHER`` other statements of their row that hold most
+    of the query's terms, without what another hit shows. ``rows``: of the memories, by id; ``tokens``: of all
+    statements that are added; ``holds``: the n-th passage of a row says nothing else."""
     shown = _Shown.of(hits, rows, holds)
     left = tokens
     extended = []
@@ -71,7 +71,7 @@ class _Shown:
         return tuple(taken)
 
     def _matching(self, hit: Hit, row: RecallRow, asked: QueryTerms) -> Iterator[tuple[int, Passage]]:
-        """The other statements with their places, those first that hold most of the query's terms."""
+        """Yield the other statements with their places, those first that hold most of the query's terms."""
         others = [(n, one) for n, one in enumerate(row.passages) if n != hit.n]
         shares = {n: asked.share_of(one.text) for n, one in others}
         for n, one in sorted(others, key=lambda other: -shares[other[0]]):

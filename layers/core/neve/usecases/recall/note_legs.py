@@ -12,7 +12,8 @@ from neve.usecases.recall.stages.legs import LegReport
 
 
 def note_legs(ports: Ports, legs: Mapping[str, LegReport]) -> None:
-    """Costs a write when that changes, and none otherwise. A leg without time is the caller's budget, not a failure."""
+    """Tell health how the legs went, with a write when that changes, and none otherwise. A leg without time is the
+    caller's budget, not a failure."""
     troubles = ports.caches.troubles
     for leg, report in legs.items():
         reason = f"{leg} leg of recall: {report.why or 'error'}"

@@ -13,8 +13,8 @@ from neve.usecases.recall.record_recall import RecallRecord, read_record
 
 
 def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[RecallRecord], str | None]:
-    """Rows whose 90 days are over are left out, so a page may hold fewer than ``limit``. Raises InvalidCursor,
-    StoreUnavailable."""
+    """List the user's recalls, with the cursor of the next page. Rows whose 90 days are over are left out, so a page
+    may hold fewer than ``limit``. Raises InvalidCursor, StoreUnavailable."""
     if rows.hidden(rows.read_head(scope.ports.table.get(scope.keys.head))):
         return [], None
     page = scope.ports.table.query(scope.keys.ledger, prefix=RECALL, reverse=True, limit=limit, cursor=cursor)
@@ -30,7 +30,7 @@ def last_recalls(scope: UserScope, most: int) -> list[RecallRecord]:
 
 
 def get_recall(scope: UserScope, recall_id: str) -> RecallRecord:
-    """Raises recall_not_found, StoreUnavailable."""
+    """Read one recall. Raises recall_not_found, StoreUnavailable."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.recall(recall_id)])
     item = rows.live(found.get(keys.recall(recall_id)), scope.ports.clock.now())

@@ -46,8 +46,8 @@ class Recording:
     deadline_ms: float | None = None
 
     def recorded(self) -> RecallAnswer:
-        """``answer`` itself where it has its row; else without the id, and with the flag that there is none. A user who
-        is being erased has neither."""
+        """Wait for the ledger row; return ``answer`` itself where it has its row; else without the id, and with the
+        flag that there is none. A user who is being erased has neither."""
         answer = self.answer
         try:
             if self.written is None or self.written.result(self.deadline_ms):
@@ -59,13 +59,13 @@ class Recording:
 
 
 def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
-    """Three steps of port calls and the ledger write. Raises 422 (the scope ``session`` without a session),
+    """Recall in three steps of port calls, and write the ledger. Raises 422 (the scope ``session`` without a session),
     session_not_found, user_closed."""
     return recall_and_record(scope, command).recorded()
 
 
 def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
-    """The same for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
+    """Recall for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
     request = resolve(scope.policy, command)
     if request.looked_for:
         request = request.for_a_model_of(scope.ports.embedder.languages)

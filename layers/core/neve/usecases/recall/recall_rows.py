@@ -51,7 +51,8 @@ what the last one answered with."""
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """Exactly one of ``memory``, ``document`` and ``utterance`` is set; ``passages`` is never empty."""
+    """A row that may be answered with. Exactly one of ``memory``, ``document`` and ``utterance`` is set; ``passages``
+    is never empty."""
 
     passages: Sequence[Passage]
     memory: Memory | None = None
@@ -120,8 +121,8 @@ def row_key(keys: UserKeys, identifier: str) -> Key | None:
 
 
 def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:
-    """The row as the generation of ``head`` sees it, or why it must not be shown. One that cannot be read takes no
-    other hit with it."""
+    """Return the row as the generation of ``head`` sees it, or why it must not be shown. A row that cannot be read
+    takes no other hit with it."""
     if item is None:
         return Hidden(GONE)
     try:
@@ -146,7 +147,7 @@ def _read(item: Item, head: UserHead, where: SearchFilter) -> RecallRow | Hidden
 
 
 def allowed(row: RecallRow | None, where: SearchFilter) -> RecallRow | Hidden:
-    """The row, or why it must not be shown."""
+    """Return the row, or why it must not be shown."""
     if row is None:
         return Hidden(GONE)
     return row if allows(where, row.passages[0]) else Hidden(FILTERED)
@@ -165,7 +166,8 @@ def _row_of_memory(item: Item, gen: int) -> RecallRow | None:
 
 
 class _AsStored:
-    """A row that nobody changes, to be remembered by: another one of the same values is the same."""
+    """A stored row that is not changed after it is read, as a key of a cache: another one of the same values is the
+    same."""
 
     def __init__(self, item: Item) -> None:
         self.item = item

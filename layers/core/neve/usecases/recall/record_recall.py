@@ -33,9 +33,9 @@ which the answer waits."""
 
 @dataclass(frozen=True, slots=True)
 class RecallRecord:
-    """``hits``: every candidate, ``{id, outcome, rank?, score?, components?, reply_to?, found?}``; ``outcome`` is
-    ``returned`` or why it was dropped; ``reply_to``: the event that was shown with it. ``legs``: status, ms and depth
-    of each."""
+    """One recall, as the ledger keeps it. ``hits``: every candidate, ``{id, outcome, rank?, score?, components?,
+    reply_to?, found?}``; ``outcome`` is ``returned`` or why it was dropped; ``reply_to``: the event that was shown with
+    it. ``legs``: status, ms and depth of each."""
 
     id: str
     at: str
@@ -53,9 +53,9 @@ class RecallRecord:
 
 
 def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> bool:
-    """One plain write, which nothing has to be true for: the second round of an erasure removes the row of a recall
-    that ran into it (docs/rules/erase.md#user). False for a user who is being erased: what came behind that round would
-    stay. ``head``: as the recall read it. Raises StoreUnavailable."""
+    """Write the recall, with a plain write that has no condition: the second round of an erasure removes the row of a
+    recall that ran into it (docs/rules/erase.md#user). False for a user who is being erased: what came behind that
+    round would stay. ``head``: as the recall read it. Raises StoreUnavailable."""
     seen = head or rows.read_head(scope.ports.table.get(scope.keys.head))
     if seen.state == "erasing":
         return False
@@ -84,7 +84,8 @@ _AS_TEXT = ("legs", "hits", "degraded")
 
 
 def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
-    """``answered``: the ids of the hits, for the consumer that notes when each row was last accessed.
+    """Make the write of the recall's row. ``answered``: the ids of the hits, for the consumer that notes when each row
+    was last accessed.
 
     ``hits`` is compressed: some hundred candidates with their components are 19 KB of JSON, and a store that is paid by
     the KB written takes a fifth of it."""
@@ -108,7 +109,7 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
 
 
 def _given(record: RecallRecord | LegReport) -> dict[str, Any]:
-    """The fields that are not None. Not ``asdict``, which copies every value of some hundred candidates."""
+    """Return the fields that are not None. Not ``asdict``, which copies every value of some hundred candidates."""
     named = ((one.name, getattr(record, one.name)) for one in fields(record))
     return {name: value for name, value in named if value is not None}
 
@@ -128,7 +129,7 @@ one user have equal hashes; across users and tenants nothing can be compared."""
 
 
 def query_hash(scope: UserScope, request: ResolvedRequest) -> str:
-    """Raises StoreUnavailable, the first time."""
+    """Return the hash by which a query is kept. Raises StoreUnavailable, the first time."""
     cache = scope.ports.caches.of(HASH_KEYS)
     ids = scope.ports.ids
     secret = cache.get(scope.tenant.id)
@@ -141,7 +142,7 @@ def query_hash(scope: UserScope, request: ResolvedRequest) -> str:
 
 
 def _read_or_make(scope: UserScope, fresh: str) -> bytes:
-    """Raises Conflict when another process made it first."""
+    """Read the tenant's secret, or make it. Raises Conflict when another process made it first."""
     table, key = scope.ports.table, scope.keys.ledger_secret
     item = table.get(key)
     if item is None:

@@ -76,12 +76,12 @@ GENERATIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
-    could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
-    session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
-    of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was
-    said. ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all that were read, by
-    id. ``read_again``: how the first candidates were, where they were to be."""
+    """The result of a search. ``searched`` False: that nothing was found says nothing about what is stored. ``head`` is
+    None when the user row could not be read. ``lag``: set when there is something that nobody could find yet.
+    ``history``: what of the session it took for shown in the prompt; ``pack_version``: of the pack that it took for the
+    prompt's. ``timezone``: of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else
+    the same text was said. ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all
+    that were read, by id. ``read_again``: how the first candidates were, where they were to be."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -125,9 +125,9 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Steps 1 and 2: who asks and where, what must not be answered with, what the legs found, and what is too new for
-    them, by id with its rev. ``unheld``: facts that do not hold; ``successors``: what holds instead, as far as it was
-    read, by id."""
+    """The results of steps 1 and 2: who asks and where, what must not be answered with, what the legs found, and what
+    is too new for them, by id with its rev. ``unheld``: facts that do not hold; ``successors``: what holds instead, as
+    far as it was read, by id."""
 
     index_lag: IndexLag | None
     timezone: str
@@ -185,8 +185,8 @@ class _Search:
         return replace(self, request=request)
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
-        """The utterances and memories that BM25 finds, while the query is still being embedded. In a task: it waits for
-        tasks that were started before it."""
+        """Read the utterances and memories that BM25 finds, while the query is still being embedded. In a task: it
+        waits for tasks that were started before it."""
         out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
         found = self._found_by_words(out, self.legs.by_words())
         ahead = hydration.read_ahead(read_by_id(_ids(found)))
@@ -214,8 +214,8 @@ class _Search:
         return len(pack.ids) if pack else candidate_limit(self.scope.policy.global_layer)
 
     def _ranked(self, read: _Read) -> Found:
-        """Gate, hydrate, fuse; and what another reading adds, behind, while fewer than k remain and one may find
-        more."""
+        """Gate, hydrate and fuse the candidates; put what another reading adds behind, while fewer than k remain and
+        one may find more."""
         reading, dropped = read.reading, read.dropped
         ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
@@ -258,8 +258,8 @@ class _Search:
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None
     ) -> tuple[Ranking, Hydrated]:
-        """``known``: rows of an earlier reading; with those that were read now they are returned. ``ahead``: of the
-        first reading."""
+        """Rank the candidates of one reading. ``known``: rows of an earlier reading; with those that were read now they
+        are returned. ``ahead``: of the first reading."""
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
@@ -302,7 +302,7 @@ def _without_idle_rerank(request: ResolvedRequest, found: Iterable[str]) -> Reso
 
 
 def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
-    """The newest rev that was found of each item, in the order of the items."""
+    """Return the newest rev that was found of each item, in the order of the items."""
     revs: dict[str, int] = {}
     for candidate in found:
         revs[candidate.item_id] = max(candidate.version, revs.get(candidate.item_id, 0))
@@ -345,8 +345,8 @@ def _repeated_prints(ranking: Ranking, known: Hydrated) -> frozenset[str]:
 def _narrow_filter(
     where: SearchFilter, out: LeftOut, dropped: Iterable[Dropped], repeated: frozenset[str]
 ) -> SearchFilter:
-    """The filter of another reading: without what was found and must not be shown, and without any copy of what others
-    repeat."""
+    """Make the filter of another reading: without what was found and must not be shown, and without any copy of what
+    others repeat."""
     return replace(
         where,
         exclude_ids=where.exclude_ids | hidden(dropped) | frozenset(out.ids),

@@ -16,8 +16,9 @@ _MARK = {"providerOptions": {"anthropic": {"cacheControl": {"type": "ephemeral"}
 
 
 def render(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
-    """``instructions`` is a text, or where something is to be marked the system messages of it. ``tools`` is by name:
-    ``{description, inputSchema}``, the schema as JSON (the SDK's ``jsonSchema`` reads it)."""
+    """Render the arguments for the AI SDK. ``instructions`` is a text, or where something is to be marked the system
+    messages of it. ``tools`` is by name: ``{description, inputSchema}``, the schema as JSON (the SDK's ``jsonSchema``
+    reads it)."""
     request: dict[str, Any] = {}
     if prompt.tools:
         request["tools"] = {name: tool.declared for tool in prompt.tools for name in _sent(tool)}
@@ -51,7 +52,7 @@ def _names_of(prompt: Prompt) -> dict[str, str]:
 
 
 def _messages(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The results of tools are a message of their own, in front of what the user says."""
+    """Render a message: the results of tools are a message of their own, in front of what the user says."""
     if message.role == "assistant":
         parts = [part for block in message.blocks if (part := _part(block))]
         return [{"role": "assistant", "content": parts}]
@@ -75,7 +76,7 @@ def _part(block: Block) -> dict[str, Any]:
 
 
 def _reasoning(thought: Mapping[str, Any]) -> dict[str, Any]:
-    """Anthropic's blocks in the SDK's form; empty for what it has no form for."""
+    """Render a thought: Anthropic's blocks in the SDK's form; empty for what it has no form for."""
     if thought.get("type") == "reasoning" and "text" in thought:
         return dict(thought)
     if thought.get("type") == "thinking":

@@ -16,8 +16,8 @@ _WITHOUT_NAME = "mcp_toolset"
 
 
 def render(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
-    """``tools`` and ``system`` only where there are any. The marks are no part of what the provider compares: they move
-    on with the conversation, the bytes before them stay."""
+    """Render the arguments for Anthropic, ``tools`` and ``system`` only where there are any. The marks are no part of
+    what the provider compares: they move on with the conversation, the bytes before them stay."""
     request: dict[str, Any] = {}
     if prompt.tools:
         request["tools"] = [tool.declared for tool in prompt.tools]
@@ -42,7 +42,7 @@ def _message(role: str, blocks: Sequence[Block]) -> dict[str, Any]:
 
 
 def _block(block: Block) -> dict[str, Any]:
-    """Empty for what another provider's model has thought."""
+    """Render a block; empty for what another provider's model has thought."""
     if isinstance(block, Thinking):
         return dict(block.block) if block.block.get("type") in THINKING else {}
     if isinstance(block, ToolUse):
@@ -75,7 +75,7 @@ def _own(schemas: Sequence[Mapping[str, Any]]) -> list[Tool]:
 
 
 def _given(tools: Any) -> list[Tool]:
-    """Tools of the provider have names, too; a set of an MCP server's has none."""
+    """Return the caller's tools. Tools of the provider have names, too; a set of an MCP server's has none."""
     found = []
     for n, tool in enumerate(listed(tools)):
         if tool.get("type") == _WITHOUT_NAME:

@@ -26,7 +26,8 @@ class OfferedTools:
     own: Sequence[Mapping[str, Any]] = ()
 
     def beside(self, called: Iterable[str]) -> list[Tool]:
-        """``called``: names in the history that is shown. A provider may refuse a history of calls without tools."""
+        """Return the tools that are declared beside the history. ``called``: names in the history that is shown. A
+        provider may refuse a history of calls without tools."""
         advertised = {schema["name"] for schema in self.own}
         missing = [] if self.given else sorted({*called} - advertised)
         stand_ins = [
@@ -37,8 +38,8 @@ class OfferedTools:
 
 
 def callers_tools(tools: Any, form: str) -> list[Tool]:
-    """Raises WrongTool for what the provider would not take, and for a name of one of Neve's own tools, whose results
-    are read as Neve's."""
+    """Read the caller's tools. Raises WrongTool for what the provider would not take, and for a name of one of Neve's
+    own tools, whose results are read as Neve's."""
     given = FORMATS[form].given(tools)
     names = [name for tool in given for name in tool.names]
     for name in names:

@@ -10,7 +10,7 @@ from neve.domain.compile.prompt import Breakpoint, Prompt, Tool
 
 
 class WrongTool(ValueError):
-    """A tool of the caller's that the provider would not take. ``field``: where, from ``tools`` on."""
+    """Raised for a tool of the caller's that the provider would not take. ``field``: where, from ``tools`` on."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}")
@@ -19,11 +19,11 @@ class WrongTool(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``render``: the arguments, with the breakpoints that are marked. ``own``: schemas of ``{name, description,
-    input_schema}`` as the provider declares tools. ``given``: the caller's, as they were sent but for names that are
-    too long; raises WrongTool. ``own_marks``: how many of these have a mark of the caller's. ``marks``: whether
-    breakpoints can be marked at all. ``takes``: whether the provider takes an image block of the log, in a tool's
-    result or not."""
+    """A form of request. ``render``: the arguments, with the breakpoints that are marked. ``own``: schemas of ``{name,
+    description, input_schema}`` as the provider declares tools. ``given``: the caller's, as they were sent but for
+    names that are too long; raises WrongTool. ``own_marks``: how many of these have a mark of the caller's. ``marks``:
+    whether breakpoints can be marked at all. ``takes``: whether the provider takes an image block of the log, in a
+    tool's result or not."""
 
     render: Callable[[Prompt, Collection[Breakpoint]], dict[str, Any]]
     own: Callable[[Sequence[Mapping[str, Any]]], list[Tool]]
@@ -34,7 +34,7 @@ class Format:
 
 
 def listed(tools: Any) -> list[Mapping[str, Any]]:
-    """Raises WrongTool for what is no list of objects."""
+    """Return the objects of a list. Raises WrongTool for what is no list of objects."""
     if not isinstance(tools, list):
         raise WrongTool("tools", "must be a list")
     for n, tool in enumerate(tools):
@@ -44,7 +44,7 @@ def listed(tools: Any) -> list[Mapping[str, Any]]:
 
 
 def name_in(tool: Mapping[str, Any], field: str) -> str:
-    """Raises WrongTool where there is none."""
+    """Return the name in a tool's declaration. Raises WrongTool where there is none."""
     name = tool.get("name")
     if not isinstance(name, str) or not name.strip():
         raise WrongTool(f"{field}.name", "is required")

@@ -17,8 +17,8 @@ _DECLARATIONS = ("function_declarations", "functionDeclarations")
 
 
 def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
-    """``system_instruction``, ``contents`` and ``tools``: those of the first and the last belong into ``config`` of
-    Google's own package. What a model has thought has no place here."""
+    """Render ``system_instruction``, ``contents`` and ``tools`` for Gemini: those of the first and the last belong into
+    ``config`` of Google's own package. What a model has thought has no place here."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
     if prompt.system:
         request["system_instruction"] = {"parts": [{"text": text} for text in prompt.system]}
@@ -29,7 +29,7 @@ def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
 
 
 def _contents(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The answers to calls are a content of their own, directly behind the calls."""
+    """Render a message: the answers to calls are a content of their own, directly behind the calls."""
     role = "model" if message.role == "assistant" else "user"
     answers = [_answer(block, names) for block in message.blocks if isinstance(block, ToolResult)]
     others = [part for block in message.blocks if not isinstance(block, ToolResult) and (part := _part(block))]
@@ -71,7 +71,7 @@ def _own(schemas: Sequence[Mapping[str, Any]]) -> list[Tool]:
 
 
 def _given(tools: Any) -> list[Tool]:
-    """Lists of functions, and the provider's own, which have no names."""
+    """Return the caller's tools: lists of functions, and the provider's own, which have no names."""
     found = []
     for n, tool in enumerate(listed(tools)):
         key = next((key for key in _DECLARATIONS if key in tool), None)

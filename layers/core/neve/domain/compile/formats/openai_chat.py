@@ -16,8 +16,8 @@ _NO_TEXT = "(an image)"
 
 
 def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
-    """``tools`` only where there are any. The result of a tool is a message of its own; an image in one is named. What
-    a model has thought has no place here."""
+    """Render the arguments for OpenAI's chat completions, ``tools`` only where there are any. The result of a tool is a
+    message of its own; an image in one is named. What a model has thought has no place here."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
     messages: list[dict[str, Any]] = [{"role": "system", "content": text} for text in prompt.system]
     for message in prompt.history:
@@ -65,7 +65,7 @@ def image_url(image: Image) -> str:
 
 
 def result_text(result: ToolResult) -> str:
-    """Images are named."""
+    """Return a result as text; its images are named."""
     return "\n".join(part.text if isinstance(part, Text) else _NO_TEXT for part in result.content)
 
 
@@ -87,7 +87,7 @@ def _own(schemas: Sequence[Mapping[str, Any]]) -> list[Tool]:
 
 
 def _given(tools: Any) -> list[Tool]:
-    """Functions, and custom tools: the name stands in what the type names."""
+    """Return the caller's tools: functions, and custom tools; the name stands in what the type names."""
     found = []
     for n, tool in enumerate(listed(tools)):
         kind = str(tool.get("type"))

@@ -18,8 +18,8 @@ _NAMED = ("function", "custom")
 
 
 def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
-    """``instructions`` and ``tools`` only where there are any. What the model has thought comes back as the items that
-    it was."""
+    """Render the arguments for OpenAI's responses, ``instructions`` and ``tools`` only where there are any. What the
+    model has thought comes back as the items that it was."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
     if prompt.system:
         request["instructions"] = "\n\n".join(prompt.system)
@@ -49,7 +49,7 @@ def _items(message: Message) -> list[dict[str, Any]]:
 
 
 def _item(block: Block) -> dict[str, Any]:
-    """Empty for what another provider's model has thought."""
+    """Render a block; empty for what another provider's model has thought."""
     if isinstance(block, Thinking):
         return dict(block.block) if is_item(block.block) else {}
     if isinstance(block, ToolUse):

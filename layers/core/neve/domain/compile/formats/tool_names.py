@@ -24,7 +24,7 @@ _LETTER_FIRST = frozenset({"gemini"})
 
 
 def sent_name(name: str, provider: str) -> str:
-    """The name itself where the provider takes it; else as much of it as it takes, with a hash of the whole."""
+    """Return the name itself where the provider takes it; else as much of it as it takes, with a hash of the whole."""
     fit = _REFUSED.sub("_", name)
     if provider in _LETTER_FIRST and not re.match("[A-Za-z_]", fit):
         fit = f"_{fit}"
@@ -43,5 +43,5 @@ def changed_names(prompt: Prompt, provider: str) -> dict[str, str]:
 
 
 def called(history: Sequence[Message]) -> set[str]:
-    """The names of the tools that it has calls of, as the log has them."""
+    """Return the names of the tools that the history has calls of, as the log has them."""
     return {block.name for message in history for block in message.blocks if isinstance(block, ToolUse)}

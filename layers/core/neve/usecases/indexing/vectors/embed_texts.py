@@ -19,9 +19,9 @@ FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 60.0
 
 @dataclass
 class Embedded:
-    """``vectors`` by fingerprint. ``unavailable``: why no text at all can be embedded until somebody changes something.
-    ``failed``: the fingerprints of texts that a later attempt may embed; ``late``: of those that another worker will,
-    because this one has no time left."""
+    """The result of an embedding. ``vectors`` by fingerprint. ``unavailable``: why no text at all can be embedded until
+    an operator changes something. ``failed``: the fingerprints of texts that a later attempt may embed; ``late``: of
+    those that another worker will, because this one has no time left."""
 
     vectors: dict[str, bytes] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
@@ -30,7 +30,7 @@ class Embedded:
 
 
 def embed_texts(embedder: Embedder, texts: Mapping[str, str], clock: Clock) -> Embedded:
-    """``texts`` by fingerprint. Never raises what an embedder may raise."""
+    """Embed the texts, batch by batch. ``texts`` by fingerprint. Never raises what an embedder may raise."""
     result = Embedded()
     prints = list(texts)
     for start in range(0, len(prints), BATCH):
@@ -62,7 +62,7 @@ def _with_attempts(embedder: Embedder, texts: Mapping[str, str], clock: Clock) -
 
 
 def _each_alone(embedder: Embedder, texts: Mapping[str, str], result: Embedded) -> None:
-    """One attempt each, so that the text which breaks its batch fails by itself."""
+    """Embed each text in one attempt, so that the text which breaks its batch fails by itself."""
     if len(texts) == 1:
         result.failed |= texts.keys()
         return

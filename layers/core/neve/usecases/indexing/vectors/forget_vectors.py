@@ -1,5 +1,5 @@
-"""Vectors of events that have left their log while somebody made them (docs/rules/indexing.md#embedding). Whoever
-deletes or removes an event looks for its vectors once."""
+"""Take away vectors of events that have left their log while a worker made them (docs/rules/indexing.md#embedding). The
+worker that deletes or removes an event looks for its vectors once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from neve.store.vectors import erase_vectors
 
 
 def forget_vectors(data: SessionData[IndexingPorts], made: Sequence[Passage]) -> None:
-    """Takes those of the vectors away that are of deleted events, or of events that retention removes: that they go is
-    said before anybody looks for their vectors. ``made``: passages of one session whose vectors have just been kept.
-    Who else says the same is embedded once more. Raises StoreUnavailable."""
+    """Take away those of the vectors that are of deleted events, or of events that retention removes: that they go is
+    noted before a worker looks for their vectors. ``made``: passages of one session whose vectors have just been kept.
+    The same text elsewhere is embedded once more. Raises StoreUnavailable."""
     if not made:
         return
     table, keys = data.ports.table, data.keys
@@ -32,7 +32,8 @@ def forget_vectors(data: SessionData[IndexingPorts], made: Sequence[Passage]) ->
 
 
 def _removed(data: SessionData[IndexingPorts], epoch: SessionEpoch, seqs: Collection[int]) -> set[int]:
-    """Retention removes only what is covered; of the rest no row is read."""
+    """Return those of the events that are removed. Retention removes only what is covered; of the rest no row is
+    read."""
     if epoch.covers_from is None or epoch.covers_to is None:
         return set()
     covered = {data.keys.event(seq): seq for seq in seqs if epoch.covers_from <= seq <= epoch.covers_to}

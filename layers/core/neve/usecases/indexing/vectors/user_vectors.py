@@ -29,9 +29,9 @@ KB at 384 dimensions."""
 
 @dataclass(frozen=True, slots=True)
 class VectorsFound:
-    """``vectors`` by text. ``failed``: texts that a later attempt may embed; ``late``: those for which this worker has
-    no time left. ``unavailable``: why none can be embedded now, and nobody should try again by itself. ``wanted``
-    False: there is no embedder, by choice. ``made``: texts that had no vector before."""
+    """The vectors of texts. ``vectors`` by text. ``failed``: texts that a later attempt may embed; ``late``: those for
+    which this worker has no time left. ``unavailable``: why none can be embedded now, and no worker should try again by
+    itself. ``wanted`` False: there is no embedder, by choice. ``made``: texts that had no vector before."""
 
     vectors: Mapping[str, bytes]
     failed: frozenset[str]
@@ -44,7 +44,7 @@ class VectorsFound:
 def vectors_for(
     data: UserData[IndexingPorts], head: UserHead, texts: Sequence[str], known_only: Sequence[str] = ()
 ) -> VectorsFound:
-    """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
+    """Return the vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
     ``known_only``. ``head``: of the user that the texts were read of. Raises UserErased, StoreUnavailable."""
     ports, keys = data.ports, data.keys
     model = ports.embedder.model
@@ -118,7 +118,8 @@ def _made(data: UserData[IndexingPorts], head: UserHead, missing: Mapping[str, s
 
 
 def _keep(data: UserData[IndexingPorts], head: UserHead, puts: Sequence[Put], used: Mapping[str, int]) -> None:
-    """The vector rows and the counters, while the user is the one that the texts were read of. Raises UserErased."""
+    """Write the vector rows and the counters, while the user is the one that the texts were read of. Raises
+    UserErased."""
     ports, keys = data.ports, data.keys
     seen: UserHead | None = head
 

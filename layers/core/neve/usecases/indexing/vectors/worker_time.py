@@ -24,7 +24,7 @@ MB; then the vectors are kept, passages written, and the messages sent again. Th
 
 
 class NoTimeLeft(Exception):
-    """The worker ends soon: nothing was embedded by this call."""
+    """Raised when the worker ends soon: nothing was embedded by this call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class _TimedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class WithinTime:
-    """``ports`` of a worker that may run for so long. None is taken out of them before it is needed: once the time of
-    the function is over, ``ports`` may give none."""
+    """The engines ``ports`` of a worker that may run for ``seconds_left``; the embedder stops in time. None is taken
+    out of them before it is needed: once the time of the function is over, ``ports`` may give none."""
 
     ports: IndexingPorts
     seconds_left: SecondsLeft

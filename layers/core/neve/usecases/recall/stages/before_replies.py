@@ -18,14 +18,14 @@ make the prompt wait."""
 
 
 def message_before(identifier: str) -> str | None:
-    """The id of the event directly before an event; None for anything else, and for the first one."""
+    """Return the id of the event directly before an event; None for any other id, and for the first one."""
     place = event_place(identifier)
     return event_id(place[0], place[1] - 1) if place and place[1] > 1 else None
 
 
 def before_replies(gated: Gated, known: Collection[str], reading: int) -> list[str]:
-    """The events before the short candidates of both legs, the best placed ones first. ``known``: what is read anyway;
-    ``reading``: how many rows are, with these."""
+    """Return the ids of the events before the short candidates of both legs, the best placed ones first. ``known``:
+    what is read anyway; ``reading``: how many rows are, with these."""
     room = min(MOST, ROWS_A_READ - reading)
     if room <= 0:
         return []

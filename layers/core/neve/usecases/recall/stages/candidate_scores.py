@@ -26,8 +26,8 @@ from neve.usecases.recall.stages.hydrate import Hydrated
 
 @dataclass(frozen=True, slots=True)
 class CandidateScores:
-    """``now``: when the search began. ``time_bound``: the query has a time of its own, so that what is new is no better
-    for it."""
+    """The shares and priors of one search's rows. ``now``: when the search began. ``time_bound``: the query has a time
+    of its own, so that what is new is no better for it."""
 
     terms: QueryTerms
     now: datetime
@@ -52,13 +52,13 @@ class CandidateScores:
         return share
 
     def best_passage(self, row: RecallRow) -> tuple[int, float]:
-        """The number of the passage with the largest share, and that."""
+        """Return the number of the passage with the largest share of the query's terms, and that share."""
         shares = [self.share_of(row, n) for n in range(len(row.passages))]
         share = max(shares)
         return shares.index(share), share
 
     def priors_of(self, row: RecallRow) -> dict[str, float]:
-        """Components of the answer; ``prior`` is their product."""
+        """Return the row's priors, which are components of the answer; ``prior`` is their product."""
         place = (row.id, row.version)
         found = self._priors.get(place)
         if found is None:

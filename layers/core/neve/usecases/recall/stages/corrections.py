@@ -10,7 +10,8 @@ from neve.usecases.recall.stages.rank_candidates import Ranked
 
 
 def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
-    """A correction that stood behind gets the score of the one that it now stands before."""
+    """Put corrections before what they correct: one that stood behind gets the score of the row that it now stands
+    before."""
     order = list(best_first)
     for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]], terms):
         places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}

@@ -66,8 +66,8 @@ class Deeper:
         self._loaded_by_ms = self.budget.started_ms + LOADED_SHARE * self.budget.ms
 
     def order(self, ranked: Sequence[Ranked], rows: Hydrated, seen: UserHead) -> list[Ranked]:
-        """The first ``READ`` in another order. Each gets the score that stood in its place, and what the model said as
-        the component ``deep``. ``ranked``: by the linear model, best first. ``seen``: as whom the rows were read."""
+        """Order the first ``READ`` again. Each gets the score that stood in its place, and what the model said as the
+        component ``deep``. ``ranked``: by the linear model, best first. ``seen``: as whom the rows were read."""
         first, rest = ranked[:READ], ranked[READ:]
         weight = weight_among([one.length for one in first])
         if self._encoder is None or self._loading is None or len(first) < 2 or not weight:

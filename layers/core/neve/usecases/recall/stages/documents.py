@@ -36,7 +36,8 @@ def document_rows(
     found: Mapping[Key, Item],
     deadline_ms: float,
 ) -> dict[str, RecallRow | Hidden]:
-    """``found``: what is at these places. Long texts are fetched side by side. Raises DeadlineExceeded."""
+    """Make the rows of documents. ``found``: what is at these places. Long texts are fetched side by side. Raises
+    DeadlineExceeded."""
     rows: dict[str, RecallRow | Hidden] = {}
     fetched: dict[str, tuple[Document, Task[str]]] = {}
     for identifier, (place, revision) in places.items():
@@ -60,8 +61,8 @@ def document_rows(
 
 
 def with_texts(table: Table, keys: UserKeys, new: Iterable[Item]) -> list[Item]:
-    """Rows that are too new for the index, documents among them with their texts; those whose text is an object are
-    left out: they are found as soon as the index has them. One read where there are documents."""
+    """Return the rows that are too new for the index, documents among them with their texts; those whose text is an
+    object are left out: they are found as soon as the index has them. One read where there are documents."""
     items = list(new)
     places = {keys.document_rev(item["id"], item["rev"]): item for item in items if item["type"] == HEAD}
     if not places:

@@ -21,8 +21,8 @@ MOST_HITS = 20
 
 
 def filled(found: Found, k: int) -> tuple[list[Hit], list[Dropped]]:
-    """The first ``k`` hits, as many of the others as have room, in their order, and in front of short replies the
-    message before. A hit without room is skipped."""
+    """Return the first ``k`` hits, as many of the others as have room, in their order, and in front of short replies
+    the message before. A hit without room is skipped."""
     fitting, dropped, _ = fit(found.ranked, max(k, MOST_HITS), found.said_again)
     filling = _Filling(found, fitting[:k])
     for hit in fitting[k:]:
@@ -54,7 +54,7 @@ class _Filling:
         return estimate(hit_line(hit, self._found.timezone))
 
     def _with_what_it_replies_to(self, hit: Hit) -> Hit:
-        """The hit itself where it is no short reply, or nobody may see what stands before it, or has no room for it."""
+        """Add the message before to a short reply; not where it may not be shown, or has no room."""
         row = self._before(hit)
         if row is None or row.id in self._shown:
             return hit

@@ -37,7 +37,8 @@ half are in anything."""
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """``ranked``: best first. ``starved``: others may have been kept out by what was dropped."""
+    """The order of the candidates. ``ranked``: best first. ``starved``: others may have been kept out by what was
+    dropped."""
 
     ranked: Sequence[Ranked]
     dropped: tuple[Dropped, ...]
@@ -73,8 +74,8 @@ def fuse(
     rows: Hydrated,
     new: Sequence[str],
 ) -> Ranking:
-    """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
-    holds every candidate of ``gated`` and every one of them."""
+    """Fuse both legs into one order. ``new``: rows that may be too new for the index; they compete in the keyword leg
+    where it completed. ``rows`` holds every candidate of ``gated`` and every one of them."""
     vector, not_near = _vector_leg(scores, gated, rows)
     lexical, not_by_words = _keyword_leg(request, scores, gated, rows, [*new, *_changed(not_near)])
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
@@ -116,7 +117,7 @@ def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked:
 
 
 def similarity_among(passages: int, threshold: float) -> float:
-    """The calibrated similarity that one of so many passages needs to have to do with a message."""
+    """Return the calibrated similarity that one of so many passages needs to have to do with a message."""
     grown = math.log(max(passages, FEW) / FEW) / math.log(MANY / FEW)
     return min(1.0, threshold + (1 - threshold) * grown)
 
@@ -164,8 +165,8 @@ def _matches(
     rows: Hydrated,
     similarities: Mapping[str, float],
 ) -> tuple[dict[str, Match], list[Dropped]]:
-    """The candidates that a row of the same rev stands behind, whose passage has the query's phrases and nothing that
-    it excludes, in their order; and the others. ``similarities``: of the vector leg."""
+    """Return the candidates that a row of the same rev stands behind, whose passage has the query's phrases and nothing
+    that it excludes, in their order; and the others. ``similarities``: of the vector leg."""
     matches: dict[str, Match] = {}
     dropped: list[Dropped] = []
     for candidate in candidates:

@@ -26,7 +26,8 @@ Hydrated = Mapping[str, RecallRow | Hidden]
 
 
 class GenerationMoved(Exception):
-    """A replacement became visible while the rows were read, or the user took something back for the first time."""
+    """Raised when a replacement became visible while the rows were read, or the user took something back for the first
+    time."""
 
 
 MEMORIES_HOLD_MS = 300.0
@@ -36,9 +37,9 @@ embedding that takes longer it is read once more. What was taken back of a log, 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Utterances and memories, read while the query is still being embedded. ``rows``: ``items`` as the user's row has
-    them that was read before. A row says by itself which generations see it: where the last read of the user's row
-    gives the same one, these stand."""
+    """The utterances and memories that were read while the query is still being embedded. ``rows``: ``items`` as the
+    user's row has them that was read before. A row says by itself which generations see it: where the last read of the
+    user's row gives the same one, these stand."""
 
     items: Mapping[str, Item | None]
     rows: Hydrated
@@ -46,7 +47,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class ReadAhead:
-    """``since_ms``: when it was started."""
+    """A read ahead under way. ``since_ms``: when it was started."""
 
     task: Task[Ahead]
     since_ms: float
@@ -61,7 +62,8 @@ class UnderWay:
 
 
 def read_by_id(ids: Iterable[str]) -> list[str]:
-    """All but documents: where the revision of one is kept, and whether it is the current one, two rows say."""
+    """Return the ids of all but documents: two rows say where the revision of a document is kept, and whether it is the
+    current one."""
     return [identifier for identifier in ids if not is_document_id(identifier)]
 
 
@@ -81,7 +83,7 @@ class Hydration:
         return ReadAhead(self.scope.ports.tasks.start_read(work), since_ms)
 
     def read_ahead(self, ids: Iterable[str]) -> Ahead:
-        """The utterances and memories ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
+        """Read the utterances and memories ``ids`` in one read, in a task of its own. Raises StoreUnavailable."""
         places = self._places(ids)
         found = self.scope.ports.table.get_many([key for key in places.values() if key]) if places else {}
         items = _at(places, found)
@@ -90,8 +92,9 @@ class Hydration:
     def read(
         self, wanted: Mapping[str, int], under_way: UnderWay | None = None, beside: Iterable[str] = ()
     ) -> tuple[Hydrated, dict[str, Item]]:
-        """``wanted``: ids with the rev that was found. ``beside``: of memories that are read with them; last their rows
-        as they are stored. Raises StoreUnavailable, DeadlineExceeded, GenerationMoved."""
+        """Read the rows, and the user's row behind them. ``wanted``: ids with the rev that was found. ``beside``: of
+        memories that are read with them; last their rows as they are stored. Raises StoreUnavailable, DeadlineExceeded,
+        GenerationMoved."""
         if not wanted:
             return {}, {}
         table, keys = self.scope.ports.table, self.scope.keys
@@ -173,7 +176,7 @@ def _at(places: Mapping[str, Key | None], found: Mapping[Key, Item]) -> dict[str
 
 
 def _sessions(scope: UserScope, ids: Iterable[str]) -> dict[str, Key]:
-    """The sessions that the events among ``ids`` are of, which say what of them was taken back."""
+    """Return the keys of the sessions that the events among ``ids`` are of, which say what of them was taken back."""
     named = (place[0] for i in ids if (place := event_place(i)))
     return {session: scope.keys.of_session(session).session_head for session in dict.fromkeys(named)}
 

@@ -35,9 +35,9 @@ OTHER_MODEL = "vector:dimension_mismatch"
 
 @dataclass(slots=True)
 class LegReport:
-    """``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query, ``embed_ms`` is its
-    part. ``embed_cache``: whether the query's vector was remembered. ``late``: its error is that it had no more
-    time. ``why``: of another error, for the log and health."""
+    """The report on one leg. ``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query,
+    ``embed_ms`` is its part. ``embed_cache``: whether the query's vector was remembered. ``late``: its error is that it
+    had no more time. ``why``: of another error, for the log and health."""
 
     status: Status = "skipped"
     depth: int = 0
@@ -50,7 +50,7 @@ class LegReport:
 
 
 class _OtherModel(Exception):
-    """The index holds vectors of another model than the embedder makes."""
+    """Raised when the index holds vectors of another model than the embedder makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class _QueryVector:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
-    was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
-    compared. ``among``: how many passages words were looked for in; 0 where in none. ``deeper`` puts what the linear
-    model has ordered into its last order."""
+    """The result of one reading of the legs. ``lexical`` and ``vector`` are the candidates of a leg that completed,
+    best first; None for one that did not or was not asked for. ``depth``: how many were asked of the index.
+    ``calibration``: of the model whose vectors were compared. ``among``: how many passages words were looked for in; 0
+    where in none. ``deeper`` puts what the linear model has ordered into its last order."""
 
     lexical: list[Candidate] | None
     vector: list[Candidate] | None
@@ -159,7 +159,7 @@ class Legs:
     # --- another reading ------------------------------------------------------------------------
 
     def read_again(self, before: Reading, where: SearchFilter) -> Reading | None:
-        """The completed legs once more, deeper, with more left out. None when one does not complete."""
+        """Read the completed legs once more, deeper, with more left out. None when one does not complete."""
         depth, tasks = self.request.further().index_depth, self.ports.tasks
         text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
         neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
@@ -189,7 +189,7 @@ class Legs:
         return self.ports.embedder.model.tag, self.owner.tenant, self.request.vector_text
 
     def _embed(self, key: tuple[str, str, str], remembered: bytes | None) -> None:
-        """Raises EmbeddingUnavailable, EmbeddingRetryable."""
+        """Embed the query, unless its vector is remembered. Raises EmbeddingUnavailable, EmbeddingRetryable."""
         embedder = self.ports.embedder
         vector = embedder.embed_query(self.request.vector_text) if remembered is None else remembered
         self._embedded_at_ms = self.ports.clock.monotonic_ms()
@@ -238,7 +238,7 @@ class Legs:
         return self._embedded_at_ms is not None and self._embedded_at_ms <= self.budget.legs_end_ms
 
     def _embedding_took(self, report: LegReport) -> float:
-        """All of the leg's time where it did not come to its end in time."""
+        """Return the time of the embedding: all of the leg's time where it did not come to its end in time."""
         at_ms = self._embedded_at_ms
         if at_ms is None or not self._embedded_in_time():
             return report.ms

@@ -63,7 +63,7 @@ def rank_candidates(
     lexical: Mapping[str, Match] | None,
     vector: Mapping[str, Match] | None,
 ) -> list[Ranked]:
-    """Best first; ties by best single rank, then id. Each leg is in its own order."""
+    """Rank the candidates, best first; ties by best single rank, then id. Each leg is in its own order."""
     legs = {name: list(leg) for name, leg in (("lexical", lexical), ("vector", vector)) if leg is not None}
     fused = rrf(legs)
     best = {item.id: min(item.ranks.values()) for item in fused}
@@ -127,9 +127,9 @@ def _ranked(
 def _shown(
     words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None, *, parts_of_one: bool
 ) -> Match:
-    """The passage of the leg that places the row better; of equal ones that of the keyword leg, which has the words. Of
-    ``parts_of_one`` text, a message or a document, that which has more of the query's terms: the leg may have found
-    another part because all of them are about the same. The statements of a memory are each one for itself."""
+    """Choose the passage of the leg that places the row better; of equal ones that of the keyword leg, which has the
+    words. Of ``parts_of_one`` text, a message or a document, that which has more of the query's terms: the leg may have
+    found another part because all of them are about the same. The statements of a memory are each one for itself."""
     if parts_of_one and words and near and rank_lex and rank_vec and words.share != near.share:
         return max(words, near, key=lambda match: match.share)
     if words and rank_lex and not (rank_vec and rank_vec < rank_lex):

@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Known(Generic[T]):
-    """A ``ports.Task`` for what nobody has to read: no thread is asked for it."""
+    """A ``ports.Task`` whose result is there already: it takes no thread."""
 
     value: T
     elapsed_ms: float = 0.0
@@ -64,10 +64,10 @@ class Known(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class UserState:
-    """``indexed_seq``: utterances of the session up to here are in the search index. ``last_seq``: of its log.
-    ``excluded``: the rows of the ids that the caller named. ``pack``: the one that it serves. ``history``: what the
-    prompt shows of the session, where it does. ``retracted``: what was taken back of it. ``timezone``: of
-    its user."""
+    """The rows of the user and the session. ``indexed_seq``: utterances of the session up to here are in the search
+    index. ``last_seq``: of its log. ``excluded``: the rows of the ids that the caller named. ``pack``: the one that it
+    serves. ``history``: what the prompt shows of the session, where it does. ``retracted``: what was taken back of it.
+    ``timezone``: of its user."""
 
     head: UserHead
     excluded: list[Item]
@@ -97,9 +97,10 @@ class IndexLag:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Under way beside the legs: the pack of the session; the rows that may be missing in the index, newest first, with
-    the texts of documents; the newest of the session's events that are; how far memory is behind, where there is
-    something among what could be found which neither the index nor these cover; and the facts that do not hold."""
+    """The reads under way beside the legs: the pack of the session; the rows that may be missing in the index, newest
+    first, with the texts of documents; the newest of the session's events that are; how far memory is behind, where
+    there is something among what could be found which neither the index nor these cover; and the facts that do not
+    hold."""
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
@@ -108,8 +109,8 @@ class Aside:
     index_lag: IndexLag | None
 
     def collect(self, deadline_ms: float, collected: Collector) -> tuple[PackContents | None, list[Item], list[Item]]:
-        """The pack, what may be missing in the index, and what does not hold. Without what could not be read: hits may
-        then repeat the pack, lack what is newest, or say what holds no longer."""
+        """Return the pack, what may be missing in the index, and what does not hold, without what could not be read:
+        hits may then repeat the pack, lack what is newest, or say what holds no longer."""
         pack = collected.of(self.pack, deadline_ms, PACK_ERROR)
         new_rows = collected.of(self.new_rows, deadline_ms, RECENT_ERROR) or []
         unheld = collected.of(self.unheld, deadline_ms, RECENT_ERROR) or []
@@ -205,7 +206,7 @@ def _history(beside: Beside, log: SessionHead, epoch: SessionEpoch) -> History |
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
-    """Read where this process has not seen it."""
+    """Start to read what the pack holds, where this process has not seen it."""
     if request.command.session_id is None or pack is None or request.command.beside == "question":
         return Known(None)
     keys, cache = scope.keys.of_session(request.command.session_id), scope.ports.caches.of(PACK_CONTENTS)
@@ -243,8 +244,8 @@ def _unheld(page: Page) -> list[Item]:
 
 
 def _start_tail(scope: UserScope, request: ResolvedRequest, user_state: UserState) -> Task[list[Item]]:
-    """The newest events of the session that the index lacks. As a rule there are none, and nothing is read: fifty of
-    them may be many megabytes."""
+    """Start to read the newest events of the session that the index lacks. As a rule there are none, and nothing is
+    read: fifty of them may be many megabytes."""
     last, indexed = user_state.last_seq, user_state.indexed_seq
     if not request.session_tail or indexed >= last:
         return Known([])

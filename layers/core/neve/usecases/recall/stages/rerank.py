@@ -21,8 +21,9 @@ most messages that mean what they do not say."""
 
 
 def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float]) -> list[Ranked]:
-    """Best first, without the memories that lent; ties keep the order of RRF. ``final`` of a re-ordered candidate is
-    its rerank score. ``cosines``: of the whole vector leg, those below the threshold included."""
+    """Order the candidates, best first, without the memories that lent; ties keep the order of RRF. ``final`` of a
+    re-ordered candidate is its rerank score. ``cosines``: of the whole vector leg, those below the threshold
+    included."""
     if not any(one.row.utterance for one in ranked) or max(map(_share_by_words, ranked)) <= FEW_WORDS:
         return with_what_memories_lend(ranked)
     candidates = [considered(one, cosines.get(one.row.id)) for one in ranked]
@@ -64,7 +65,8 @@ def _raised(one: Ranked, lent: float) -> Ranked:
 
 
 def _found_by(one: Ranked) -> float:
-    """The parts of a message are one utterance, the statements of a memory are not."""
+    """Return the RRF by which a row is found: the parts of a message are one utterance, the statements of a memory are
+    not."""
     return one.components["rrf"] if one.row.utterance else one.shown_rrf
 
 

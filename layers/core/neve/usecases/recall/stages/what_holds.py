@@ -42,7 +42,7 @@ def facts_that_do_not_hold(items: Iterable[Item], gen: int) -> list[Memory]:
 
 
 def readable(items: Mapping[str, Item]) -> dict[str, Memory]:
-    """Memories by id, those that this version can read."""
+    """Read memories, those that this version can read; by id."""
     found = {}
     for identifier, item in items.items():
         try:
@@ -53,7 +53,7 @@ def readable(items: Mapping[str, Item]) -> dict[str, Memory]:
 
 
 def successors_to_read(facts: Sequence[Memory], found: Iterable[str]) -> list[str]:
-    """Ids of what holds instead of what the candidates may say. ``found``: their ids."""
+    """Return the ids of what holds instead of what the candidates may say. ``found``: their ids."""
     ids = set(found)
     events: dict[str, list[int]] = {}
     for place in filter(None, map(event_place, ids)):
@@ -79,7 +79,8 @@ def _may_be_said(fact: Memory, events: Mapping[str, Sequence[int]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WhatHolds:
-    """``unheld``: the facts that do not hold, with what holds instead of them. ``timezone``: in which days are told."""
+    """The rule that what no longer holds is not said first. ``unheld``: the facts that do not hold, with what holds
+    instead of them. ``timezone``: in which days are told."""
 
     request: ResolvedRequest
     unheld: Sequence[Unheld] = ()
@@ -123,7 +124,7 @@ class WhatHolds:
         return not self._told(row, n).said
 
     def told(self, row: RecallRow, n: int) -> str | None:
-        """The ``n``-th passage with what does not hold marked or left out; None where all of it holds."""
+        """Return the ``n``-th passage with what does not hold marked or left out; None where all of it holds."""
         told = self._told(row, n)
         return told.text if told.said else None
 
@@ -165,7 +166,7 @@ def _states_fact(one: Ranked, fact: Memory) -> bool:
 
 
 def _brought(row: RecallRow, before: Ranked, scores: CandidateScores) -> Ranked:
-    """Directly before what it took the place of, with its score."""
+    """Place a successor directly before what it took the place of, with its score."""
     components = {"rrf": 0.0, **scores.priors_of(row), "final": before.final, "corrects": before.final}
     share = scores.share_of(row, 0)
     return Ranked(row, 0, before.final, components, share, before.length, 0.0)
