@@ -8,11 +8,11 @@ from neve.domain.pack.room import MOST_BYTES_A_CHARACTER, answer_bytes
 from neve.domain.records.sessions import SILENT, Event
 
 ANSWER_BYTES = 6_291_556
-"""What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
+"""Bytes that a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
 BESIDE_THE_LOG = 400 * 1024
-"""Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
+"""Bytes left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
 BESIDE_THE_PACK = 100 * 1024
-"""Of these for all but the pack, in a script of three bytes a character."""
+"""Bytes of these for all but the pack, in a script of three bytes a character."""
 
 
 def room_for_the_log(beside: int) -> int:

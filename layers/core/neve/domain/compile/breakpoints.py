@@ -11,9 +11,9 @@ from neve.domain.compile.prompt import Breakpoint, Prompt
 from neve.domain.tenants.prices import family
 
 MOST_MARKS = 4
-"""Of one request (*limit*: Anthropic)."""
+"""The most marks of one request (*limit*: Anthropic)."""
 _WORTH: tuple[Breakpoint, ...] = ("history", "system", "previous", "static")
-"""Where not all can be marked, the first of these are: each covers what stands before it."""
+"""The order in which ends are marked where not all can be: each covers what stands before it."""
 
 
 @dataclass(frozen=True, slots=True)

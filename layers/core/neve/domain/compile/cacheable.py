@@ -28,7 +28,7 @@ CACHEABLE_TOKENS: Mapping[str, int] = {
 }
 """By model family, as the providers published them in 2026. A tenant's policy may say otherwise."""
 UNKNOWN = 4_096
-"""Of a Claude model that is not in the table: the most that any asks for."""
+"""The minimum of a Claude model that is not in the table: the most that any asks for."""
 DEFAULT_FAMILY = {
     "anthropic": "claude",
     "openai": "gpt",
@@ -36,7 +36,7 @@ DEFAULT_FAMILY = {
     "ai_sdk": "claude",
     "gemini": "gemini",
 }
-"""Where the policy names no model: by the format that was asked for."""
+"""The family of models where the policy names no model, by the format that was asked for."""
 
 
 def cacheable_from(model: str, own: Mapping[str, int]) -> int:

@@ -24,7 +24,8 @@ FAILED = "[the tool failed, and said nothing]"
 ASSISTANT_FIRST = "(The assistant speaks first.)"
 """Stands before a log that an assistant's message opens: providers want a user's message first."""
 ID_LIMIT, LONGEST_SEQ = 40, 10
-"""Of a tool call, at OpenAI; Anthropic takes 64. Behind an id that was used before stands where the call is."""
+"""Characters of a tool call's id at OpenAI; Anthropic takes 64. Behind an id that was used before stands where the call
+is."""
 _FIT_FOR_AN_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
 
 
@@ -99,7 +100,7 @@ def shown_tokens(event: Event) -> int:
 
 
 THINKING = "thinking"
-"""Where ``event_data`` has what a model thought, as a list of its provider's blocks."""
+"""The key of ``event_data`` under which it has what a model thought, as a list of its provider's blocks."""
 
 
 def thinking_of(event: Event) -> list[Mapping[str, Any]]:

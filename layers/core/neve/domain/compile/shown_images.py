@@ -14,16 +14,16 @@ from neve.domain.records.sessions import Event, EventType, Span, Spans
 from neve.domain.sessions.transcript import images_of
 
 IMAGE_BYTES = MAX_IMAGE_BYTES
-"""Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
+"""Bytes of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
 MAKES_ROOM = 2
 """A history that has to make room keeps one part in so many of the limits (*chosen*): else the next image would change
 the beginning of the prompt again."""
 
 Why = Literal["no_room", "unusable", "not_wanted", "not_taken", "unread"]
 """Why an image is a line of text: the limits; it was refused or is gone; the call wants none; the provider takes none
-there; nobody could read it now."""
+there; it could not be read now."""
 LEFT_OUT = "left_out"
-"""Of an image block of a compile: why it is not shown. No block of the log has it."""
+"""The key of an image block of a compile that says why it is not shown. No block of the log has it."""
 
 
 def may_show(event: Event) -> bool:

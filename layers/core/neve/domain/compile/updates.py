@@ -11,9 +11,9 @@ from neve.domain.pack.render import escape, indented
 from neve.domain.tokens import estimate, trim_to
 
 UPDATES_TOKENS = 800
-"""Of ``<neve-updates>`` (docs/rules/compile.md#updates)."""
+"""Tokens of ``<neve-updates>`` (docs/rules/compile.md#updates)."""
 SHORT_TOKENS = 30
-"""What a short form says of the line that it is about (*chosen*)."""
+"""Tokens that a short form says of the line that it is about (*chosen*)."""
 _GUIDE = "Changed since the memory above was written; where they disagree, these hold."
 _FRAME = estimate(f"<neve-updates>\n{_GUIDE}\n</neve-updates>")
 

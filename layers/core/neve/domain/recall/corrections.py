@@ -16,8 +16,9 @@ TermsOf = Callable[[str], Iterable[str]]
 WITHIN = 20
 """Candidates among which the order is put right: those behind them are not read."""
 MIN_SHARED = 0.5
-"""Of the terms of the shorter of two texts: what the other must hold to be about the same. With a fifth of them one
-question in eight had something moved, and first places were lost; with half of them nearly none (docs/retrieval.md)."""
+"""The share of the terms of the shorter of two texts that the other must hold to be about the same. With a fifth of
+them one question in eight had something moved, and first places were lost; with half of them nearly none
+(docs/retrieval.md)."""
 CACHED_TEXTS = 2_000
 """Some 1 MB. One message after the other of a conversation finds much the same statements."""
 

@@ -14,10 +14,11 @@ from neve.domain.recall.query import shape
 from neve.domain.tokens import cut_after, cut_before
 
 MAX_BYTES = 1_200
-"""Of UTF-8; a message up to this length is searched as it stands. *Measured*: of all cuts of this length out of the
-prose and the code of this project the 512 tokens of the encoder, its instruction for queries included, hold more than
-95 %, and the 150 words of a keyword query more than 85 % (``tests/unit/recall/query/test_long_message.py``). In bytes,
-because the encoder takes a letter of most other scripts for a token, and Titan's limit of 8,000 is one of bytes."""
+"""Bytes of UTF-8; a message up to this length is searched as it stands. *Measured*: of all cuts of this length out of
+the prose and the code of this project the 512 tokens of the encoder, its instruction for queries included, hold more
+than 95 %, and the 150 words of a keyword query more than 85 % (``tests/unit/recall/query/test_long_message.py``). In
+bytes, because the encoder takes a letter of most other scripts for a token, and Titan's limit of 8,000 is one of
+bytes."""
 HEAD_BYTES, TAIL_BYTES = 400, 800
 """*Chosen*: a question stands mostly behind what was pasted."""
 QUESTION_CHARACTERS = 300

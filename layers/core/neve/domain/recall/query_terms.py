@@ -13,8 +13,9 @@ from neve.domain.words import characters, pairs, plain_words, without_accents
 
 MAX_TERMS = 300
 MAX_PHRASE_WORDS = 600
-"""Of one query; later ones are left out. With 32 excluded words and the filter they stay below the 1,024 clauses that
-OpenSearch allows in a query, of which a phrase counts one a word. No passage holds a longer phrase than this."""
+"""The most terms, and words of its phrases, of one query; later ones are left out. With 32 excluded words and the
+filter they stay below the 1,024 clauses that OpenSearch allows in a query, of which a phrase counts one a word. No
+passage holds a longer phrase than this."""
 
 CACHED_QUERIES = 64
 """A search asks three times for its terms: for the index, for what is too new for it, and for the order."""

@@ -60,10 +60,11 @@ LINEAR = Features(
     question=-0.8,
 )
 MAX_KEYWORD_SCORE = 2.0
-"""Of a keyword score: a memory may match far better than the best utterance."""
+"""The most of a keyword score: a memory may match far better than the best utterance."""
 MIN_DEVIATION = 0.02
-"""Of cosines (*chosen* on chats 1-5 of two sets): that one of two utterances is nearer by a thousandth says nothing,
-and the memory of one must not decide by it. Half of the questions there have more than 0.027."""
+"""The least deviation of cosines (*chosen* on chats 1-5 of two sets): that one of two utterances is nearer by a
+thousandth says nothing, and the memory of one must not decide by it. Half of the questions there have more than
+0.027."""
 BEST_OF_SESSION = 3
 
 WITH_FIRST_PERSON = 0.5

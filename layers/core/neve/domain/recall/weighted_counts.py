@@ -22,8 +22,8 @@ SHORT: Final = 40
 NEIGHBOURS: Final[Mapping[int, float]] = {-1: 0.6, 1: 0.3, -2: 0.2, 2: 0.2}
 """Weight of the passages around one, by their distance: -1 is the one before."""
 MIN_COUNT: Final = 2.0**-8
-"""What counts less is left out: it moves no score that anybody sees, and a long message between long ones would carry
-a thousand such terms."""
+"""A term that counts less is left out: it moves no score that is shown, and a long message between long ones would
+carry a thousand such terms."""
 
 _DROPPED_BITS: Final = 15
 _CACHE_SIZE: Final = 10_000

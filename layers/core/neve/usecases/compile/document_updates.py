@@ -20,7 +20,8 @@ from neve.usecases.pack.read_pack import PackView
 MAX_DOCUMENTS = 20
 """Documents whose texts are looked at (*chosen*): more do not fit."""
 ALL_TOKENS, MIN_TOKENS = 500, 60
-"""Of the documents together, half of the room for updates, shared among them; and of one at least (*chosen*)."""
+"""Tokens of the documents together, half of the room for updates, shared among them; and the least of one
+(*chosen*)."""
 CUT = "…"
 
 

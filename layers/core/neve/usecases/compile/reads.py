@@ -46,7 +46,7 @@ T = TypeVar("T")
 ROWS_MS = 2_000
 """How long rows and log are waited for (*chosen*): a prompt without its history is worth less than a second."""
 PARTS = 3
-"""Of the log behind what is hidden, read beside each other."""
+"""Parts of the log behind what is hidden that are read beside each other."""
 PAGE = 1_000
 
 ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR, THINKING_ERROR, TURN_ERROR = (

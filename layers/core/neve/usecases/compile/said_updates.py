@@ -23,7 +23,7 @@ from neve.usecases.lag.tails import Tail, tails_of, told_in
 from neve.usecases.pack.served_pack import Uttered
 
 MOST_TOKENS = 400
-"""Of what others said (docs/rules/compile.md#updates)."""
+"""Tokens of what other conversations said (docs/rules/compile.md#updates)."""
 SOMETHING_SAID = "what was said in another conversation"
 
 

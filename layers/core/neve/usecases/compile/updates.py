@@ -40,10 +40,10 @@ OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
 NEWEST = 50
 """Memories behind the pack that are looked at (*chosen*): each is read and paid for in every prompt."""
 JUST_BEFORE = timedelta(seconds=5)
-"""What was stated so shortly before a pack was built may have been missing in the index that it was read from, which
+"""A statement made so shortly before a pack was built may have been missing in the index that it was read from, which
 follows the rows, or have been on its way: it is an update unless the pack has it (*chosen*)."""
 MARKS = ("", "🔴 ", "🟡 ", "🟢 ", "✅ ")
-"""What an observation begins with in its row, and not in a pack."""
+"""The beginnings of an observation in its row, which a pack does not have."""
 FROM_THE_PACK = 30
 """Statements in the pack that are compared with their rows, the first ones of each layer, and as many of its
 observations and reflections (*chosen*, for the same reason)."""

@@ -23,17 +23,17 @@ KIND = "drain_embeddings"
 QUEUED_WITHIN_S = 15.0
 """A row costs a write before it is queued; the gateway waits 29 s for the answer (*limit*), the messages included."""
 LOOKED_WITHIN_S = 27.0
-"""And for how long it is looked whether anything is pending, and counted, the waiting included."""
+"""How long the drain looks whether anything is pending, and counts, the waiting included."""
 COUNTED_WITHIN_S = 5.0
-"""And for how long it is counted, at most: what of a tenant is pending may stand behind any number of sessions of which
+"""How long the drain counts, at most: what of a tenant is pending may stand behind any number of sessions of which
 nothing is."""
 GIVEN_UP_AFTER, MANY_GIVEN_UP_AFTER = timedelta(hours=1), timedelta(days=1)
 """A drain of which nothing has moved for so long has failed (*chosen*: twice as long as a message of the embed queue
-takes to become a dead letter; where there is more than is counted, nobody sees it move)."""
+takes to become a dead letter; where there is more than is counted, no drain sees it move)."""
 MOVED_AT = "moved_at"
 LOST = "nothing of what is pending has come into the index for too long: its messages were given up"
 _PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
-"""Between two looks; it doubles."""
+"""The pause between two looks; it doubles."""
 
 
 def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:

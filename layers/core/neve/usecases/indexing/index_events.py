@@ -40,8 +40,9 @@ LOOK_BACK, LOOK_AHEAD = 20, 8
 """Events that are read on either side to find the neighbours, two utterances each way and theirs. Between them there
 may be what tools said; before more of that than this, a neighbour is left out."""
 REACH = BATCH_SIZE + LOOK_BACK
-"""So far ahead of an utterance whoever wrote the words behind it may have found it (*follows*). As many events are read
-ahead where fewer hold no two utterances: who finds fewer neighbours than the index has does not get a vector in."""
+"""How far ahead of an utterance the worker that wrote the words behind it may have found it (*follows*). As many events
+are read ahead where fewer hold no two utterances: a worker that finds fewer neighbours than the index has does not get
+a vector in."""
 REINDEXED_BEFORE = 2
 """Utterances before the new ones whose own neighbours are new."""
 CONTEXTS = 5
@@ -102,7 +103,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
     except UserErased:
         return
     except OutOfTime:
-        # Whoever only fails must not go round without a pause.
+        # A worker that only fails must not go round without a pause.
         if not failed or row != read:
             raise
     if failed:

@@ -27,11 +27,12 @@ from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vect
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
-"""Not in the index at all. A superseded row stays, with its status: recall finds it when asked to."""
+"""Statuses of rows that are not in the index at all. A superseded row stays, with its status: recall finds it when
+asked to."""
 MAX_BATCH_CHARS = 400_000
 """Characters of text that one transaction writes: a row holds its text twice, in up to 4 bytes a character."""
 PART_PASSAGES = 500
-"""Of several rows that are written together: with their vectors 5 MB, one request to the search index."""
+"""Passages of several rows that are written together: with their vectors 5 MB, one request to the search index."""
 
 _Data = UserData[WordsPorts] | UserData[IndexingPorts]
 

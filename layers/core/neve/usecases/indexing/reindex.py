@@ -41,12 +41,12 @@ from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 T = TypeVar("T")
 
 ROUNDS = 2
-"""Of filling: the second one takes as long as it takes to read, and what has changed during that is all that recall
-misses after the switch, until it is made up for."""
+"""Rounds of filling: the second one takes as long as it takes to read, and what has changed during that is all that
+recall misses after the switch, until it is made up for."""
 PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 KINDS: tuple[Kind, ...] = ("memory", "document")
 _NEW = 0
-"""The incarnation of a user of whom nothing was filled in."""
+"""The incarnation noted for a user without anything filled in."""
 
 
 @dataclass

@@ -43,7 +43,7 @@ COOLDOWN = timedelta(minutes=5)
 """The sweep queues one row at most this often (docs/rules/indexing.md#sweep), so that a row which fails again and
 again, or is replaced and comes back, does not keep the workers busy."""
 LOST_AFTER = timedelta(minutes=1)
-"""Whoever asks for a drain has logs queued again that have waited this long; the others' messages are on their way."""
+"""A drain queues logs again that have waited this long; the others' messages are on their way."""
 MAX_ROWS = 2_000
 """Rows that one run queues, and messages about logs; what is left stays due."""
 PART = 100

@@ -23,7 +23,7 @@ from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
 INDEX_BEHIND = "index:behind"
-"""There are utterances or memories that nobody could find yet."""
+"""Some utterances or memories cannot be found yet."""
 
 ENDS_ONLY = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
 
@@ -34,7 +34,7 @@ NOT_UNDERSTOOD = "The encoder does not know the language of the message: what wa
 ResultState = Literal["found", "none", "not_searched"]
 
 HEAD_TOKENS = 40
-"""What is shown of the beginning of a row that is longer than the matched passage."""
+"""Tokens shown of the beginning of a row that is longer than the matched passage."""
 HIT_TOKENS = 600
 """Tokens of the hits together: k times this. A passage has at most 500, its row's head 40, and the rest is for a single
 statement that a tenant's own counter measured larger."""
@@ -45,7 +45,7 @@ INJECTED_TOKENS = 5_000
 REPLY_TO = "in reply to"
 """Begins the line with the message before a hit."""
 TOLD_DAYS = 7
-"""Of those on which the same was said (*chosen*)."""
+"""The most other days told on which the same was said (*chosen*)."""
 
 _INTRODUCTION = (
     "Candidates from memory, found by similarity to the latest message. They may not bear on it, and what is similar"

@@ -30,7 +30,7 @@ not depend on that (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
 """The same where utterances are among what was found, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
 FURTHER_DEPTH = 2 * MAX_K
-"""Of every further reading, where the first left fewer than ``k``: what it adds stands behind."""
+"""The depth of every further reading, where the first left fewer than ``k``: what it adds stands behind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class History:
 class LeftOut:
     """The ids and text fingerprints that are left out from the start, with the reason of each; ``revs``: what is left
     out at no later rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose
-    conversation the prompt has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an
+    conversation the prompt has an account, with the reason. ``of_prompt``: no user asked for what is found, so an
     utterance has to say something. ``uttered``: what the pack shows as it was said."""
 
     ids: Mapping[str, str] = field(default_factory=dict)

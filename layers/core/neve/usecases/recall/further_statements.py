@@ -15,9 +15,10 @@ from neve.usecases.recall.answer import FurtherStatement, Hit
 from neve.usecases.recall.recall_rows import RecallRow
 
 MOST_FURTHER = 3
-"""Of one hit: with three, memories alone find more among ten than BM25 over the messages (docs/retrieval.md)."""
+"""The most further statements of one hit: with three, memories alone find more among ten than BM25 over the messages
+(docs/retrieval.md)."""
 FURTHER_TOKENS = 150
-"""Of one hit (*chosen*): three statements have 65 on average, and one may have 500."""
+"""Tokens of the further statements of one hit (*chosen*): three statements have 65 on average, and one may have 500."""
 
 
 def with_further_statements(

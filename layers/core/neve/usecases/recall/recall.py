@@ -32,8 +32,8 @@ from neve.usecases.recall.time_budget import TimeBudget
 
 LEDGER_ERROR = "ledger:error"
 LEDGER_MS = 100.0
-"""How much longer than its budget an answer may wait for its ledger row: the recalls that ran out of time are those
-somebody will want to look up."""
+"""How much longer than its budget an answer may wait for its ledger row: the recalls that ran out of time are those an
+operator will want to look up."""
 
 
 @dataclass(frozen=True, slots=True)

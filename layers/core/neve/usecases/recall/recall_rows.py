@@ -38,15 +38,15 @@ FILTERED = "filtered"
 UNREADABLE = "unreadable"
 """This version cannot read it: one that came behind it, or a fault, wrote it otherwise."""
 NOT_READ = (AttributeError, KeyError, TypeError, ValueError)
-"""What reading such a row raises."""
+"""The errors that reading such a row raises."""
 CACHED_ROWS = 2_000
-"""Of utterances, and of memories: some 10 MB each. One message after the other of a conversation finds much the same
-hundred."""
+"""Rows of utterances, and of memories, that are cached: some 10 MB each. One message after the other of a conversation
+finds much the same hundred."""
 CACHED_CHARACTERS = 4_000
-"""Of a row that is cached (*chosen*): about twice a passage."""
+"""The longest text of a row that is cached (*chosen*): about twice a passage."""
 _NEVER_ACCESSED: Item = {"last_accessed_at": None, "version": 0}
-"""What an answer changes of the memories that it holds, and no answer depends on: each recall would take apart again
-what the last one answered with."""
+"""The fields that an answer changes in the memories that it holds, and no answer depends on: each recall would take
+apart again what the last one answered with."""
 
 
 @dataclass(frozen=True, slots=True)

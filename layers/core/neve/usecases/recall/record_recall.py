@@ -27,8 +27,8 @@ from neve.usecases.recall.stages.legs import LegReport
 RETENTION = timedelta(days=90)
 RETURNED = "returned"
 COMPRESSION = 3
-"""Of zlib: a fifth of the text, as with its default, in a third of the time (*measured*, 62 candidates of 17 KB), for
-which the answer waits."""
+"""The level of zlib: a fifth of the text, as with its default, in a third of the time (*measured*, 62 candidates of 17
+KB), for which the answer waits."""
 
 
 @dataclass(frozen=True, slots=True)

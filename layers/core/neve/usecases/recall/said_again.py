@@ -10,7 +10,7 @@ from neve.usecases.recall.dropped import REPEATS, Dropped
 from neve.usecases.recall.recall_rows import Hidden, RecallRow
 
 MAX_TIMES = 20
-"""Of a hit (*chosen*)."""
+"""The most times told of a hit (*chosen*)."""
 
 
 def said_again(

@@ -65,9 +65,9 @@ from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"
 _FLAGS = {NO_TEXT: "documents:error", UNREADABLE: "hydrate:unreadable"}
-"""What an answer says of candidates that were dropped for these reasons."""
+"""The flags with which an answer tells of candidates that were dropped for these reasons."""
 ANY_REV = 1
-"""Of an utterance: its row is the same whatever rev its passages have."""
+"""The rev that is read of an utterance: its row is the same whatever rev its passages have."""
 REFILLS = 2
 """How often the legs are read again when what they found was hidden: each time leaves out what was."""
 GENERATIONS = 3
@@ -77,11 +77,11 @@ GENERATIONS = 3
 @dataclass(frozen=True, slots=True)
 class Found:
     """The result of a search. ``searched`` False: that nothing was found says nothing about what is stored. ``head`` is
-    None when the user row could not be read. ``lag``: set when there is something that nobody could find yet.
-    ``history``: what of the session it took for shown in the prompt; ``pack_version``: of the pack that it took for the
-    prompt's. ``timezone``: of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else
-    the same text was said. ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all
-    that were read, by id. ``read_again``: how the first candidates were, where they were to be."""
+    None when the user row could not be read. ``lag``: set when some of it cannot be found yet. ``history``: what of the
+    session it took for shown in the prompt; ``pack_version``: of the pack that it took for the prompt's. ``timezone``:
+    of the session that was named. ``said_again``: by the id of a row of ``ranked``, when else the same text was said.
+    ``holds``: whether the n-th passage of a row says nothing that does not hold. ``rows``: all that were read, by id.
+    ``read_again``: how the first candidates were, where they were to be."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]

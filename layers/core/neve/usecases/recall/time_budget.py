@@ -8,7 +8,7 @@ from neve.ports.runtime import Clock
 
 RESERVE_SHARE = 0.2
 RESERVE_MS = 100.0
-"""What is kept back from the legs for reading the rows behind their answer, which is worthless unverified: a fifth, at
+"""Time kept back from the legs for reading the rows behind their answer, which is worthless unverified: a fifth, at
 most 100 ms."""
 
 

@@ -17,9 +17,9 @@ from neve.usecases.recall.command import MAX_K, Beside, RecallCommand, RecallFil
 
 Schema = Mapping[str, Any]
 MATCHES = 5
-"""Of ``search_conversation``."""
+"""How many messages ``search_conversation`` returns."""
 TOP_K = 5
-"""Of ``search_knowledge``."""
+"""How many rows ``search_knowledge`` returns by default."""
 
 RECALL_MEMORY: Schema = {
     "name": "recall_memory",

@@ -12,7 +12,7 @@ from neve.domain.compile.formats.tool_names import sent_name
 from neve.domain.compile.prompt import Breakpoint, Prompt, Tool
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
-"""As the provider lists them; it opens no address that it does not know."""
+"""The types of images as the provider lists them; it opens no address that it does not know."""
 _DECLARATIONS = ("function_declarations", "functionDeclarations")
 
 

@@ -32,10 +32,10 @@ ERROR = "rerank:error"
 TIMEOUT = "rerank:timeout"
 NO_MODEL = "rerank:no_model"
 LOADED_SHARE = 0.5
-"""Of the recall's time, for the model to be fetched and loaded (*chosen*: of 10 s of a tool 5, for 35 MB from a bucket
-and then 0.3 s). What takes longer goes on, and a later recall finds it there."""
+"""Share of the recall's time for the model to be fetched and loaded (*chosen*: of 10 s of a tool 5, for 35 MB from a
+bucket and then 0.3 s). What takes longer goes on, and a later recall finds it there."""
 BEFORE_CHARACTERS = 400
-"""Of the message before, its end: there it asks what the candidate answers."""
+"""Characters read of the end of the message before: there it asks what the candidate answers."""
 _EVERYTHING = SearchFilter(statuses=())
 
 

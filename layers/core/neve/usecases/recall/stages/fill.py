@@ -15,7 +15,7 @@ from neve.usecases.recall.search import Found
 from neve.usecases.recall.stages.before_replies import message_before
 
 FILL_TOKENS = 600
-"""Of the lines of all hits (*inherited*): the first hits may take more, others have what these leave."""
+"""Tokens of the lines of all hits (*inherited*): the first hits may take more, others have what these leave."""
 MOST_HITS = 20
 """*Inherited.*"""
 

@@ -123,7 +123,7 @@ def similarity_among(passages: int, threshold: float) -> float:
 
 
 Leg = tuple[dict[str, Match] | None, list[Dropped]]
-"""What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
+"""The matches of a leg in its order, None when it did not complete; and the candidates that cannot be answered with."""
 
 
 def _vector_leg(scores: CandidateScores, gated: Gated, rows: Hydrated) -> Leg:

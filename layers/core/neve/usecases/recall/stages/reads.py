@@ -42,10 +42,10 @@ NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first
 (docs/rules/recall.md#new-rows). Behind them the same read has the facts that do not hold, as far as it goes."""
 TAIL_EVENTS = 50
-"""And so do the newest events of the session."""
+"""The newest events of the session that compete by themselves, likewise."""
 PACK_ERROR = "pack:error"
 RECENT_ERROR = "recent:error"
-"""With ``pack:timeout`` and ``recent:timeout``: what a recall goes on without."""
+"""The flags, with ``pack:timeout`` and ``recent:timeout``: what a recall goes on without."""
 
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ class Reads:
             missed.append(_missed_rows(self.request, user_state.head, new_rows, self.scope.ports.clock.now()))
         missed.append(known.of(self.missed, budget.words_begin_ms, RECENT_ERROR))
         if known.degraded:
-            # What nobody could look at, or not in time, may lack words.
+            # Rows that could not be read, or not in time, may lack words.
             missed.append(MemoryLag(at_least=True))
         lags, count = [lag for lag in missed if lag is not None], self.scope.ports.tasks.start
         return user_state, Aside(
@@ -259,7 +259,7 @@ def _start_tail(scope: UserScope, request: ResolvedRequest, user_state: UserStat
     return scope.ports.tasks.start(read)
 
 
-# --- what nobody could find -----------------------------------------------------------------------
+# --- what cannot be found yet ----------------------------------------------------------------------
 
 
 def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag | None:

@@ -16,8 +16,8 @@ from neve.domain.records.memories import Kind
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
 FEW_WORDS = 1 / 3
-"""*Measured* (docs/retrieval.md#how-recall-ranks): of the query's terms in the best candidate. Nobody shares more with
-most messages that mean what they do not say."""
+"""*Measured* (docs/retrieval.md#how-recall-ranks): share of the query's terms in the best candidate. No candidate
+shares more with most messages that mean what they do not say."""
 
 
 def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float]) -> list[Ranked]:
