@@ -59,8 +59,8 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
 def _texts_of_the_cut(
     scope: SessionScope, moved: SessionEpoch, log: Log, summary: FourHeadings | None, now: str
 ) -> list[WriteOp]:
-    """Write what the prompts of the new epoch show in place of the hidden events, and the summary of the last
-    compaction, which the next one goes on from."""
+    """Return the writes of what the prompts of the new epoch show in place of the hidden events, and the summary of the
+    last compaction, which the next one goes on from."""
     ops: list[WriteOp] = []
     if summary is not None and moved.cut is not None:
         made = _summary(moved, moved.cut, summary, scope.policy.summary_verbosity, now)
