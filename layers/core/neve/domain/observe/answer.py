@@ -22,7 +22,7 @@ from neve.domain.records.memories import Category
 from neve.domain.tokens import estimate
 
 SHORT_CHARACTERS = 500
-"""What is kept of a task, a continuation or a title."""
+"""The most characters that are kept of a task, a continuation or a title."""
 
 
 _NUMBER = re.compile(r"\s*#\s*([0-9]{1,15})\s*")
@@ -30,17 +30,17 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def _storable(text: str) -> str:
-    """Half of a surrogate pair and a control character, which a model may write in JSON, become replacement characters:
-    no caller may send them, and an import would refuse what an export holds."""
+    """Replace half of a surrogate pair and a control character, which a model may write in JSON, by replacement
+    characters: no caller may send them, and an import would refuse what an export holds."""
     return _CONTROL.sub("\ufffd", text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-"""What a model wrote, as a caller might have sent it."""
+"""A model's text, as a caller might have sent it."""
 
 
 def _as_number(given: Any) -> Any:
-    """``#3`` is 3: so the events' numbers are shown."""
+    """Read ``#3`` as 3: so the events' numbers are shown."""
     number = _NUMBER.fullmatch(given) if isinstance(given, str) else None
     return int(number[1]) if number else given
 
@@ -50,7 +50,7 @@ Seq = Annotated[int, BeforeValidator(_as_number)]
 
 
 def _as_list(given: Any) -> Any:
-    """A string that holds a list as JSON is that list: some models write one for the other."""
+    """Read a string that holds a list as JSON as that list: some models write one for the other."""
     if not isinstance(given, str) or not given.lstrip().startswith("["):
         return given
     try:
@@ -112,12 +112,12 @@ def _well_formed(form: type[Entry], given: Iterable[Any]) -> Iterator[Entry]:
 
 
 def _well_formed_lines(given: Any) -> Any:
-    """The lines that are of the form. What is no list stays as it is, which is an answer out of form."""
+    """Return the lines that are of the form. An answer that is no list stays as it is, which is out of form."""
     return list(_well_formed(ObservationEntry, given)) if isinstance(given, list) else given
 
 
 def _well_formed_facts(given: Any) -> Any:
-    """The facts that are of the form."""
+    """Return the facts that are of the form."""
     return list(_well_formed(FactEntry, given)) if isinstance(given, list) else []
 
 
@@ -155,16 +155,16 @@ class ReadAnswer(ObservationAnswer):
 
 @cache
 def observation_schema() -> Mapping[str, Any]:
-    """The JSON schema of the tool's input, of all requests: nobody changes it. The same for every pass, so that a
-    provider caches it: how many observations one pass may have is said beside its events."""
+    """Return the JSON schema of the tool's input, which callers must not change. It is the same for every pass, so that
+    a provider caches it: how many observations one pass may have is said beside its events."""
     return ObservationAnswer.model_json_schema()
 
 
 def read_answer(
     given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str], max_lines: int = MIN_LINES
 ) -> ReadAnswer:
-    """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
-    memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
+    """Read the answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its
+    prior memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
     ValueError when it is not of the form, also where none of its lines is."""
     answer = ReadAnswer.model_validate({**given, "lines_not_read": 0, "facts_not_read": 0, "said_tokens": 0})
     lines_not_read = _number_of(given.get("observations")) - len(answer.observations)
@@ -192,7 +192,7 @@ def read_answer(
 
 
 def _number_of(entries: Any) -> int:
-    """How many the answer has. What is no list is one."""
+    """Count the entries of the answer. An answer that is no list is one."""
     entries = _as_list(entries)
     return len(entries) if isinstance(entries, list) else int(entries is not None)
 
@@ -203,7 +203,7 @@ def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
 
 
 def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
-    """A line that is repeated, as far as it is kept, is the first of them."""
+    """Drop a line that repeats an earlier one, as far as it is kept."""
     once: dict[str, ObservationEntry] = {}
     for line in lines:
         once.setdefault(cap_lines(line.text), line)
@@ -211,7 +211,7 @@ def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
 
 
 def _at_most(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]:
-    """Lines for which there is no room join the last one, so that a model that counts badly loses nothing."""
+    """Join lines for which there is no room to the last one, so that a model that counts badly loses nothing."""
     if len(lines) <= room:
         return lines
     accepted, surplus = lines[: room - 1], lines[room - 1 :]
@@ -228,11 +228,11 @@ def _joined(lines: Iterable[ObservationEntry]) -> ObservationEntry:
 
 
 def _short(text: str | None) -> str | None:
-    """One line, or None when nothing is said."""
+    """Return one line, or None when nothing is said."""
     line = " ".join(text.split()) if text else ""
     return line[:SHORT_CHARACTERS] or None
 
 
 def _untargeted(fact: FactEntry) -> FactEntry:
-    """A relation to a memory that was not shown cannot be meant: the fact is new."""
+    """Say that a fact is new if it relates to a memory that was not shown, which cannot be meant."""
     return fact.model_copy(update={"relation": "new", "target_id": None})

@@ -1,4 +1,4 @@
-"""What a memory of a pass or a reflection has, unless its observer says otherwise."""
+"""The values that a memory of a pass or a reflection has, unless its observer says otherwise."""
 
 from __future__ import annotations
 

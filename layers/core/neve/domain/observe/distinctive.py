@@ -11,7 +11,7 @@ from functools import cached_property
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words, whole
 
 LEAST_DIGITS = 2
-"""Of a number that tells anything (*chosen*): any list that a tool prints holds the single digits."""
+"""The fewest digits of a number that tells anything (*chosen*): any list that a tool prints holds the single digits."""
 SQUEEZED = 8
 """Characters from which a number is the same whatever blanks group it, as in an IBAN or a phone number (*chosen*)."""
 ACRONYM = 5
@@ -65,7 +65,7 @@ class Spoken:
         return len(squeezed) >= SQUEEZED and any(map(str.isdigit, squeezed)) and squeezed in self._squeezed
 
     def hold_inflected(self, key: str) -> bool:
-        """Tell the same of one word, whatever ending either has."""
+        """Tell whether a word stands there with any ending."""
         stem = key[:-_INFLECTED] if len(key) >= 3 * _INFLECTED else key
         return re.search(rf" {re.escape(stem)}\w{{0,{2 * _INFLECTED}}} ", self._words) is not None
 
@@ -136,7 +136,7 @@ _HOST = re.compile(r"(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}(?:/\S*)?", re.IGNORECASE)
 _QUANTITY = re.compile(r"(\d+(?:[.,]\d+)*)[^\W\d_]{1,3}")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])[A-Z]")
 _ENDS = re.compile(r"[.!?:;…\n|•·*>#{}–—]| - ")
-"""Between two words: behind it a capital says nothing."""
+"""Marks between two words behind which a capital says nothing."""
 
 _MONTHS = (
     "january february march april may june july august september october november december jan feb mar apr jun jul aug"

@@ -17,19 +17,19 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.words import content_words
 
 MAX_FACTS = 10
-"""Of one pass."""
+"""The most facts of one pass."""
 _OF_THE_USER: tuple[By, ...] = ("user_stated", "user_confirmed")
 _NEARER = {EventType.USER_MESSAGE: 1, EventType.TOOL_RESULT: 2}
-"""Whose word what the model takes for the user's is, where several events share as many words with it: an assistant
-often repeats them; but what a tool says as well is not taken for the user's."""
+"""The events that are preferred as the source of a fact that the model takes for the user's, where several share as
+many words with it: an assistant often repeats them; but what a tool says as well is not taken for the user's."""
 _SUBJECT = frozenset({"user"})
-"""What observers call whoever a fact is about."""
+"""The word that observers use for the person whom a fact is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedFact:
-    """What an observer says. ``seq_from``, ``seq_to`` None: it did not say where. ``also``: further memories whose
-    place it takes, beside ``target_id``."""
+    """A fact as an observer proposes it. ``seq_from``, ``seq_to`` None: it did not say where. ``also``: further
+    memories whose place it takes, beside ``target_id``."""
 
     text: str
     category: Category
@@ -63,8 +63,9 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class FactRoom:
-    """``facts``: those that are kept, in the order of the log. ``covered_to``: the last event that they do justice to
-    (None = the last of the pass). ``left_out``: how many of its first event had no room."""
+    """The facts of a pass that have room. ``facts``: those that are kept, in the order of the log. ``covered_to``: the
+    last event that they do justice to (None = the last of the pass). ``left_out``: how many of its first event had no
+    room."""
 
     facts: tuple[StatedFact, ...]
     covered_to: int | None = None
@@ -72,8 +73,9 @@ class FactRoom:
 
 
 def stated_facts(proposed: Sequence[ProposedFact], said: Said) -> list[StatedFact]:
-    """In the order of the log, each once; what was proposed as one and is two statements becomes two, of which the
-    first has the relation. ``said``: what they are held against; its events are those of a pass, not empty."""
+    """Return the facts in the order of the log, each once; what was proposed as one and is two statements becomes two,
+    of which the first has the relation. ``said``: what they are held against; its events are those of a pass, not
+    empty."""
     events = said.events
     once: dict[str, ProposedFact] = {}
     for fact in (one for given in proposed for one in _split(given)):
@@ -89,7 +91,8 @@ def stated_facts(proposed: Sequence[ProposedFact], said: Said) -> list[StatedFac
 
 
 def facts_with_room(facts: Sequence[StatedFact], first: int) -> FactRoom:
-    """``facts`` in the order of the log; ``first``: seq of the pass's first event, which is always covered."""
+    """Return the facts for which there is room. ``facts`` are in the order of the log; ``first``: seq of the pass's
+    first event, which is always covered."""
     if len(facts) <= MAX_FACTS:
         return FactRoom(tuple(facts))
     covered_to = max(facts[MAX_FACTS].seq_from - 1, first)
@@ -99,7 +102,7 @@ def facts_with_room(facts: Sequence[StatedFact], first: int) -> FactRoom:
 
 
 def facts_up_to(facts: Sequence[StatedFact], covered_to: int) -> list[StatedFact]:
-    """Without those from behind it; the ranges of the others end there."""
+    """Return the facts without those from behind ``covered_to``; the ranges of the others end there."""
     return [replace(fact, seq_to=min(fact.seq_to, covered_to)) for fact in facts if fact.seq_from <= covered_to]
 
 
@@ -110,8 +113,8 @@ def _split(fact: ProposedFact) -> list[ProposedFact]:
 
 
 def _ranges(facts: Sequence[ProposedFact], events: Sequence[Event]) -> list[tuple[int, int]]:
-    """Clipped into the pass. Without one a fact has the event that shares most words with it, of several the nearer to
-    whoever is to have said it, or the last."""
+    """Clip the range of each fact into the pass. A fact without one has the event that shares most words with it, of
+    several the nearer to the speaker whom the observer names, or the last."""
     first, last = events[0].seq, events[-1].seq
     words: list[tuple[Event, frozenset[str]]] = []
     ranges = []

@@ -24,9 +24,9 @@ class ObservedLine:
 
 @dataclass(frozen=True, slots=True)
 class LineRoom:
-    """``lines``: those that are kept. ``covered_to``: the last event that they do justice to (None = the last of the
-    pass). ``left_out``: seq of the event at which each line begins, of those up to there, that is not kept as a
-    whole."""
+    """The lines of a pass that have room. ``lines``: those that are kept. ``covered_to``: the last event that they do
+    justice to (None = the last of the pass). ``left_out``: seq of the event at which each line begins, of those up to
+    there, that is not kept as a whole."""
 
     lines: tuple[ObservedLine, ...]
     covered_to: int | None = None
@@ -34,7 +34,7 @@ class LineRoom:
 
 
 def room_for(events: Sequence[Event]) -> int:
-    """How many lines the answer to these events may hold: one for each user message, 5 to 60; 60 for a single
+    """Return how many lines the answer to these events may hold: one for each user message, 5 to 60; 60 for a single
     event."""
     if len(events) == 1:
         return MAX_LINES
@@ -43,12 +43,12 @@ def room_for(events: Sequence[Event]) -> int:
 
 
 def up_to(lines: Sequence[ObservedLine], covered_to: int) -> tuple[ObservedLine, ...]:
-    """Without the lines that are wholly behind ``covered_to``; the ranges of the others end there."""
+    """Return the lines without those that are wholly behind ``covered_to``; the ranges of the others end there."""
     return tuple(replace(line, seq_to=min(line.seq_to, covered_to)) for line in lines if line.seq_from <= covered_to)
 
 
 def within_tokens(lines: Sequence[ObservedLine], cap: int, events: Sequence[Event]) -> LineRoom:
-    """The lines of ``events`` that make a text of at most ``cap`` tokens.
+    """Return the lines of ``events`` that make a text of at most ``cap`` tokens.
 
     They do justice to the event before the first line that has no room, but at least to the first turn, so that the
     next pass begins behind this one: of that turn's lines the last is trimmed, and what then has no room is lost."""
@@ -72,12 +72,12 @@ def within_tokens(lines: Sequence[ObservedLine], cap: int, events: Sequence[Even
 
 
 def earlier(*covered_to: int | None) -> int | None:
-    """The first of several ends of a pass; None is its last event."""
+    """Return the first of several ends of a pass; None is its last event."""
     return min((seq for seq in covered_to if seq is not None), default=None)
 
 
 def _end_of_first_turn(events: Sequence[Event]) -> int:
-    """Seq of the last of ``events`` before the second message of a user."""
+    """Return the seq of the last of ``events`` before the second message of a user."""
     end, messages = events[0].seq, 0
     for event in events:
         messages += event.event_type is EventType.USER_MESSAGE

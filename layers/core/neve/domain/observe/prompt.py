@@ -1,5 +1,5 @@
-"""What an observer model is asked, as text, images and a schema (docs/rules/observe.md#asks). Pure; an adapter makes
-the call.
+"""Writes what an observer model is asked, as text, images and a schema (docs/rules/observe.md#asks). Pure; an adapter
+makes the call.
 
 The system prompt is constant, so that a provider caches it together with the tool. Everything of one pass is in the
 content: time zone, prior memories, events."""
@@ -18,7 +18,7 @@ from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
 
 PROMPT_VERSION = "2"
-"""Of ``SYSTEM`` and the tool. 2: facts have a range, and a source."""
+"""The version of ``SYSTEM`` and the tool. 2: facts have a range, and a source."""
 TOOL_NAME = "record_observations"
 TOOL_DESCRIPTION = "Hand in what is worth remembering from the new events. Called exactly once."
 
@@ -131,8 +131,8 @@ def pass_content(
     *,
     max_lines: int = MIN_LINES,
 ) -> tuple[Mapping[str, Any], ...]:
-    """The content blocks of one pass: text, with each image directly after the text of its event. ``events`` is not
-    empty. ``remark`` comes last: it tells of an answer that was refused."""
+    """Return the content blocks of one pass: text, with each image directly after the text of its event. ``events`` is
+    not empty. ``remark`` comes last: it tells of an answer that was refused."""
     blocks: list[dict[str, Any]] = []
     text = f"{_time_lines(events, zone(timezone))}\n\n{_memories(prior)}\n\n# New events"
     for event in events:
@@ -155,7 +155,7 @@ OUT_OF_FORM_REMARK = (
 
 
 def over_budget_remark(actual: int, allowed: int) -> str:
-    """Asks for a shorter answer: both numbers are tokens."""
+    """Ask for a shorter answer: both numbers are tokens."""
     return (
         f"Your previous answer to this was {actual} tokens long; at most {allowed} tokens are allowed for all"
         " observations together. Answer again within that: shorten every line, and where that is not enough, end at an"
@@ -164,7 +164,7 @@ def over_budget_remark(actual: int, allowed: int) -> str:
 
 
 def _time_lines(events: Sequence[Event], tz: ZoneInfo) -> str:
-    """The local times, with weekdays, that relative dates are resolved against."""
+    """Return the local times, with weekdays, that relative dates are resolved against."""
     first, last = (_spoken(local_time(event.created_at, tz)) for event in (events[0], events[-1]))
     return f"The user's time zone is {tz.key}. There, the new events begin on {first} and end on {last}."
 

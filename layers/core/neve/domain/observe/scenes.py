@@ -1,4 +1,4 @@
-"""Scenes that are played in a conversation: what begins one, who has a part in it, and what ends it
+"""Recognises scenes that are played in a conversation: what begins one, who has a part in it, and what ends it
 (docs/rules/observe.md#scenes)."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from neve.domain.records.markers import Scene
 from neve.domain.times import parse
 
 PAUSE = timedelta(hours=12)
-"""Nobody goes on with a scene that was left for so long."""
+"""After so long a pause a scene is over."""
 _QUOTATION = re.compile(r'"[^"]*"')
 _PEOPLE = (
     any_of("guest receptionist concierge waiter waitress customer chef bartender barista host hostess"),
@@ -103,18 +103,18 @@ _MAY_SET = re.compile(
 
 
 def may_set(text: str) -> bool:
-    """Whether a message may set a scene: most cannot, and are not read for it."""
+    """Say whether a message may set a scene: most cannot, and are not read for it."""
     return _MAY_SET.search(text.replace("’", "'")) is not None
 
 
 def is_role(sentence: str) -> bool:
-    """Whether it sets or plays a scene; what follows in the message belongs to it."""
+    """Say whether a sentence sets or plays a scene; what follows in the message belongs to it."""
     bare = _QUOTATION.sub('""', sentence)
     return _ROLE.search(bare) is not None or _PARTS_FOR_BOTH.search(bare) is not None
 
 
 def set_by(sentence: str, at: str) -> Scene | None:
-    """The scene that goes on behind it. ``at``: when it was said."""
+    """Return the scene that goes on behind the sentence. ``at``: when it was said."""
     bare = _QUOTATION.sub('""', sentence)
     if _PARTS_FOR_BOTH.search(bare):
         return Scene(at, both=True)
@@ -122,18 +122,19 @@ def set_by(sentence: str, at: str) -> Scene | None:
 
 
 def set_among(spoken: Iterable[str], at: str) -> Scene | None:
-    """By the sentences of a message: one in which both have a part, else one in which the listener has."""
+    """Return the scene that the sentences of a message set: one in which both have a part, else one in which the
+    listener has."""
     scenes = [scene for sentence in spoken if (scene := set_by(sentence, at))]
     return max(scenes, key=lambda scene: scene.both, default=None)
 
 
 def is_over(sentence: str) -> bool:
-    """``Let's stop the role-play``, ``In real life I …``"""
+    """Say whether a sentence ends a scene: ``Let's stop the role-play``, ``In real life I …``"""
     return _OVER.search(sentence) is not None
 
 
 def goes_on(scene: Scene | None, at: str) -> Scene | None:
-    """A scene as it stands at ``at``, in stored form."""
+    """Return the scene as it stands at ``at``, in stored form."""
     if scene is None or parse(at) - parse(scene.at) > PAUSE:
         return None
     return Scene(at, scene.both)

@@ -1,4 +1,4 @@
-"""Whose word a memory is, by code and never by a model (docs/rules/observe.md#trust)."""
+"""Decides whose word a memory is, by code and never by a model (docs/rules/observe.md#trust)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_EVENT: dict[EventType, Trust] = {
 SHARED_WORDS = 5
 """A line with so many consecutive words of a tool's result repeats it, whatever range it names."""
 OWN_TOOLS = frozenset({"recall_memory", "read_document", "search_conversation", "search_knowledge"})
-"""What Neve's own tools answer was remembered, and has a trust of its own."""
+"""Neve's own tools: what they answer was remembered, and has a trust of its own."""
 
 Run = tuple[str, ...]
 
@@ -59,7 +59,7 @@ class Said:
 
 
 def lowest(levels: Iterable[Trust]) -> Trust:
-    """``assistant`` for none."""
+    """Give the lowest trust; ``assistant`` for none."""
     return max(levels, key=TRUST.index, default=DEFAULT_TRUST)
 
 
@@ -103,12 +103,12 @@ def with_mark(text: str, said: Said) -> str:
 
 
 def events_of(line: ObservedLine, events: Sequence[Event]) -> list[Event]:
-    """Give those in its range."""
+    """Give the events in the text's range."""
     return [event for event in events if line.seq_from <= event.seq <= line.seq_to]
 
 
 def runs_of(text: str) -> frozenset[Run]:
-    """Every run of ``SHARED_WORDS`` consecutive words: two texts that share one say the same in the same words."""
+    """Give every run of ``SHARED_WORDS`` consecutive words: two texts that share one say the same in the same words."""
     words = plain_words(text)
     return frozenset(tuple(words[n : n + SHARED_WORDS]) for n in range(len(words) - SHARED_WORDS + 1))
 

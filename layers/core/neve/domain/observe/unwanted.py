@@ -1,4 +1,4 @@
-"""What a person asked not to have remembered: ``Don't remember this: …``, ``forget that I …``, ``between us``
+"""Finds what a person asked not to have remembered: ``Don't remember this: …``, ``forget that I …``, ``between us``
 (docs/rules/observe.md#not-wanted). English only."""
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _SAYS_NOTHING = re.compile(
 
 
 def wanted_sentences(sentences: Sequence[str]) -> list[str]:
-    """The sentences of one message, in their order, without those that are not to be remembered. A request that names
-    nothing itself is about the sentence before it; one that ends in a colon, or begins the message, about the next;
-    "any of this" about all. Give the sentences as they were said, with their marks."""
+    """Return the sentences of one message, in their order, without those that are not to be remembered. A request that
+    names nothing itself is about the sentence before it; one that ends in a colon, or begins the message, about the
+    next; "any of this" about all. Give the sentences as they were said, with their marks."""
     plain = [sentence.replace("’", "'").strip() for sentence in sentences]
     if any(_ALL_OF_IT.search(one) for one in plain):
         return []

@@ -41,12 +41,12 @@ class InputRetracted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PassRead:
-    """What the observer was shown: the seqs ``first`` to ``shown_to`` (``events`` are those of them that it can read).
-    It did justice to them up to ``covered_to``. ``advance``: the marker moves there even when it found nothing.
-    ``refused``: events among them that it would not read; ``unseen``: those that it read without their images only.
-    ``facts``: what it proposed of them, for which there is
-    room. ``held``: parts of the log that its answer may hold words of, those that the memories shown with them were
-    made from included. ``said``: what the lines are held against; None = the events alone."""
+    """The events that the observer was shown: the seqs ``first`` to ``shown_to`` (``events`` are those of them that it
+    can read). It did justice to them up to ``covered_to``. ``advance``: the marker moves there even when it found
+    nothing. ``refused``: events among them that it would not read; ``unseen``: those that it read without their images
+    only. ``facts``: the facts that it proposed of them, for which there is room. ``held``: parts of the log that its
+    answer may hold words of, with those that the memories shown with the events were made from. ``said``: what the
+    lines are held against; None = the events alone."""
 
     first: int
     covered_to: int
@@ -62,8 +62,9 @@ class PassRead:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """``written``: the id of the new memory, if there is one; ``reinforced``: ids of those that were cited; ``facts``:
-    what became of each; ``facts_left_out``: how many of them the session's live list had no room for."""
+    """The outcome of a commit. ``written``: the id of the new memory, if there is one; ``reinforced``: ids of those
+    that were cited; ``facts``: what became of each; ``facts_left_out``: how many of them the session's live list had no
+    room for."""
 
     written: str | None
     reinforced: list[str]
@@ -87,14 +88,14 @@ class PassCommit:
     decided: list[StoredFact] = field(default_factory=list)
 
     def write(self) -> Committed:
-        """Raises LeaseLost, UserErased, InputRetracted. All but the observer's answer is read again with every
-        attempt."""
+        """Write the pass, and say what was written. All but the observer's answer is read again with every attempt.
+        Raises LeaseLost, UserErased, InputRetracted."""
         memory_id = self._new_id()
         return transact(self.scope.ports, lambda: self._attempt(memory_id))
 
     @property
     def _counts(self) -> bool:
-        """Whether a fact that is known was said once more."""
+        """Say whether a known fact that the observer proposes again counts as said once more."""
         return True
 
     def _new_id(self) -> str:
@@ -136,12 +137,13 @@ class PassCommit:
 
     @property
     def _without_room(self) -> int:
-        """Facts that the last attempt did not decide on."""
+        """Count the facts that the last attempt did not decide on."""
         return len(self.stated) - len(self.decided)
 
     def _decide(self, facts: FactWrites, timezone: str, *, room: bool) -> None:
-        """On rows of this attempt, under the ids of the first one. Where the live list has no ``room``, on none: the
-        observation says what they say, and is folded in time, which facts never are."""
+        """Decide on the facts by the rows of this attempt, under the ids of the first one. Where the live list has no
+        ``room``, none is decided on: the observation says what they say, and is folded in time, which facts never
+        are."""
         self.stated[:] = self._facts_left(facts.found)
         self.fact_ids.extend(self._new_id() for _ in self.stated[len(self.fact_ids) :])
         kept = self.stated if room else []
@@ -151,11 +153,12 @@ class PassCommit:
         ]
 
     def _facts_left(self, found: Mapping[Key, Item]) -> Sequence[StatedFact]:  # noqa: ARG002
-        """Of those that were read, as of this attempt's rows."""
+        """Return those of the facts that were read which are still to be stored, as of this attempt's rows."""
         return self.read.facts
 
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
-        """Two batch reads where facts are known already, more where something has taken their place, else one."""
+        """Read the rows of an attempt: two batch reads where facts are known already, more where something has taken
+        their place, else one."""
         keys = self.scope.keys
         noted = [keys.event(seq) for seq in (*(one.seq for one in self.read.refused), *self.read.unseen)]
         about = rows_of_facts(keys, [self._candidate(fact, "UTC") for fact in self.read.facts])
@@ -180,16 +183,17 @@ class PassCommit:
         return screened_candidate(self.scope, candidate)
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:  # noqa: ARG002
-        """What is committed with the pass."""
+        """Return the writes that are committed with the pass."""
         return []
 
     def _without_retracted(self, memory: Memory, marker: SessionMarker) -> Memory:
-        """Its range may reach over events that it was not made from."""
+        """Note on the memory which events of its range were taken back: the range may reach over events that it was not
+        made from."""
         span = (self.read.first, self.read.covered_to)
         return replace(memory, provenance=replace(memory.provenance, left_out=common([span], marker.retracted)))
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
-        """None when nothing was worth keeping."""
+        """Make the memory of the pass; None when nothing was worth keeping."""
         if not observed.has_memory or not observed.lines:
             return None
         now, events = iso(self.scope.ports.clock.now()), self.read.events
@@ -234,7 +238,8 @@ class PassCommit:
         )
 
     def _bumps(self, found: dict[Key, Item], cited: list[Key], now: str) -> list[Put]:
-        """Citation moves ``last_used_at`` and with it the rank; nothing else does."""
+        """Return the writes of the cited memories. Citation moves ``last_used_at`` and with it the rank; nothing else
+        does."""
         puts = []
         for key in cited:
             if key in found:
@@ -243,7 +248,7 @@ class PassCommit:
         return puts
 
     def _notes(self, found: dict[Key, Item]) -> list[WriteOp]:
-        """The rows of the refused events, each with the reason."""
+        """Return the rows of the refused events, each with the reason."""
         notes: list[WriteOp] = []
         for one in self.read.refused:
             row = found.get(self.scope.keys.event(one.seq))
@@ -252,8 +257,8 @@ class PassCommit:
         return notes
 
     def _notes_of_images(self, found: dict[Key, Item], most: int) -> list[Put]:
-        """The rows of the events whose images alone were refused: as many as the transaction has room for. Of the
-        others a prompt shows the images until somebody says that a provider refuses them."""
+        """Return the rows of the events whose images alone were refused: as many as the transaction has room for. Of
+        the others a prompt shows the images until a caller says that a provider refuses them."""
         read = [found[key] for seq in self.read.unseen if (key := self.scope.keys.event(seq)) in found]
         puts = (Put(row | {"images_refused": True}, Version(row["version"])) for row in read)
         return next(batches(puts, lambda put: item_bytes(put.item), most=most), [])
@@ -279,8 +284,9 @@ class PassCommit:
         )
 
     def _with_row(self, live: tuple[LiveRow, ...], memory: Memory) -> tuple[LiveRow, ...]:
-        """At the end, but before what a person has evolved since its events were said: in a pack the newer one holds. A
-        read for each such row, and for the last one that is of the log; most chats have none that is looked at."""
+        """Add the memory at the end of the live list, but before what a person has evolved since its events were said:
+        in a pack the newer one holds. A read for each such row, and for the last one that is of the log; most chats
+        have none that is looked at."""
         known = [memory]
         for row_id in joined_since(live, memory.observed_at):
             known += memories_of(self.scope.ports.table, self.scope.keys, [row_id])
@@ -289,9 +295,9 @@ class PassCommit:
         return in_place(live, live_row(memory), places_of(known))
 
     def _read_to(self, marker: SessionMarker, *, found: bool) -> SessionMarker:
-        """How far the session is observed and offered. What the observer left to the next pass is neither, unless an
-        earlier one has read it and found nothing: then the session may have left the index of those that are behind,
-        and nobody would come back to it."""
+        """Move the marker to how far the session is observed and offered. Events that the observer left to the next
+        pass are neither, unless an earlier pass has read them and found nothing: then the session may have left the
+        index of those that are behind, and no worker would come back to it."""
         covered_to = self.read.covered_to
         offered_seq = max(marker.offered_seq, covered_to)
         if found or self.read.advance:

@@ -27,8 +27,9 @@ def extract_session(
     seconds_left: SecondsLeft = for_ever,
     report: ObservationReport | None = None,
 ) -> ObservationReport | None:
-    """One message: what its passes did, None for a user who was erased. Replaying it is a no-op. Where the report says
-    ``left_off_at``, the message is to be sent again. ``report``: hears of it also where this raises.
+    """Observe what a message names, and report what its passes did; None for a user who was erased. Replaying it is a
+    no-op. Where the report says ``left_off_at``, the message is to be sent again. ``report``: hears of it also where
+    this raises.
 
     Raises LeaseHeld and ReplacementBusy, which postpone the message, and what a retry may cure (LeaseLost,
     ModelUnavailable, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
@@ -73,12 +74,12 @@ def _reflected(
 
 
 def _asked(scope: SessionScope, body: dict[str, Any]) -> Job:
-    """The pass of a message, whoever sent it, as somebody would ask for it now."""
+    """Turn a message, whoever sent it, into the request that a caller would make for its pass now."""
     return asked_observation(scope.keys, body["incarnation"], body["last_seq"], scope.ports.clock.now())
 
 
 def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | None = None) -> ObservationReport:
-    """Of the job's earlier workers. ``report``: a new one, which is to say it."""
+    """Return the report of the job's earlier workers. ``report``: a new one, into which theirs is read."""
     job, report = find_job(scope, job_id), report or ObservationReport()
     report.go_on(job.result if job and job.status in ("running", "failed") else {})
     if job and job.status == "failed":
@@ -89,14 +90,14 @@ def report_so_far(scope: SessionScope, job_id: str, report: ObservationReport | 
 def keep_committed(
     scope: SessionScope, job_id: str, kind: str, report: ObservationReport, asked: Job | None = None
 ) -> None:
-    """Before a worker fails or goes on with a reflection: what it has committed is in the job's result, and another
-    worker goes on from there. Best effort, because it has another matter: what was committed by one that is killed, or
-    that cannot reach the store any more, is not in the result. ``asked``: see ``carry_on_job``."""
+    """Keep in the job's result what a worker has committed, before it fails or goes on with a reflection; another
+    worker goes on from there. Best effort, because the worker has another matter: what was committed by one that is
+    killed, or that cannot reach the store any more, is not in the result. ``asked``: see ``carry_on_job``."""
     if report.committed:
         with contextlib.suppress(NeveError, StoreUnavailable):
             carry_on_job(scope, job_id, kind, report.result(), asked)
 
 
 def refused(refusal: ModelRefused) -> dict[str, Any]:
-    """What a failed job says."""
+    """Return the result of a job that failed because the model refused."""
     return {"reason": f"the language model refused the request: {refusal}"}

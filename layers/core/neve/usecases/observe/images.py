@@ -15,29 +15,30 @@ from neve.usecases.images.image_objects import read_image
 from neve.usecases.observe.refusals import IMAGE_LEFT_OUT, without_images
 
 REQUEST_BYTES = 20_000_000
-"""Of the images of one request, in base64 (*limit*: Anthropic takes requests of 32 MB, and an image of 5 MB; the worker
-holds them three times over in its 512 MB). How many they may be, ``domain/images/room.py`` says."""
+"""The most bytes that the images of one request may have, in base64 (*limit*: Anthropic takes requests of 32 MB, and an
+image of 5 MB; the worker holds them three times over in its 512 MB). How many they may be, ``domain/images/room.py``
+says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """``events``: as the observer is shown them; ``left_out``: seqs of those of which an image has no room, or is not
-    stored any more."""
+    """The events of a pass with their images. ``events``: as the observer is shown them; ``left_out``: seqs of those of
+    which an image has no room, or is not stored any more."""
 
     events: tuple[Event, ...]
     left_out: tuple[int, ...] = ()
 
 
 def with_images(objects: ObjectStore, event: Event) -> Event:
-    """The event with ``data`` (base64) in place of each ``object``. An image whose bytes are gone becomes a line of
-    text, so that the pass is not stuck on it."""
+    """Return the event with ``data`` (base64) in place of each ``object``. An image whose bytes are gone becomes a line
+    of text, so that the pass is not stuck on it."""
     return _Inlining(objects, None).event(event)
 
 
 def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
-    """The first of the events with their images: as many as these have room for, and at least one, which then ends
-    them. Images that were refused before are not sent again. ``logged``: as they are in the log; one of them that is
-    above the cap by itself has lost images already."""
+    """Return the first of the events with their images: as many as these have room for, and at least one, which then
+    ends them. Images that were refused before are not sent again. ``logged``: as they are in the log; one of them that
+    is above the cap by itself has lost images already."""
     had = {event.seq: len(images_of(event)) for event in logged}
     without = [event.seq for event in events if len(images_of(event)) < had[event.seq]]
     shown: list[Event] = []

@@ -33,14 +33,14 @@ class LeaseLost(Exception):
 
 
 def place_of(marker: SessionMarker) -> str:
-    """A name for how far the passes of a session have come: it differs after each that got somewhere."""
+    """Name how far the passes of a session have come: the name differs after each pass that got somewhere."""
     steps = [marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers]
     steps += [marker.unusable[1]] if marker.unusable else []
     return ".".join(map(str, steps)) if any(steps[1:]) else str(steps[0])
 
 
 def take_lease(scope: SessionScope) -> SessionMarker:
-    """The marker with the lease on it. Raises LeaseHeld, and session_not_found."""
+    """Take the lease, and return the marker with it. Raises LeaseHeld, and session_not_found."""
     ports, keys = scope.ports, scope.keys
 
     def attempt() -> SessionMarker:
@@ -59,12 +59,13 @@ def take_lease(scope: SessionScope) -> SessionMarker:
 
 
 def lease_s(longest_s: float) -> float:
-    """Seconds that a lease lasts. ``longest_s``: of one answer of the observer."""
+    """Return the seconds that a lease lasts. ``longest_s``: of one answer of the observer."""
     return LEASE_S if longest_s < LEASE_S / 2 else ANSWERS_LEASE_S
 
 
 def within_lease(scope: SessionScope, leased: SessionMarker, seconds_left: SecondsLeft) -> SecondsLeft:
-    """What is left for passes: no answer is begun that the lease, which began with ``leased``, would not outlast."""
+    """Return the time left for passes: no answer is begun that the lease, which began with ``leased``, would not
+    outlast."""
     ends = parse(leased.lease_until or "")
 
     def left() -> float:
@@ -74,7 +75,7 @@ def within_lease(scope: SessionScope, leased: SessionMarker, seconds_left: Secon
 
 
 def check_lease(marker: SessionMarker, token: int, now: datetime) -> None:
-    """Raises LeaseLost unless ``marker``, as it is stored now, still carries our lease."""
+    """Raise LeaseLost unless ``marker``, as it is stored now, still carries our lease."""
     if marker.lease_token != token or marker.lease_until is None or marker.lease_until <= iso(now):
         raise LeaseLost(marker.session_id)
 

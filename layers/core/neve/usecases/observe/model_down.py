@@ -1,4 +1,4 @@
-"""While the language model gives no answer, what is said is queued, and not remembered yet: the chat path says so
+"""Tells the chat path that what is said is queued, and not remembered yet, while the language model gives no answer
 (docs/rules/degradation.md#observer)."""
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ QUEUED = "extract:queued"
 
 
 def queued(marker: SessionMarker, complete_seq: int) -> tuple[str, ...]:
-    """The flag, while a part of the log up to ``complete_seq`` waits for a model that gave no answer."""
+    """Return the flag while a part of the log up to ``complete_seq`` waits for a model that gave no answer."""
     waits = marker.model_failed_at is not None and complete_seq > max(marker.observed_seq, marker.offered_seq)
     return (QUEUED,) if waits else ()
 
 
 def queued_of(scope: SessionScope) -> tuple[str, ...]:
-    """The same by the stored rows; nothing when they cannot be read."""
+    """Return the flag by the stored rows; none when they cannot be read."""
     with suppress(StoreUnavailable):
         found = scope.ports.table.get_many([scope.keys.session_head, scope.keys.marker])
         if len(found) == 2:

@@ -66,9 +66,9 @@ def observe_session(
     closing: bool = False,
     seconds_left: SecondsLeft = for_ever,
 ) -> ObservationReport:
-    """Consecutive passes, oldest events first, until nothing is left, or until less time is left than one more pass
-    may take, be it the first: ``left_off_at`` then says where. ``closing`` (compaction, session end): the marker
-    advances even past events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
+    """Observe in consecutive passes, oldest events first, until nothing is left, or until less time is left than one
+    more pass may take, be it the first: ``left_off_at`` then says where. ``closing`` (compaction, session end): the
+    marker advances even past events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
 
     Raises LeaseHeld, LeaseLost, UserErased, ModelUnavailable, ModelRefused, StoreUnavailable. Whatever was committed
     before stays; the rest of the tail stays unobserved."""
@@ -98,7 +98,7 @@ def _done_through(marker: SessionMarker, closing: bool) -> int:
 
 
 def _read(scope: SessionScope) -> tuple[UserHead, SessionHead, SessionMarker]:
-    """Raises UserErased for a session that is gone."""
+    """Read the rows of the session. Raises UserErased for a session that is gone."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     if keys.session_head not in found:
@@ -111,7 +111,7 @@ def _read(scope: SessionScope) -> tuple[UserHead, SessionHead, SessionMarker]:
 
 
 def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Observed, PassRead]:
-    """Both up to the last event that lines and facts do justice to; what is behind it is the next pass's."""
+    """Cut lines and facts off behind the last event that both do justice to; the next pass reads what follows."""
     read = replace(read, facts=room.facts)
     wanted = earlier(observed.covered_to, room.covered_to)
     if wanted is None:
@@ -131,8 +131,8 @@ def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Ob
 
 @dataclass
 class _Pass:
-    """``report.passes`` counts the answers that were accepted. ``ahead``: events that were read and not observed
-    yet; ``facts``: what other conversations hold, once it was read."""
+    """The passes of one worker. ``report.passes`` counts the answers that were accepted. ``ahead``: events that were
+    read and not observed yet; ``facts``: what other conversations hold, once it was read."""
 
     scope: SessionScope
     incarnation: int
@@ -144,8 +144,8 @@ class _Pass:
     facts: list[Memory] | None = None
 
     def run(self) -> bool:
-        """One pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing at
-        all, OutOfTime."""
+        """Do one pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing
+        at all, OutOfTime."""
         self._need_time()
         _, head, marker = _read(self.scope)
         if head.last_seq <= _done_through(marker, self.closing):
@@ -196,20 +196,20 @@ class _Pass:
         return True
 
     def left_off_at(self) -> str | None:
-        """A name for where the passes have come to; None when nothing is left to read."""
+        """Name where the passes have come to; None when nothing is left to read."""
         _, head, marker = _read(self.scope)
         return None if head.last_seq <= _done_through(marker, self.closing) else place_of(marker)
 
     def _need_time(self) -> None:
-        """For one more answer of the observer. Raises OutOfTime."""
+        """Raise OutOfTime unless there is time for one more answer of the observer."""
         if self.seconds_left() < self.scope.ports.observer.longest_s:
             raise OutOfTime
 
     # --- reading --------------------------------------------------------------------------------
 
     def _tail(self, read_through: int) -> list[Event]:
-        """Unobserved events, oldest first, a little more than one pass can hold. What an earlier pass of this worker
-        has read and left is not read again: an event does not change."""
+        """Read the unobserved events, oldest first, a little more than one pass can hold. Events that an earlier pass
+        of this worker has read and left are not read again: an event does not change."""
         events = [event for event in self.ahead if event.seq > read_through]
         if not events or events[0].seq != read_through + 1:
             events = []
@@ -226,8 +226,8 @@ class _Pass:
         return events
 
     def _plan(self, marker: SessionMarker, raw: Sequence[Event]) -> Pass:
-        """What the next pass reads, without what was taken back. Where the observer has refused, it is cut to the limit
-        as it is by the cap."""
+        """Choose the events that the next pass reads, without those that were taken back. Where the observer has
+        refused, the pass is cut to the marker's limit as it is by the cap."""
         meant = (event for event in raw if not holds(marker.retracted, event.seq))
         stripped = [event for event in (strip_event(e) for e in meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
@@ -236,7 +236,7 @@ class _Pass:
         return Pass(plan.events[: marker.pass_limit], cut_by_cap=True)
 
     def _input(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> PassInput:
-        """Without the bytes of images."""
+        """Gather what the observer is given for a pass, without the bytes of images."""
         policy = self.scope.policy
         return PassInput(
             session_id=self.scope.session,
@@ -257,8 +257,8 @@ class _Pass:
     # --- asking ---------------------------------------------------------------------------------
 
     def _ask(self, given: PassInput) -> tuple[Observed, Sequence[int]]:
-        """The answer, and the seqs of the events that it was given without their images. Raises ContentRefused for what
-        is refused without its images, too, and OutOfTime before that is asked."""
+        """Ask the observer, and return its answer and the seqs of the events that it was given without their images.
+        Raises ContentRefused for what is refused without its images, too, and OutOfTime before that is asked."""
         try:
             with counting_failures(self.scope, self.incarnation):
                 return self.scope.ports.observer.observe(given), ()
@@ -271,7 +271,8 @@ class _Pass:
             return self.scope.ports.observer.observe(replace(given, events=without_images(given.events))), pictured
 
     def _not_told(self, seqs: Sequence[int]) -> list[int]:
-        """Events that are shown again, because nothing was found in them, are told once."""
+        """Return the events that the report does not name yet: events that are shown again, because nothing was found
+        in them, are reported once."""
         return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]
 
     def _narrow(self, marker: SessionMarker, events: Sequence[Event], failure: ContentRefused | UnusableAnswer) -> None:
@@ -293,15 +294,16 @@ class _Pass:
             self._fail(failure)
 
     def _fail(self, failure: ContentRefused | UnusableAnswer) -> None:
-        """No answer can be used until somebody changes something: as long the tail waits, which is said."""
+        """Fail the job. Where nothing of the answers can be used, that the tail waits until an operator changes
+        something is noted."""
         if isinstance(failure, ContentRefused):
             raise failure
         with noting_what_waits(self.scope):
             raise ModelRefused(f"nothing of its answers can be used: {failure}") from failure
 
     def _in_doubt(self, marker: SessionMarker) -> bool:
-        """Whether the events that were given up have to wait for an answer that can be used, about another one: until
-        then it may be the model, and nothing is marked. Where the session is closed there is nothing to wait for."""
+        """Say whether the events that were given up have to wait for a usable answer about another one: until then the
+        model may be at fault, and nothing is marked. Where the session is closed there is nothing to wait for."""
         return in_doubt(marker) and not (self.closing or self.report.passes)
 
     # --- commit ---------------------------------------------------------------------------------
@@ -326,10 +328,10 @@ class _Pass:
 
 
 def held_by(given: PassInput) -> tuple[Span, ...]:
-    """The parts of the log that an answer may hold words of."""
+    """Return the parts of the log that an answer may hold words of."""
     return (*((event.seq, event.seq) for event in given.events), *(part for one in given.prior for part in one.parts))
 
 
 def _read_through(marker: SessionMarker) -> int:
-    """The last event that the next pass does not read."""
+    """Return the last event that the next pass does not read."""
     return marker.refused[-1].seq if marker.refused else marker.observed_seq

@@ -1,6 +1,6 @@
-"""What a pass is shown of existing memory, so that it repeats nothing: at most 50 rows and the policy's cap, local
-rows at least half of it. The rest are facts of other conversations that share words with the events, and some that
-tell of a state, so that they can be corrected, then global rows of the frozen pack
+"""Chooses the existing memories that a pass is shown, so that it repeats nothing: at most 50 rows and the policy's cap,
+local rows at least half of it. The rest are facts of other conversations that share words with the events, and some
+that tell of a state, so that they can be corrected, then global rows of the frozen pack
 (docs/rules/observe.md#prior-memories)."""
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ MAX_FACTS = 100
 RANKED = 400
 """Rows of the rank index among which they are looked for."""
 STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY", "PREFERENCE")
-"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris; "I'm a vegan
-now", and somebody was a vegetarian. Of many, preferences come last."""
+"""Categories of facts that another statement may end without a word of them: "I moved to Rome" ends that the user lived
+in Paris; "I'm a vegan now", that they were a vegetarian. Where there are many, preferences come last."""
 MAX_STATES = 10
-"""Of those that share no word with the events (*chosen*)."""
+"""The most states that are shown which share no word with the events (*chosen*)."""
 _SUBJECT = frozenset({"user"})
-"""What every statement is about is shared by all."""
+"""The words that every statement shares, as its subject."""
 
 
 def facts_elsewhere(scope: SessionScope) -> list[Memory]:
-    """Facts of other conversations, those that were used last, as they are now."""
+    """Read facts of other conversations, those that were used last, as they are now."""
     page = scope.ports.table.query(scope.keys.partition, index=Index.RANK, limit=RANKED)
     ids = [str(item["id"]) for item in page.items if item["kind"] == Kind.FACT and not _own(scope, item)][:MAX_FACTS]
     return memories_of(scope.ports.table, scope.keys, ids)
@@ -51,10 +51,10 @@ def facts_elsewhere(scope: SessionScope) -> list[Memory]:
 def prior_memories(
     scope: SessionScope, marker: SessionMarker, events: Sequence[Event], facts: Sequence[Memory]
 ) -> list[PriorMemory]:
-    """Global rows, facts first, each kind in its order, then local ones, oldest first. Newest local rows are preferred
-    when not all fit. ``facts``: ``facts_elsewhere``, be it of a while ago.
-    What was made of events that are taken back is not among them, whether or not it has been superseded yet, but for
-    what outlives that (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
+    """Return the memories that a pass is shown: global rows, facts first, each kind in its order, then local ones,
+    oldest first. Newest local rows are preferred when not all fit. ``facts``: ``facts_elsewhere``, be it of a while
+    ago. What was made of events that are taken back is not among them, whether or not it has been superseded yet, but
+    for what outlives that (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
     StoreUnavailable."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
     wanted = [keys.head, keys.epoch, *([keys.session_head] if marker.retracted else ())]
@@ -83,8 +83,8 @@ def prior_memories(
 
 
 def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
-    """Those that share a content word with what was said, first those that share most of their words; then states, as
-    they come."""
+    """Return the facts that share a content word with what was said, first those that share most of their words; then
+    states, as they come."""
     uttered = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
     about = [(content_words(fact.text), fact) for fact in facts]
     alike = [(len(words & uttered) / len(words), fact) for words, fact in about if words & uttered]
@@ -95,12 +95,12 @@ def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
 
 
 def _own(scope: SessionScope, item: Item) -> bool:
-    """Of this session: it is among its live rows."""
+    """Say whether a row is of this session, and so among its live rows."""
     return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
 
 
 def _log_left(scope: SessionScope, marker: SessionMarker, found: Mapping[Key, Item]) -> Outliving | None:
-    """None where nothing is taken back."""
+    """Return what decides which memories outlive a retraction; None where nothing is taken back."""
     item = found.get(scope.keys.session_head)
     return Outliving(scope, replace(rows.read_session(item), retracted=marker.retracted)) if item else None
 
@@ -115,7 +115,7 @@ def _still_meant(scope: SessionScope, log: Outliving | None, gen: int, ids: Sequ
 
 
 def _range_here(scope: SessionScope, memory: Memory) -> Span | None:
-    """None for what was not made from this session's log."""
+    """Return a memory's range in this session's log; None for a memory that was not made from it."""
     origin = memory.provenance
     if origin.session_id != scope.session or origin.seq_from is None or origin.seq_to is None:
         return None
@@ -139,8 +139,8 @@ def _shown(scope: SessionScope, memory: Memory, retracted: Spans, *, local: bool
 def _fit(
     read: Callable[[Sequence[str]], list[Memory]], listed: Sequence[PackEntry | LiveRow], budget: int, most: int
 ) -> list[Memory]:
-    """The first ``most`` that fit, among as many again: those that are listed and not active any more leave room for
-    others. What cannot fit is not read."""
+    """Return the first ``most`` memories that fit, among as many again: rows that are listed and not active any more
+    leave room for others. Rows that cannot fit are not read."""
     fitting: list[Memory] = []
     left = [row for row in listed[:MAX_ROWS] if row.tokens <= budget]
     while left and len(fitting) < most:

@@ -1,5 +1,5 @@
-"""What the observer refuses to read, or gives no usable answer about, is asked of it in halves, until what offends
-stands alone (docs/rules/observe.md#refusals)."""
+"""Halves what the observer is asked about, when it refuses to read it or gives no usable answer about it, until the
+offending event stands alone (docs/rules/observe.md#refusals)."""
 
 from __future__ import annotations
 
@@ -17,51 +17,53 @@ from neve.store.transact import transact
 from neve.usecases.observe.lease import check_lease
 
 REFUSED_IN_A_ROW = 3
-"""So many single events refused, and none accepted: it is not the events."""
+"""After so many single events were refused, and none accepted, the fault is not the events'."""
 ANSWERS_ALONE = 3
-"""So many answers about a single event of which nothing can be used: another would be no better."""
+"""After so many answers about a single event of which nothing could be used, another is not asked for."""
 IMAGE_LEFT_OUT = "[image that could not be read]"
 
 
 def halved(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
-    """The marker after these events were refused together: the next passes hold half as many, up to their last."""
+    """Return the marker after these events were refused together: the next passes hold half as many, up to their
+    last."""
     return replace(marker, pass_limit=max(1, len(events) // 2), limit_to=events[-1].seq, unusable=None)
 
 
 def once_more(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker | None:
-    """The marker after an answer about an event alone could not be used: it is asked about again. None as of
-    ``counted``."""
+    """Return the marker after an answer about an event alone could not be used: it is asked about again. None where
+    ``counted`` gives None."""
     unusable = counted(marker.unusable, refused)
     limit_to = max(marker.limit_to or 0, refused.seq)
     return replace(marker, pass_limit=1, limit_to=limit_to, unusable=unusable) if unusable else None
 
 
 def counted(before: tuple[int, int] | None, refused: RefusedEvent) -> tuple[int, int] | None:
-    """The event's seq, and how many answers about it alone could not be used by now. None when that was the last one
-    to be asked for, or when the event itself was refused. ``before``: the same of the answer before, if it was one."""
+    """Return the event's seq, and how many answers about it alone could not be used by now. None when that was the last
+    one to be asked for, or when the event itself was refused. ``before``: the count after the answer before, if that
+    was one."""
     seq, times = before or (refused.seq, 0)
     times = times + 1 if seq == refused.seq else 1
     return (refused.seq, times) if refused.unusable and times < ANSWERS_ALONE else None
 
 
 def singled_out(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker:
-    """The marker after an event was refused alone while nothing has been accepted yet: the next one is asked about
-    alone, too."""
+    """Return the marker after an event was refused alone while nothing has been accepted yet: the next one is asked
+    about alone, too."""
     return replace(marker, pass_limit=1, limit_to=refused.seq + 1, refused=(*marker.refused, refused), unusable=None)
 
 
 def given_up(marker: SessionMarker) -> SessionMarker:
-    """Without a trace of refusals."""
+    """Return the marker without a trace of refusals."""
     return replace(marker, pass_limit=None, limit_to=None, refused=(), unusable=None)
 
 
 def in_doubt(marker: SessionMarker) -> bool:
-    """Whether it may be the model, and no event, that nothing of its answers could be used."""
+    """Say whether it may be the model, and no event, that nothing of its answers could be used."""
     return any(one.unusable for one in marker.refused)
 
 
 def offered(marker: SessionMarker, last: int) -> SessionMarker:
-    """The marker whose events in doubt wait for what is said behind ``last``."""
+    """Return the marker whose events in doubt wait for what is said behind ``last``."""
     return replace(marker, offered_seq=max(marker.offered_seq, last))
 
 
@@ -89,7 +91,7 @@ def write_marker(scope: SessionScope, token: int, moved: SessionMarker) -> None:
 
 
 def without_images(events: Sequence[Event]) -> list[Event]:
-    """Each image as a word about it."""
+    """Replace each image of the events by a word about it."""
     return [_without_images(event) for event in events]
 
 

@@ -22,8 +22,8 @@ from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 
 def request_observation(scope: SessionScope, wait: bool) -> Job:
-    """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s, and goes
-    through the queue that has no delay.
+    """Queue a pass and return its job; the job is done at once when nothing arrived since the last pass. With ``wait``
+    it is polled up to 20 s, and goes through the queue that has no delay.
 
     Raises session_not_found, erasing, user_closed, StoreUnavailable."""
     keys = scope.keys
@@ -49,8 +49,9 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
 
 
 def _send(scope: SessionScope, incarnation: int, job: Job | None, asked: Job) -> Job:
-    """``job``: as it is. The message first: a call that could not be sent leaves no job, while a worker makes the row
-    of a message that has none. That of the outbox, and of the sweep while the job has not ended, is the same one."""
+    """Send the job's message, and then store the job. ``job``: as it is stored now. The message is first: a call that
+    could not be sent leaves no job, while a worker makes the row of a message that has none. That of the outbox, and of
+    the sweep while the job has not ended, is the same one."""
     queue, message = queued_observation(scope.keys, incarnation, asked)
     if job is not None and job.status == "failed":  # the queue has seen this dedup id: ask under another
         message = replace(message, dedup_id=f"{job.id}.{job.version}")
@@ -69,7 +70,7 @@ def _nothing_to_do(scope: SessionScope, job_id: str, observed_seq: int) -> Job:
 
 
 def _stored(scope: SessionScope, job: Job, put: Put) -> Job:
-    """A new job, or the one whose row somebody else made meanwhile."""
+    """Store a new job, or return the one whose row another caller or a worker made meanwhile."""
     try:
         scope.ports.table.write([put])
     except Conflict:
@@ -78,7 +79,8 @@ def _stored(scope: SessionScope, job: Job, put: Put) -> Job:
 
 
 def _due(scope: TenantScope, job: Job, asked: Job) -> Job:
-    """Queued again where it has failed; and due where it is a worker's, whom nobody had asked before."""
+    """Queue the job again where it has failed; make it due where only a worker made it, and no caller had asked for
+    it."""
     if job.status == "done" or (job.status != "failed" and job.due_at is not None):
         return job
     noted = replace(job, state=asked.state, due_at=asked.due_at, incarnation=asked.incarnation)

@@ -14,9 +14,9 @@ from neve.usecases.lag.memory_lag import Progress
 
 
 def requeue_passes(ports: Ports, waiting: Iterable[tuple[SessionKeys, Progress]]) -> int:
-    """Of those of the sessions that are not observed up to their last complete turn. Where the job has failed, it waits
-    for somebody to ask, or to say more, or for the session's end, which is tried again until it works. How many were
-    sent. Raises StoreUnavailable."""
+    """Queue the passes of the given sessions that are not observed up to their last complete turn, and return how many
+    were sent. Where the job has failed, it waits until a caller asks, or says more, or for the session's end, which is
+    tried again until it works. Raises StoreUnavailable."""
     messages = []
     for keys, progress in waiting:
         if progress.lag(ports.clock.now()).unobserved:
