@@ -15,8 +15,9 @@ READ_BATCH_SIZE = 100
 
 
 def candidate_rows(scope: UserScope, gen: int) -> list[Memory]:
-    """However old. The index of active rows names them, so that what was replaced long ago costs nothing; the rows
-    themselves say what holds. Those of the last moment may be missing. Raises StoreUnavailable."""
+    """Read the rows of a user that a night may condense, however old they are. The index of active rows names them, so
+    that what was replaced long ago costs nothing; the rows themselves say what holds. Rows of the last moment may be
+    missing. Raises StoreUnavailable."""
     table, keys = scope.ports.table, scope.keys
     ids = [
         str(item["id"])

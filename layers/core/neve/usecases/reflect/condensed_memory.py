@@ -22,7 +22,7 @@ _RANKED = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
 def condensed_memories(
     scope: UserScope, fitted: Sequence[tuple[CondensedRow, str]], model: str, batch: Sequence[Memory]
 ) -> list[Memory]:
-    """Of what is kept of a model's answer to a batch, with the texts that are stored."""
+    """Make memories of the rows that are kept of a model's answer to a batch, with the texts that are stored."""
     sources = Sources(batch)
     trust = lowest(memory.provenance.trusted for memory in batch)  # of all that was read, whatever the row names
     made = []
@@ -66,7 +66,7 @@ def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memo
 
 
 def _origin(named: Sequence[Memory]) -> Provenance:
-    """A range is of one session: rows of several have none."""
+    """Return the origin of a row. A range is of one session: rows made of several sessions have none."""
     origins = [memory.provenance for memory in named]
     sessions = {origin.session_id for origin in origins}
     if len(sessions) != 1 or None in sessions:
@@ -77,7 +77,7 @@ def _origin(named: Sequence[Memory]) -> Provenance:
 
 
 def _priority(row: CondensedRow, text: str, named: Sequence[Memory]) -> Priority:
-    """As the row says, else as its marks say, else the highest of its sources."""
+    """Return the priority that the row names, else that of its marks, else the highest of its sources."""
     if row.priority is not None:
         return row.priority
     if any(mark in text for mark in _MARKS):
@@ -86,7 +86,8 @@ def _priority(row: CondensedRow, text: str, named: Sequence[Memory]) -> Priority
 
 
 def _day(row: CondensedRow, named: Sequence[Memory]) -> str | None:
-    """The day that the row names, if one of its sources can be about it: a model's own date is nobody's."""
+    """Return the day that the row names, if one of its sources can be about it: a date that the model made up is
+    dropped."""
     days = [memory.observed_date for memory in named if memory.observed_date is not None]
     if row.observed_date is None or not days:
         return None

@@ -26,7 +26,7 @@ from neve.usecases.reflect.run_parts import COUNTS, part_put, part_row
 from neve.usecases.tenants.usage import model_usage, usage_put
 
 GIVEN_UP = "given_up"
-"""In the state of a job whose message had become a dead letter."""
+"""The field in the state of a job whose message had become a dead letter."""
 LOST = "its message was given up; the next night goes on"
 
 
@@ -40,7 +40,7 @@ class WorkerReplaced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an answer of a model cost."""
+    """The cost of a model's answer."""
 
     calls: int
     usage: Mapping[str, int] = field(default_factory=dict)
@@ -48,7 +48,8 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class NightJob:
-    """``token``: this worker's. ``cursors``: behind which row each part of the batches goes on."""
+    """The job of one user, held by this worker. ``token``: this worker's. ``cursors``: behind which row each part of
+    the batches goes on."""
 
     scope: UserScope
     asked: ReflectionRequest
@@ -61,7 +62,7 @@ class NightJob:
     # --- on the way -----------------------------------------------------------------------------
 
     def moved_on(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> list[WriteOp]:
-        """What is committed with a batch: how far the job is, what has been done, what it cost. Raises
+        """Return what is committed with a batch: how far the job is, what has been done, what it cost. Raises
         WorkerReplaced."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.job(self.asked.job_id), keys.usage])
@@ -76,8 +77,8 @@ class NightJob:
         return ops
 
     def note(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
-        """The same for a batch that came to nothing. Whoever holds the job's token moves it alone: where it has come to
-        ``at``, an answer was lost."""
+        """Commit how far the job is after a batch that came to nothing. Only the worker that holds the job's token
+        moves it: where it has come to ``at`` already, an answer to this write was lost."""
         table, key = self.scope.ports.table, self.scope.keys.job(self.asked.job_id)
 
         def attempt() -> None:
@@ -90,8 +91,8 @@ class NightJob:
     # --- the end --------------------------------------------------------------------------------
 
     def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **fields: Any) -> None:
-        """``left``: the user's candidates that were not replaced, which decide when the next run is worth it.
-        ``fields``: of the job's result. Raises WorkerReplaced."""
+        """End the job. ``left``: the user's candidates that were not replaced, which decide when the next run is worth
+        it. ``fields``: of the job's result. Raises WorkerReplaced."""
         policy = self.scope.policy
 
         def worth(rows_: Sequence[Memory]) -> bool:
@@ -116,7 +117,7 @@ class NightJob:
         table.write(ops)
 
     def hand_on(self) -> None:
-        """Another worker may take the user up at once. Best effort: the lease ends by itself."""
+        """Let another worker take the user up at once. Best effort: the lease ends by itself."""
         transact(self.scope.ports, self._hand_on)
 
     def _hand_on(self) -> None:
@@ -135,7 +136,8 @@ class NightJob:
 
 
 def take_up(scope: UserScope, asked: ReflectionRequest) -> NightJob | None:
-    """None when there is nothing to do: the job is done, or the user is gone. Raises UserBusy."""
+    """Take the job of a user up. None when there is nothing to do: the job is done, or the user is gone. Raises
+    UserBusy."""
     token = scope.ports.ids.token()
     return transact(scope.ports, lambda: _take_up(scope, asked, token))
 
@@ -174,9 +176,9 @@ def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob
 
 
 def give_up(scope: UserScope, asked: ReflectionRequest, reason: str) -> None:
-    """The job has failed, because its message is not delivered any more. The user stays due, and the next night goes
-    on. A message that somebody gives back takes the job up all the same. Nothing where the job has ended, or the user
-    is gone."""
+    """Note that the job has failed, because its message is not delivered any more. The user stays due, and the next
+    night goes on. A message that an operator gives back takes the job up all the same. Nothing is noted where the job
+    has ended, or the user is gone."""
     transact(scope.ports, lambda: _give_up(scope, asked, reason))
 
 
@@ -198,7 +200,7 @@ def _give_up(scope: UserScope, asked: ReflectionRequest, reason: str) -> None:
 
 
 def lost_its_message(scope: UserScope, job: Job) -> bool:
-    """Whether nobody is at the job of a user, and nobody will be."""
+    """Say whether no worker is at the job of a user, and none will be."""
     now = scope.ports.clock.now()
     if job.ended or parse(job.created_at) + GIVEN_UP_AFTER > now:
         return False
@@ -207,8 +209,8 @@ def lost_its_message(scope: UserScope, job: Job) -> bool:
 
 
 def _left_or_moved(scope: UserScope, due: ReflectDue, since: str | None) -> WriteOp:
-    """The user leaves the index, or stands in it from the row on with which a run will be worth it. What came while the
-    worker was at the user keeps them in it."""
+    """Take the user out of the index, or keep them in it from the row on with which a run will be worth it. Rows that
+    came while the worker was at the user keep them in it."""
     times = [at for at in (since, due.again) if at is not None]
     if not times:
         return Delete(scope.keys.reflect_due, Version(due.version))

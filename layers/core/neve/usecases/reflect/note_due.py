@@ -1,4 +1,4 @@
-"""Which users have rows for a night: a sparse index that the outbox keeps, so that no request pays for it
+"""Keeps the sparse index of users who have rows for a night; the outbox does it, so that no request pays for it
 (docs/rules/reflect.md#due)."""
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from neve.store.transact import transact
 
 
 def new_candidates(changes: Sequence[Change]) -> dict[UserKeys, str]:
-    """When the oldest new row of each user was created that a night may condense."""
+    """Return for each user when the oldest new row was created that a night may condense."""
     new = (change.new for change in changes if change.new is not None and _may_be_unnoticed(change))
     memories = (item for item in new if item.get("type") == "memory" and _is_candidate(item))
     return _oldest((UserKeys(item["tenant_id"], item["user_id"]), item["created_at"]) for item in memories)
 
 
 def candidates_of(memories: Iterable[tuple[UserKeys, Memory]]) -> dict[UserKeys, str]:
-    """The same of rows that were read."""
+    """Return the same as ``new_candidates``, of rows that were read."""
     may_be = (
         one for one in memories if _may_be_condensed(one[1].status, one[1].kind, one[1].scope, one[1].never_recall)
     )
@@ -41,8 +41,8 @@ def _oldest(created: Iterable[tuple[UserKeys, str]]) -> dict[UserKeys, str]:
 
 
 def _may_be_unnoticed(change: Change) -> bool:
-    """A new row; and one whose rev moves before the index had it: the batch that told of it may have been given up, and
-    when the index has it behind this one, the sweep does not find it."""
+    """Say whether the index may not know a row: a new one; and one whose rev moves before the index had it. The batch
+    that told of it may have been given up, and when the index has it behind this one, the sweep does not find it."""
     if change.old is None or change.new is None:
         return change.old is None
     return "rev_at" in change.old and change.old.get("rev") != change.new.get("rev")
@@ -57,13 +57,13 @@ def _may_be_condensed(status: str, kind: str, scope: str, never_recall: bool) ->
 
 
 def rows_of_due(users: Mapping[UserKeys, str]) -> set[Key]:
-    """What ``note_due`` wants to know; a caller reads it with what it reads anyway."""
+    """Return the keys of the rows that ``note_due`` needs; a caller reads them with what it reads anyway."""
     return {key for keys in users for key in (keys.head, keys.reflect_due)}
 
 
 def note_due(ports: Ports, users: Mapping[UserKeys, str], found: Mapping[Key, Item]) -> None:
-    """See to it that the index names them. ``found``: ``rows_of_due`` as they were just now; they are read again where
-    somebody else was faster. Raises StoreUnavailable."""
+    """See to it that the index names the users. ``found``: ``rows_of_due`` as they were just now; they are read again
+    where another worker was faster. Raises StoreUnavailable."""
     for keys, created_at in users.items():
         known: list[Mapping[Key, Item]] = [found]
 
@@ -75,7 +75,7 @@ def note_due(ports: Ports, users: Mapping[UserKeys, str], found: Mapping[Key, It
 
 
 def _note(data: UserData[Ports], created_at: str, found: Mapping[Key, Item]) -> None:
-    """A user who is erased is left alone: the row would be all that there is of them."""
+    """Note one user. A user who is erased is left alone: the row would be all that there is of them."""
     ports, keys = data.ports, data.keys
     head = rows.read_head(found.get(keys.head))
     if head.version == 0 or head.state != "active":
@@ -88,8 +88,8 @@ def _note(data: UserData[Ports], created_at: str, found: Mapping[Key, Item]) -> 
 
 
 def _noted(due: ReflectDue | None, created_at: str) -> ReflectDue:
-    """While a worker is at a user, the row says what came meanwhile: the worker may have looked before, and would take
-    the user out of the index."""
+    """Return the row of a user with the new rows noted. While a worker is at the user, the row says what came
+    meanwhile: the worker may have looked before, and would take the user out of the index."""
     if due is None:
         return ReflectDue(since=created_at)
     if due.worker is not None:

@@ -33,8 +33,8 @@ A_MOMENT = timedelta(seconds=1)
 
 @dataclass(slots=True)
 class Planned:
-    """``unfinished_s``: how long ago the oldest night began of those that are not done yet, of any tenant; 0 when all
-    are."""
+    """The outcome of a round. ``unfinished_s``: how long ago the oldest night began of those that are not done yet, of
+    any tenant; 0 when all are."""
 
     tenants: int = 0
     begun: int = 0
@@ -51,7 +51,8 @@ class Planned:
 
 
 def plan_nights(ports: Ports) -> Planned:
-    """May be repeated at any time. Raises StoreUnavailable, in which case the next hour goes on."""
+    """Begin the nights that are due, and look after those under way. May be repeated at any time. Raises
+    StoreUnavailable, in which case the next hour goes on."""
     now, planned = ports.clock.now(), Planned()
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
     while some := list(islice(tenants, TENANT_BATCH_SIZE)):
@@ -87,7 +88,7 @@ class _Night:
         return [rows.read_job(found[key]) if key in found else None for key in self.rows()]
 
     def of_the_tenant(self) -> Iterator[datetime]:
-        """Those that began since the tenant was made."""
+        """Yield the nights that began since the tenant was made."""
         made = parse(self.tenant.created_at)
         return (night for night in (self.began, self.before) if night > made)
 
@@ -109,8 +110,8 @@ def _plan(ports: Ports, night: _Night, found: Mapping[Key, Item], now: datetime,
 
 
 def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
-    """Whether it was this planner that began it. The row first: without it two planners would send a message each. What
-    a crash leaves without one is sent by the next hour."""
+    """Begin a night, and say whether it was this planner that did. The row is written first: without it two planners
+    would send a message each. A message that a crash leaves unsent is sent by the next hour."""
     until = old_enough(now, scope.policy.reflection_min_age_days)
     asked = ReflectionRequest(night_run_id(scope.keys, night), until)
     try:
@@ -122,8 +123,8 @@ def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
 
 
 def _looked_after(scope: TenantScope, job: Job, now: datetime) -> Job:
-    """A night that is under way: told of again if its message was lost, done if its users are, and failed when that is
-    not to be expected any more."""
+    """Return the job of a night that is under way as it goes on: its message is sent again if it was lost; it is done
+    if its users are, and failed when that is not to be expected any more."""
     job = as_it_stands(scope, job)
     if job.state.get("planned") or job.ended:
         return job

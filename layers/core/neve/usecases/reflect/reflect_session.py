@@ -34,7 +34,8 @@ from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_failures,
 from neve.usecases.tenants.usage import answer_cost, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
-"""What a reflection replaces; note, manual and fact rows stay, and so does every row that a person has corrected."""
+"""The kinds of rows that a reflection replaces; note, manual and fact rows stay, and so does every row that a person
+has corrected."""
 TAGS = (BASE_TAG, "reflection")
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
@@ -48,7 +49,7 @@ OVERTAKEN = "while the observer thought, another worker folded the rows, or some
 
 
 class ReflectionNotes(Protocol):
-    """What a reflection has to say beside its rows (``usecases/observe/report.py``)."""
+    """The notes that a reflection makes beside its rows (``usecases/observe/report.py``)."""
 
     not_reflected: str | None
     reflection_left_out: int
@@ -66,11 +67,11 @@ def reflect_session(
     notes: ReflectionNotes | None = None,
     begins: Callable[[], None] | None = None,
 ) -> list[str]:
-    """Ids of the new reflections; empty when the trigger is not reached, the observer gave no usable answer, or another
-    worker was faster. ``begins`` is called before the observer is asked, which may take long.
+    """Fold a session that has reached its trigger, and return the ids of the new reflections; empty when the trigger is
+    not reached, the observer gave no usable answer, or another worker was faster. ``begins`` is called before the
+    observer is asked, which may take long.
 
-    Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
-    sweep."""
+    Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the sweep."""
     ids = fold_session(scope, incarnation, seconds_left, notes, begins)
     if ids:
         with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
@@ -85,9 +86,9 @@ def fold_session(
     notes: ReflectionNotes | None = None,
     begins: Callable[[], None] | None = None,
 ) -> list[str]:
-    """The same without the pack, which is marked ``rebuild_due``. ``notes`` is told what of the answer had no room,
-    and why there is none. The trigger stays reached then, and whoever observes the session next asks again, after ten
-    minutes at the earliest: nothing waits for a reflection.
+    """Fold the session as ``reflect_session`` does, without the pack, which is marked ``rebuild_due``. ``notes`` is
+    told what of the answer had no room, and why there is none. The trigger stays reached then, and whoever observes the
+    session next asks again, after ten minutes at the earliest: nothing waits for a reflection.
 
     Raises NoTimeToReflect, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
     due = _due(scope)
@@ -117,7 +118,7 @@ def fold_session(
 
 @dataclass(slots=True)
 class _Unheard:
-    """``ReflectionNotes`` of who does not ask."""
+    """The ``ReflectionNotes`` of a caller that does not ask for them."""
 
     not_reflected: str | None = None
     reflection_left_out: int = 0
@@ -126,7 +127,7 @@ class _Unheard:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """``sources``: chronological. ``target``: tokens that the result may have."""
+    """A reflection that is due. ``sources``: chronological. ``target``: tokens that the result may have."""
 
     marker: SessionMarker
     sources: Sequence[Memory]
@@ -161,7 +162,7 @@ def _due(scope: SessionScope) -> _Due | None:
 
 
 def _note_failure(scope: SessionScope) -> None:
-    """Raises Conflict, StoreUnavailable."""
+    """Note on the marker that the observer gave no answer now. Raises Conflict, StoreUnavailable."""
     item = scope.ports.table.get(scope.keys.marker)
     if item is not None:
         noted = replace(rows.read_marker(item), reflection_failed_at=iso(scope.ports.clock.now()))
@@ -200,7 +201,7 @@ def _group(memory: Memory) -> ReflectGroup:
 
 
 def _replaced(scope: SessionScope, incarnation: int, wanted: Replacement) -> tuple[list[str], str | None]:
-    """The ids of the new rows, or why there are none."""
+    """Replace the sources, and return the ids of the new rows, or why there are none."""
     if not wanted.new:
         return [], NOTHING
     try:
@@ -214,7 +215,8 @@ def _usage(scope: SessionScope, cost: Mapping[str, int]) -> list[WriteOp]:
 
 
 def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:
-    """``early``: the session's live list is full, so many small rows are folded, too."""
+    """Say whether the live rows have reached the trigger. ``early``: the session's live list is full, so many small
+    rows are folded, too."""
     folded = [row.tokens for row in live if row.kind in FOLDED]
     return sum(folded) >= trigger or (early and len(folded) >= EARLY_ROWS)
 
@@ -222,8 +224,8 @@ def _is_due(live: Sequence[LiveRow], trigger: int, *, early: bool) -> bool:
 def _new_rows(
     scope: SessionScope, reflected: Reflected, sources: Sequence[Memory], target: int, timezone: str
 ) -> list[Memory]:
-    """The observer's rows within the target: trailing ones are dropped, the first is always kept. Rules have fitted
-    theirs."""
+    """Make memories of the observer's rows within the target: trailing ones are dropped, the first is always kept. An
+    observer by rules has fitted its rows already."""
     count = scope.count
     texts = [row for row in reflected.rows if row.text.strip()]
     totals = accumulate(count(row.text) for row in texts)
@@ -237,7 +239,7 @@ def _new_rows(
 
 
 def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: str, timezone: str) -> Memory:
-    """Its range is the union of the ranges of the groups it names."""
+    """Make the memory of one reflection. Its range is the union of the ranges of the groups it names."""
     clock_now = scope.ports.clock.now()
     now = iso(clock_now)
     observed_at = max(memory.observed_at for memory in named)

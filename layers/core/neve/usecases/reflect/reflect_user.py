@@ -32,15 +32,16 @@ REASON = "condensed by a nightly reflection"
 NOT_WORTH = "too few rows are old enough to be worth a run"
 NOTHING = "no row is old enough"
 WITHOUT_ANSWER = (ContentRefused, UnusableAnswer)
-"""What a batch may come to nothing of: asked for unchanged, it would be paid for and come to nothing again."""
+"""The failures by which a batch comes to nothing: asked for unchanged, it would be paid for and come to nothing
+again."""
 _PARTS = ("said", "tool")
 
 
 @dataclass(slots=True)
 class UserReport:
-    """What one worker did for a user, also one that did not come to the end. ``counts``: as ``run_parts.COUNTS``;
-    ``no_room``: of each batch whose answer had rows that there was no room for as a whole, how many those were, and how
-    many of them were cut."""
+    """The report of what one worker did for a user, also of one that did not come to the end. ``counts``: as
+    ``run_parts.COUNTS``; ``no_room``: of each batch whose answer had rows that there was no room for as a whole, how
+    many those were, and how many of them were cut."""
 
     failed: bool = False
     counts: dict[str, int] = field(default_factory=dict)
@@ -54,8 +55,8 @@ class UserReport:
 def reflect_user(
     scope: UserScope, asked: ReflectionRequest, report: UserReport, seconds_left: SecondsLeft = for_ever
 ) -> bool:
-    """False while another worker has to go on. ``report`` is told of each batch when it is committed, whatever comes
-    behind it. Replaying a message, and one of a user who is gone, is a no-op.
+    """Condense the rows of a user; False while another worker has to go on. ``report`` is told of each batch when it is
+    committed, whatever comes behind it. Replaying a message, and one of a user who is gone, is a no-op.
 
     Raises UserBusy and ReplacementBusy, which postpone the message; ModelUnavailable, WorkerReplaced and
     StoreUnavailable, after which it is delivered again."""
@@ -101,7 +102,8 @@ class _Night:
         return True
 
     def _not_begun(self, old: Sequence[Memory]) -> str | None:
-        """Why nothing is asked. A run that has begun is brought to its end."""
+        """Return why the model is asked nothing; None where it is to be asked. A run that has begun is brought to its
+        end."""
         policy = self.job.scope.policy
         if self.job.begun:
             return None
@@ -112,14 +114,14 @@ class _Night:
         return NOT_WORTH
 
     def _ahead(self, old: Sequence[Memory]) -> list[Memory]:
-        """Those that no earlier worker of the job has asked about."""
+        """Return the rows that no earlier worker of the job has asked about."""
         cursors = self.job.cursors
         return [memory for memory in old if place_of(memory) > cursors.get(_part_of(memory), ("", ""))]
 
     def _condense(self, batch: Sequence[Memory]) -> list[str]:
-        """The ids of the rows that were replaced; none for an answer without a row or of which nothing can be used, for
-        content that the model would not read, and where a person changed one of them meanwhile: then all of them wait
-        for the next run."""
+        """Condense a batch, and return the ids of the rows that were replaced: none for an answer without a row or of
+        which nothing can be used, for content that the model would not read, and where a person changed one of the rows
+        meanwhile; then all of them wait for the next run."""
         scope = self.job.scope
         groups = [ReflectGroup(m.id, m.text, None, None, m.observed_at, day=m.observed_date) for m in batch]
         part, at, n, target = _part_of(batch[0]), place_of(batch[-1]), len(batch), target_of(batch)
@@ -167,5 +169,5 @@ class _Night:
 
 
 def _part_of(memory: Memory) -> str:
-    """Which of the two parts of the batches it is in, each in its own order (``runs_of``)."""
+    """Return which of the two parts of the batches a memory is in, each in its own order (``runs_of``)."""
     return _PARTS[memory.provenance.trusted == "tool"]

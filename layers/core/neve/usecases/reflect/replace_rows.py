@@ -37,7 +37,7 @@ BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
 NOTES = ("takes_back", "foreign_ids", "pinned", "purges", "deletions", "unheld")
-"""What others note on the user's row, whatever else is going on: once, or counted."""
+"""Fields that other writers note on the user's row, whatever else is going on: once, or counted."""
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag
 (docs/rules/reflect.md#replacement)."""
@@ -77,10 +77,11 @@ class CostBeside:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ones, which are as they were read.
-    ``session``: whose pack is to be rebuilt, if any is; new rows join the live list of their own session, where the
-    first of those that they replace stands. ``order``: places by the ids of new rows and of rows in those lists, where
-    the place follows from them instead. ``beside``: what the flip commits with it; read again for each attempt."""
+    """The plan of a replacement: ``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ones,
+    which are as they were read. ``session``: whose pack is to be rebuilt, if any is; new rows join the live list of
+    their own session, where the first of those that they replace stands. ``order``: places by the ids of new rows and
+    of rows in those lists, where the place follows from them instead. ``beside``: what the flip commits with it; read
+    again for each attempt."""
 
     new: tuple[Memory, ...]
     old: tuple[Memory, ...]
@@ -90,15 +91,16 @@ class Replacement:
     order: Mapping[str, Place] = field(default_factory=dict)
 
     def sessions(self) -> list[str]:
-        """Whose live lists change."""
+        """Return the sessions whose live lists change."""
         rows_ = (*self.old, *self.new)
         named = {m.session_id for m in rows_ if m.scope is Scope.SESSION and m.session_id is not None}
         return sorted(named | ({self.session} if self.session is not None else set()))
 
 
 def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> list[str]:
-    """The ids of the new rows once readers see them. Raises ReplacementBusy, SourcesReplaced, and what ``beside``
-    raises; StoreUnavailable leaves a state that the next replacement, or the sweep, resolves."""
+    """Replace the rows, and return the ids of the new ones once readers see them. Raises ReplacementBusy,
+    SourcesReplaced, and what ``beside`` raises; StoreUnavailable leaves a state that the next replacement, or the
+    sweep, resolves."""
     head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
     work = _Replacing(
         scope,
@@ -122,8 +124,8 @@ def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> lis
 
 
 def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
-    """The user's head, which names the replacement's job from now on. Raises Conflict, ReplacementBusy,
-    SourcesReplaced, UserErased."""
+    """Begin the replacement, and return the user's head, which names the replacement's job from now on. Raises
+    Conflict, ReplacementBusy, SourcesReplaced, UserErased."""
     ports, keys = scope.ports, scope.keys
     found = ports.table.get_many([keys.head, *(keys.memory(memory.id) for memory in wanted.old)])
     head = rows.read_head(found.get(keys.head))
@@ -158,22 +160,22 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
 
 
 def _seen(memory: Memory) -> Seen:
-    """What of a source is to be as it was read. A fact that is said again keeps its rev."""
+    """Return the parts of a source that must still be as they were read. A fact that is said again keeps its rev."""
     return memory.rev, memory.restatements
 
 
 def _unchanged(sources: Sequence[Memory], seen: Mapping[str, Seen]) -> None:
-    """Raises SourcesReplaced unless all of them are there, as they were read, and none had been replaced by then, which
-    a reader of an earlier generation does not see: another ``died_gen`` on such a row would let readers see it again.
-    """
+    """Raise SourcesReplaced unless all of them are there, as they were read, and none had been replaced by then, which
+    a reader of an earlier generation does not see: another ``died_gen`` on such a row would let readers see it
+    again."""
     replaced = any(memory.status is Status.SUPERSEDED for memory in sources)
     if replaced or {memory.id: _seen(memory) for memory in sources} != dict(seen):
         raise SourcesReplaced
 
 
 def resolve_replacement(scope: UserScope, head: UserHead) -> None:
-    """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may
-    live, Conflict when somebody else was faster."""
+    """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may live,
+    Conflict when another worker was faster."""
     item = scope.ports.table.get(scope.keys.job(str(head.replacement_job)))
     if item is None:  # the job row's time to live is over: nothing of it can be in flight
         scope.ports.table.write([rows.put_head(scope.keys, replace(head, replacement_job=None))])
@@ -194,8 +196,8 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
 
 
 def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserHead:
-    """The head at its next version, before anything else is done: a worker that was taken for dead and is not finds its
-    fencing token gone, and whoever comes next finds a lease. Raises Conflict."""
+    """Take the replacement over by moving the head to its next version, before anything else is done: a worker that was
+    taken for dead and is not finds its fencing token gone, and the next worker finds a lease. Raises Conflict."""
     until = iso(scope.ports.clock.now() + timedelta(seconds=LEASE_S))
     put_job = rows.put_job(scope.keys, replace(job, state=job.state | {"lease_until": until}))
     put_job.item.update({name: item[name] for name in ("due_pk", "due_sk", "tenant_id")})
@@ -205,8 +207,9 @@ def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserH
 
 @dataclass
 class _Replacing:
-    """``session``: see ``Replacement``; ``sessions``: those whose live lists change. ``seen``: of the sources, as they
-    were read; empty for whoever ends what another has begun. ``head``: its version is the fencing token."""
+    """A replacement under way. ``session``: see ``Replacement``; ``sessions``: those whose live lists change. ``seen``:
+    of the sources, as they were read; empty for a worker that ends what another has begun. ``head``: its version is the
+    fencing token."""
 
     scope: UserScope
     head: UserHead
@@ -220,7 +223,7 @@ class _Replacing:
     # each step may be repeated
 
     def write_new(self, new: Sequence[Memory], order: Mapping[str, Place] | None = None) -> None:
-        """Born in the coming generation, already in the rank index and the live lists."""
+        """Write the new rows, born in the coming generation, already in the rank index and the live lists."""
         for start in range(0, len(new), BATCH):
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
             self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
@@ -231,7 +234,7 @@ class _Replacing:
     def _with_new(
         self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, Place]
     ) -> tuple[LiveRow, ...]:
-        """What has joined the list since ``order`` was read is looked up."""
+        """Insert new rows into a live list; rows that have joined the list since ``order`` was read are looked up."""
         came = [row.id for row in live if row.id not in order] if order else []
         if came:
             known = memories_of(self.scope.ports.table, self.scope.keys, came)
@@ -239,12 +242,13 @@ class _Replacing:
         return _insert(live, added, set(self.old_ids), order)
 
     def stamp_sources(self) -> None:
-        """Raises SourcesReplaced for one that was changed since it was read."""
+        """Stamp the sources with the generation in which they die. Raises SourcesReplaced for one that was changed
+        since it was read."""
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=self.head.gen + 1), whole=True)
 
     def flip(self, beside: Callable[[], list[WriteOp]] = _nothing_beside) -> None:
-        """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours, Conflict when
-        the session's epoch row, or one beside it, moved."""
+        """Let readers see the new rows from here on. Raises ReplacementBusy when the head is no longer ours, Conflict
+        when the session's epoch row, or one beside it, moved."""
         flipped = replace(self.head, gen=self.head.gen + 1, replaced_by=self.job_id, replaced_until=None)
         ops: list[WriteOp] = [rows.put_head(self.scope.keys, flipped), *self._rebuild_due(), *beside()]
         try:
@@ -280,8 +284,9 @@ class _Replacing:
         self._close("done", {"new": list(self.new_ids), "superseded": len(self.old_ids)}, seen=True)
 
     def undo(self, why: str) -> None:
-        """Nothing was shown to anybody yet: take the new rows away again and let the sources live. To recall they were
-        hidden, but the outbox has told of them: their passages have to leave the index as those of any deleted row."""
+        """Take the new rows away again and let the sources live, as no reader was shown anything yet. To recall the new
+        rows were hidden, but the outbox has told of them: their passages have to leave the index as those of any
+        deleted row."""
         keys = self.scope.keys
         coming = self.head.gen + 1
         for memory_id in self.new_ids:
@@ -296,9 +301,9 @@ class _Replacing:
     # --- parts ----------------------------------------------------------------------------------
 
     def _write(self, ops: list[WriteOp]) -> None:
-        """Every write names the head's version, the fencing token of a replacement: a worker that was taken for dead
-        while it slept writes nothing more. Raises ReplacementBusy then, 409 ``conflict`` where others note something
-        on the head again and again, else Conflict."""
+        """Write under the head's version, the fencing token of a replacement: a worker that was taken for dead while it
+        slept writes nothing more. Raises ReplacementBusy then, 409 ``conflict`` where other writers note something on
+        the head again and again, else Conflict."""
         rounds = Rounds(self.scope.ports)
         while True:
             rounds.begin()
@@ -314,8 +319,8 @@ class _Replacing:
                 return
 
     def _followed(self) -> bool:
-        """Whether the head is still ours: as we know it, or, from now on known so, with the notes that others leave on
-        it, each with a version of its own. Who takes a replacement over leaves none."""
+        """Say whether the head is still ours: as we know it, or with notes of other writers on it, each with a version
+        of its own; then it is known so from now on. A worker that takes a replacement over leaves no note."""
         head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
         steps = {name: getattr(head, name) - getattr(self.head, name) for name in NOTES}
         notes = {name: getattr(head, name) for name in NOTES}
@@ -324,7 +329,7 @@ class _Replacing:
         return head == self.head
 
     def _successors(self, new: Sequence[Memory] | None) -> dict[str, str]:
-        """Source id -> the first new row that names it."""
+        """Map each source id to the first new row that names it."""
         named = new if new is not None else memories_of(self.scope.ports.table, self.scope.keys, self.new_ids)
         return {
             old: memory.id for memory in sorted(named, key=lambda m: m.id, reverse=True) for old in memory.supersedes
@@ -338,8 +343,8 @@ class _Replacing:
         *,
         whole: bool = False,
     ) -> None:
-        """Optimistic, in batches. A row that moved is read again; one that was deleted meanwhile is left out, unless
-        ``whole``: then any change of its text raises SourcesReplaced."""
+        """Change memories optimistically, in batches. A row that moved is read again; one that was deleted meanwhile is
+        left out, unless ``whole``: then any change of its text raises SourcesReplaced."""
         for start in range(0, len(ids), BATCH):
             batch = ids[start : start + BATCH]
             transact(self.scope.ports, partial(self._change_batch, batch, change, only, whole))
@@ -374,7 +379,8 @@ class _Replacing:
             self._write(ops)
 
     def _close(self, status: Literal["done", "failed"], result: dict[str, Any], *, seen: bool) -> None:
-        """Raises Conflict, and 409 ``conflict`` where others note something on the head again and again."""
+        """Close the job and let the next replacement in. Raises Conflict, and 409 ``conflict`` where other writers note
+        something on the head again and again."""
         rounds = Rounds(self.scope.ports)
         while True:
             rounds.begin()
@@ -403,8 +409,8 @@ class _Replacing:
 def _insert(
     live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, Place]
 ) -> tuple[LiveRow, ...]:
-    """The new rows stand where the first of their sources stands, or in their places: the list stays in the order
-    of the conversation."""
+    """Insert the new rows where the first of their sources stands, or in their places: the list stays in the order of
+    the conversation."""
     have = {row.id for row in live}
     fresh = tuple(row for row in added if row.id not in have)
     if order:

@@ -1,4 +1,4 @@
-"""E14: condense now, one user or everybody, or say what would be."""
+"""E14: condense one user or all users now, or say what would be condensed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.run import new_run
 
 MAX_IDS = 10_000
-"""Of one answer: some 400 KB."""
+"""The most ids of one answer: some 400 KB."""
 LOOK_S = 15.0
-"""How long a look at everybody may take: the function has 28 s."""
+"""The seconds that a look at all users may take: the function has 28 s."""
 
 
 def request_reflection(scope: TenantScope, user: str | None, min_age_days: float | None) -> Job:
-    """A queued job. Whoever asks is not asked whether it is worth a run. Raises erasing, user_closed,
-    StoreUnavailable; a call that could not be sent leaves no job."""
+    """Queue a reflection and return its job, whether or not a night would find it worth a run. Raises erasing,
+    user_closed, StoreUnavailable; a call that could not be sent leaves no job."""
     now = scope.ports.clock.now()
     asked = ReflectionRequest(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
     # the message first: a row without one would stay queued for as long as it is kept
@@ -54,8 +54,8 @@ class PlannedBatch:
 
 @dataclass(slots=True)
 class Plan:
-    """``not_worth``: users whom a night would leave for another one. ``complete`` False: there are more users than
-    could be looked at."""
+    """The rows that a reflection would condense. ``not_worth``: users whom a night would leave for another one.
+    ``complete`` False: there are more users than could be looked at."""
 
     eligible: list[str] = field(default_factory=list)
     batches: list[PlannedBatch] = field(default_factory=list)
@@ -65,7 +65,8 @@ class Plan:
 
 
 def plan_reflection(scope: TenantScope, user: str | None, min_age_days: float | None) -> Plan:
-    """What ``request_reflection`` would condense, oldest first. Writes nothing. Raises StoreUnavailable."""
+    """Return the rows that ``request_reflection`` would condense, oldest first. Writes nothing. Raises
+    StoreUnavailable."""
     plan, until = Plan(), _until(scope, min_age_days)
     ends_ms = scope.ports.clock.monotonic_ms() + LOOK_S * 1000
     for one in _users(scope, user):

@@ -29,7 +29,7 @@ PAGE = 10
 
 
 def night_run_id(keys: Keys, night: datetime) -> str:
-    """Of the job of one night: the same for every planner."""
+    """Return the id of the job of one night: the same for every planner."""
     return f"job_{ulid_named(f'night/{keys.tenant}/{iso(night)}')}"
 
 
@@ -52,8 +52,8 @@ def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
 
 
 def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
-    """Who is to be told of next; None when everybody was. Goes on with a run that has failed: somebody has given its
-    message back."""
+    """Return the users who are to be told of next; None when all were. Goes on with a run that has failed: an operator
+    has given its message back."""
     job = _run(scope, asked)
     if job.status == "done" or job.state.get("planned"):
         return None
@@ -66,7 +66,7 @@ def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None
 
 
 def _page_queued(scope: TenantScope, asked: ReflectionRequest, queued: list[str]) -> bool:
-    """Whether everybody was told of."""
+    """Note that a page was told of, and say whether all users were."""
     job = _run(scope, asked)
     if job.state.get("telling") != queued:  # another worker was told of the same page, and was faster
         return bool(job.state.get("planned"))
@@ -85,13 +85,14 @@ def _going_on(job: Job) -> Job:
 
 
 def _run(scope: TenantScope, asked: ReflectionRequest) -> Job:
-    """The run's row; a message that came before it makes it."""
+    """Return the run's job; a message that came before its row makes it."""
     item = scope.ports.table.get(scope.keys.job(asked.job_id))
     return rows.read_job(item) if item else new_run(asked, iso(scope.ports.clock.now()))
 
 
 def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> tuple[list[str], str | None]:
-    """A night is for those whose rows are due; who asks for everybody gets everybody."""
+    """Return the users of the next page, and the cursor behind it: those whose rows are due, or all users where the
+    caller asked for all."""
     table, keys = scope.ports.table, scope.keys
     if asked.regardless:
         page = table.query(keys.users, index=Index.RECENT, limit=PAGE, cursor=cursor)
@@ -102,8 +103,8 @@ def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> t
 
 
 def _not_begun(scope: TenantScope, asked: ReflectionRequest, users: Sequence[str]) -> list[str]:
-    """Without those whose part has begun: old rows that came in meanwhile put a user into the index once more, behind
-    the cursor. Who were told twice would be counted twice, and end once: the run would never be done."""
+    """Leave out the users whose part has begun: old rows that came in meanwhile put a user into the index once more,
+    behind the cursor. A user who was told twice would be counted twice, and end once: the run would never be done."""
     parts = {user: scope.keys.job(part_of(scope.keys.of_user(user), asked).job_id) for user in users}
     begun = scope.ports.table.get_many(list(parts.values())) if parts else {}
     return [user for user, part in parts.items() if part not in begun]
@@ -117,8 +118,8 @@ def is_open_run(job: Job) -> bool:
 
 
 def as_it_stands(scope: TenantScope, job: Job) -> Job:
-    """A run with what came of its users so far, done when that is all of them; failed when it is not for so long that
-    the messages of the others are lost. Their rows stay due."""
+    """Return the run with what came of its users so far, done when that is all of them; failed when it is not for so
+    long that the messages of the others are lost. Their rows stay due."""
     parts = sum_of_parts(scope, job.id)
     result: dict[str, Any] = {"users": job.result.get("users", 0), "ended": parts["users"], "failed": parts["failed"]}
     seen = replace(job, result=result | {name: parts[name] for name in COUNTS})
@@ -137,8 +138,8 @@ def as_it_stands(scope: TenantScope, job: Job) -> Job:
 
 
 def give_up_run(scope: TenantScope, asked: ReflectionRequest, reason: str) -> None:
-    """The run has failed, because the message that tells its users is not delivered any more. One that has ended, or
-    whose users were all told, stays as it is."""
+    """Note that the run has failed, because the message that tells its users is not delivered any more. A run that has
+    ended, or whose users were all told, stays as it is."""
 
     def attempt() -> None:
         job = _run(scope, asked)
