@@ -81,7 +81,12 @@ _AFTER_I = re.compile(r"\bi\b[\s,]*([a-z']*)", re.IGNORECASE)
 
 class _Rewriter:
     """Walks over the words. The subject is named once; after that it is "they". Where it was named only beside another
-    person or thing, "they" would mean both, and it is named again."""
+    person or thing, "they" would mean both, and it is named again: "User's sister is a pilot and User is a nurse".
+
+    ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
+    still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
+    the subject is or has, so that a verb behind a "to" is an infinitive. ``_tells_past``: the subject's own verb was in
+    the past, and what it does "and now" is not: "left the port and now works in Bergen"."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
