@@ -173,17 +173,17 @@ def read_answer(
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if any(map(str.isalnum, line.text))]
-    lines = _each_once(_bounded(line, first, end) for line in lines if line.seq_from <= end and answer.has_memory)
+    lines = _drop_repeats(_bounded(line, first, end) for line in lines if line.seq_from <= end and answer.has_memory)
     capped = [line.model_copy(update={"text": cap_lines(line.text)}) for line in lines]
     return answer.model_copy(
         update={
             "covered_to": covered_to,
-            "observations": _at_most(MAX_LINES if end == first else max_lines, capped),
+            "observations": _join_surplus(MAX_LINES if end == first else max_lines, capped),
             "used_memory_ids": list(dict.fromkeys(used for used in answer.used_memory_ids if used in shown)),
-            "current_task": _short(answer.current_task),
-            "suggested_continuation": _short(answer.suggested_continuation),
-            "thread_title": _short(answer.thread_title),
-            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
+            "current_task": _shorten(answer.current_task),
+            "suggested_continuation": _shorten(answer.suggested_continuation),
+            "thread_title": _shorten(answer.thread_title),
+            "facts": [fact if fact.target_id in shown else _as_new_fact(fact) for fact in answer.facts],
             "lines_not_read": lines_not_read,
             "facts_not_read": _number_of(given.get("facts")) - len(answer.facts),
             "said_tokens": estimate("\n".join(line.text for line in lines)),
@@ -202,7 +202,7 @@ def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
     return ObservationEntry(text=line.text.strip(), seq_from=low, seq_to=high)
 
 
-def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
+def _drop_repeats(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
     """Drop a line that repeats an earlier one, as far as it is kept."""
     once: dict[str, ObservationEntry] = {}
     for line in lines:
@@ -210,7 +210,7 @@ def _each_once(lines: Iterable[ObservationEntry]) -> list[ObservationEntry]:
     return list(once.values())
 
 
-def _at_most(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]:
+def _join_surplus(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]:
     """Join lines for which there is no room to the last one, so that a model that counts badly loses nothing."""
     if len(lines) <= room:
         return lines
@@ -227,12 +227,12 @@ def _joined(lines: Iterable[ObservationEntry]) -> ObservationEntry:
     )
 
 
-def _short(text: str | None) -> str | None:
+def _shorten(text: str | None) -> str | None:
     """Return one line, or None when nothing is said."""
     line = " ".join(text.split()) if text else ""
     return line[:SHORT_CHARACTERS] or None
 
 
-def _untargeted(fact: FactEntry) -> FactEntry:
+def _as_new_fact(fact: FactEntry) -> FactEntry:
     """Say that a fact is new if it relates to a memory that was not shown, which cannot be meant."""
     return fact.model_copy(update={"relation": "new", "target_id": None})

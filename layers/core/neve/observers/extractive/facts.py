@@ -64,7 +64,7 @@ def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iter
     for line in lines:
         for text in _statements(line):
             of_pass = [one for one, _ in reversed(found.values())]
-            fact = _of_statement(text, line, [*reversed(shown.values()), *of_pass])
+            fact = _recognise_statement(text, line, [*reversed(shown.values()), *of_pass])
             if fact is None:
                 continue
             relation, target, also = _relations(fact, list(reversed(shown.values())))
@@ -135,7 +135,7 @@ def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
     return next((one for one in known if one.id and adds_nothing(said, content_of(one.says))), None)
 
 
-def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
+def _recognise_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
     """Recognise the fact that a statement holds. One that denies or ends a known fact has the category of that fact,
     and says what there is in its place."""
     fact, says = _recognised(text, event=line.mark == "✅", asked=line.asked), _reading(text)

@@ -150,7 +150,7 @@ def judge(
             states = speaks_of_self(sentence) or dated or (casual and not among_people)
             alone = behind_another or is_ill(sentence) or not is_dangling(sentence)
             verdict = verdict if states and (alone or (dated and speaks_of_self(sentence))) else None
-    if verdict is None or (among_people and verdict.wording and not _wished(sentence, verdict.wording)):
+    if verdict is None or (among_people and verdict.wording and not _is_about_speaker(sentence, verdict.wording)):
         return None
     if verdict.mark == "🔴" and verdict.kind in (Kind.SELF, Kind.CORRECTION) and not _lasts(sentence):
         verdict = replace(verdict, mark="🟡")
@@ -198,7 +198,7 @@ def _classified(sentence: str) -> Verdict | None:
         return _VERDICTS[Kind.SELF] if _changes_a_life(sentence) else None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER
-    return _VERDICTS[_by_what_lasts(sentence, found.kind)]
+    return _VERDICTS[_raise_note(sentence, found.kind)]
 
 
 def _changes_a_life(sentence: str) -> bool:
@@ -217,7 +217,7 @@ def _changes(text: str) -> bool:
     )
 
 
-def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
+def _raise_note(sentence: str, kind: Kind) -> Kind:
     """Raise the mark of a note that is about a habit, a taste, an illness, a change of one's life or what does not
     work."""
     if kind is Kind.NOTE and _BLOCKED.search(sentence):
@@ -227,7 +227,7 @@ def _by_what_lasts(sentence: str, kind: Kind) -> Kind:
     return kind
 
 
-def _wished(sentence: str, wording: Wording) -> bool:
+def _is_about_speaker(sentence: str, wording: Wording) -> bool:
     """Say whether an order between people is about its speaker or the way to talk to them, not advice such as "never
     give up"."""
     if wording == "remember" and _TO_THE_LISTENER.search(sentence):

@@ -67,7 +67,7 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
         if len(notes.lines) > ENOUGH * given.max_lines or not in_time:  # none of what follows can have room
             read_to = moment.event.seq - 1
             break
-        for line in _of_moment(moment, spoken, notes):
+        for line in _lines_of_moment(moment, spoken, notes):
             notes.take(line)
     lines, covered_to, left_out = _within(notes.lines, given)
     return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to, left_out)
@@ -138,7 +138,7 @@ class _Notes:
         return [Earlier(line.text, line.speaker, line.seq_to, line.mark) for line in self.lines]
 
 
-def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
+def _lines_of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
     if moment.of_assistant:
         return
     if (answer := answer_line(spoken[0], moment)) and not spoken[0].played:
@@ -154,11 +154,11 @@ def _of_moment(moment: Moment, spoken: Sequence[Sentence], notes: _Notes) -> Ite
             if at is not None:
                 notes.pop(at)
         if line:
-            yield _with_what_it_needs(line, sentence, before, moment, notes)
+            yield _join_clause_before(line, sentence, before, moment, notes)
         before = sentence
 
 
-def _with_what_it_needs(line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes) -> Line:
+def _join_clause_before(line: Line, sentence: Sentence, before: Sentence | None, moment: Moment, notes: _Notes) -> Line:
     """Join the line with that of the clause or the sentence before it in its message, where both are of one sentence,
     or the line speaks of what the one before names."""
     last = notes.lines[-1] if notes.lines and notes.lines[-1].seq_to == moment.event.seq else None
@@ -203,10 +203,10 @@ def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
         return correction_of(notes.pop(at), sentence, moment)
     if any(line.speaker == moment.who for line in earlier):
         return None
-    return _of_the_pass_before(sentence, moment, notes)
+    return _correct_pass_before(sentence, moment, notes)
 
 
-def _of_the_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
+def _correct_pass_before(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
     """Make a line that corrects one of the pass before: most passes are one turn, so a correction comes in the pass
     behind that of what it corrects."""
     known = said_before(notes.prior, notes.first_seq, moment.who, among_people=moment.among_people)

@@ -110,8 +110,10 @@ def own_words(text: str, *, surely: bool = False) -> str:
         return ""
     parts = parts_of(text)
     text = parts.surely_own if surely else parts.own
-    lines = _outside_letters(list(outside_source_code(_without_quotations(text).splitlines())))
-    return "\n".join(line for line in _not_introduced(lines) if not (_LOG_LINE.match(line) or _spoken_by_another(line)))
+    lines = _drop_letters(list(outside_source_code(_without_quotations(text).splitlines())))
+    return "\n".join(
+        line for line in _drop_introduced(lines) if not (_LOG_LINE.match(line) or _spoken_by_another(line))
+    )
 
 
 def _without_quotations(text: str) -> str:
@@ -120,7 +122,7 @@ def _without_quotations(text: str) -> str:
     return left if any(map(str.isalnum, left)) else text
 
 
-def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
+def _drop_letters(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines without a letter behind other words, from its salutation to its signature, or to the end. A
     message that begins with a salutation is a letter to the assistant."""
     inside = begun = False
@@ -136,7 +138,7 @@ def _outside_letters(lines: Sequence[str]) -> Iterator[str]:
             inside, signed = False, 0
 
 
-def _not_introduced(lines: Iterable[str]) -> Iterator[str]:
+def _drop_introduced(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines without what is said behind a line that lets another person speak: up to the end of the
     paragraph, and to the end of the message if that text is written or has the head of a mail."""
     introduced = written = spoken = False

@@ -269,7 +269,7 @@ class PassCommit:
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
-            marker = replace(marker, live=self._with_row(marker.live, memory))
+            marker = replace(marker, live=self._add_row(marker.live, memory))
         live, retold = facts.live(self.scope.session, marker.live), facts.repeated_with(marker.retold)
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
@@ -283,7 +283,7 @@ class PassCommit:
             thread_title=self.observed.thread_title or marker.thread_title,
         )
 
-    def _with_row(self, live: tuple[LiveRow, ...], memory: Memory) -> tuple[LiveRow, ...]:
+    def _add_row(self, live: tuple[LiveRow, ...], memory: Memory) -> tuple[LiveRow, ...]:
         """Add the memory at the end of the live list, but before what a person has evolved since its events were said:
         in a pack the newer one holds. A read for each such row, and for the last one that is of the log; most chats
         have none that is looked at."""

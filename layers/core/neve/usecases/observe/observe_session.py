@@ -185,7 +185,7 @@ class _Pass:
             self.report.passes += 1
             self.report.also_left_out(
                 ObservationReport(
-                    images_left_out=self._not_told((*unseen, *pictured.left_out)),
+                    images_left_out=self._not_reported_yet((*unseen, *pictured.left_out)),
                     lines_left_out=len(observed.lines_left_out),
                     facts_left_out=room.left_out,
                     lines_not_read=observed.lines_not_read,
@@ -270,7 +270,7 @@ class _Pass:
         with counting_failures(self.scope, self.incarnation):
             return self.scope.ports.observer.observe(replace(given, events=without_images(given.events))), pictured
 
-    def _not_told(self, seqs: Sequence[int]) -> list[int]:
+    def _not_reported_yet(self, seqs: Sequence[int]) -> list[int]:
         """Return the events that the report does not name yet: events that are shown again, because nothing was found
         in them, are reported once."""
         return [seq for seq in dict.fromkeys(seqs) if seq not in self.report.images_left_out]

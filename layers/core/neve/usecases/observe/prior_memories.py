@@ -69,10 +69,10 @@ def prior_memories(
         layers = rows.read_manifest(manifest).layers if manifest else {}
         listed_there = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
         entries = [entry for entry in listed_there if entry.kind != UTTERED]
-    known = _alike(facts, events)
+    known = _rank_by_shared_words(facts, events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]
-    read = partial(_still_meant, scope, _log_left(scope, marker, found), gen)
+    read = partial(_still_meant, scope, _read_outliving(scope, marker, found), gen)
     shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
     newest = tuple(reversed(marker.live))
@@ -82,7 +82,7 @@ def prior_memories(
     ]
 
 
-def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
+def _rank_by_shared_words(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
     """Return the facts that share a content word with what was said, first those that share most of their words; then
     states, as they come."""
     uttered = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
@@ -99,7 +99,7 @@ def _own(scope: SessionScope, item: Item) -> bool:
     return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
 
 
-def _log_left(scope: SessionScope, marker: SessionMarker, found: Mapping[Key, Item]) -> Outliving | None:
+def _read_outliving(scope: SessionScope, marker: SessionMarker, found: Mapping[Key, Item]) -> Outliving | None:
     """Return what decides which memories outlive a retraction; None where nothing is taken back."""
     item = found.get(scope.keys.session_head)
     return Outliving(scope, replace(rows.read_session(item), retracted=marker.retracted)) if item else None

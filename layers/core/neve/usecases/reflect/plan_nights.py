@@ -102,7 +102,7 @@ def _plan(ports: Ports, night: _Night, found: Mapping[Key, Item], now: datetime,
     for began in nights:
         job = jobs[began]
         if job is not None and not job.ended:
-            job = _looked_after(scope, job, now)
+            job = _look_after_night(scope, job, now)
             planned.finished += job.status == "done"
         if job is not None and job.status == "done":
             return
@@ -122,7 +122,7 @@ def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
     return True
 
 
-def _looked_after(scope: TenantScope, job: Job, now: datetime) -> Job:
+def _look_after_night(scope: TenantScope, job: Job, now: datetime) -> Job:
     """Return the job of a night that is under way as it goes on: its message is sent again if it was lost; it is done
     if its users are, and failed when that is not to be expected any more."""
     job = as_it_stands(scope, job)

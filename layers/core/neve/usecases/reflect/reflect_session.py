@@ -94,7 +94,7 @@ def fold_session(
     due = _due(scope)
     if due is None:
         return []
-    notes = notes or _Unheard()
+    notes = notes or _UnreadNotes()
     if due.asked_in_vain_since(scope.ports.clock.now() - ASKED_AGAIN_AFTER):
         notes.not_reflected = ASKED_LATELY
         return []
@@ -117,7 +117,7 @@ def fold_session(
 
 
 @dataclass(slots=True)
-class _Unheard:
+class _UnreadNotes:
     """The ``ReflectionNotes`` of a caller that does not ask for them."""
 
     not_reflected: str | None = None

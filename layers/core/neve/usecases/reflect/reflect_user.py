@@ -83,10 +83,10 @@ class _Night:
         scope, asked = self.job.scope, self.job.asked
         left = {memory.id: memory for memory in candidate_rows(scope, self.job.gen)}
         old = eligible(left.values(), asked.until)
-        if reason := self._not_begun(old):
+        if reason := self._reason_not_to_ask(old):
             self.job.end(list(left.values()), reason=reason)
             return True
-        for batch in runs_of(self._ahead(old), scope.policy.reflection_trigger):
+        for batch in runs_of(self._rows_ahead(old), scope.policy.reflection_trigger):
             if self.seconds_left() < needed_s(target_of(batch)):
                 self.job.hand_on()
                 return False
@@ -101,7 +101,7 @@ class _Night:
         self.job.end(list(left.values()))
         return True
 
-    def _not_begun(self, old: Sequence[Memory]) -> str | None:
+    def _reason_not_to_ask(self, old: Sequence[Memory]) -> str | None:
         """Return why the model is asked nothing; None where it is to be asked. A run that has begun is brought to its
         end."""
         policy = self.job.scope.policy
@@ -113,7 +113,7 @@ class _Night:
             return None
         return NOT_WORTH
 
-    def _ahead(self, old: Sequence[Memory]) -> list[Memory]:
+    def _rows_ahead(self, old: Sequence[Memory]) -> list[Memory]:
         """Return the rows that no earlier worker of the job has asked about."""
         cursors = self.job.cursors
         return [memory for memory in old if place_of(memory) > cursors.get(_part_of(memory), ("", ""))]

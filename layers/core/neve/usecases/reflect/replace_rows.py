@@ -229,9 +229,9 @@ class _Replacing:
             self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
         for session in dict.fromkeys(m.session_id for m in new if m.scope is Scope.SESSION and m.session_id):
             own = tuple(live_row(m) for m in new if m.session_id == session)
-            self._change_live([session], partial(self._with_new, added=own, order=dict(order or {})))
+            self._change_live([session], partial(self._insert_new, added=own, order=dict(order or {})))
 
-    def _with_new(
+    def _insert_new(
         self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, Place]
     ) -> tuple[LiveRow, ...]:
         """Insert new rows into a live list; rows that have joined the list since ``order`` was read are looked up."""
@@ -254,7 +254,7 @@ class _Replacing:
         try:
             self.scope.ports.table.write(ops)
         except Conflict as conflict:
-            if 0 in conflict.failed and not self._followed():
+            if 0 in conflict.failed and not self._follow_head():
                 raise ReplacementBusy(self.scope.user, self.job_id) from None
             raise
         self.head = replace(flipped, version=self.head.version + 1)
@@ -311,14 +311,14 @@ class _Replacing:
             try:
                 self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
             except Conflict:
-                if not self._followed():
+                if not self._follow_head():
                     raise ReplacementBusy(self.scope.user, self.job_id) from None
                 if self.head.version == version:
                     raise
             else:
                 return
 
-    def _followed(self) -> bool:
+    def _follow_head(self) -> bool:
         """Say whether the head is still ours: as we know it, or with notes of other writers on it, each with a version
         of its own; then it is known so from now on. A worker that takes a replacement over leaves no note."""
         head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
@@ -388,7 +388,7 @@ class _Replacing:
             try:
                 self.scope.ports.table.write(self._closing(status, result, seen=seen))
             except Conflict:
-                if not self._followed() or self.head.version == version:
+                if not self._follow_head() or self.head.version == version:
                     raise
             else:
                 return

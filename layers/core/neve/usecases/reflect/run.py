@@ -48,7 +48,7 @@ def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
     users = [scope.keys.of_user(user) for user in page]
     if users:
         scope.ports.queue.send(QueueName.REFLECT, [user_message(user, part_of(user, asked)) for user in users])
-    return transact(scope.ports, lambda: _page_queued(scope, asked, page))
+    return transact(scope.ports, lambda: _note_page_queued(scope, asked, page))
 
 
 def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
@@ -65,7 +65,7 @@ def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None
     return users
 
 
-def _page_queued(scope: TenantScope, asked: ReflectionRequest, queued: list[str]) -> bool:
+def _note_page_queued(scope: TenantScope, asked: ReflectionRequest, queued: list[str]) -> bool:
     """Note that a page was told of, and say whether all users were."""
     job = _run(scope, asked)
     if job.state.get("telling") != queued:  # another worker was told of the same page, and was faster
@@ -99,10 +99,10 @@ def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> t
         return [item["recent_sk"] for item in page.items], page.cursor
     bounds = reflect_due_until(asked.until)
     page = table.query(keys.reflect_dues, index=Index.DUE, between=bounds, limit=PAGE, cursor=cursor)
-    return _not_begun(scope, asked, [item["user_id"] for item in page.items]), page.cursor
+    return _leave_out_begun(scope, asked, [item["user_id"] for item in page.items]), page.cursor
 
 
-def _not_begun(scope: TenantScope, asked: ReflectionRequest, users: Sequence[str]) -> list[str]:
+def _leave_out_begun(scope: TenantScope, asked: ReflectionRequest, users: Sequence[str]) -> list[str]:
     """Leave out the users whose part has begun: old rows that came in meanwhile put a user into the index once more,
     behind the cursor. A user who was told twice would be counted twice, and end once: the run would never be done."""
     parts = {user: scope.keys.job(part_of(scope.keys.of_user(user), asked).job_id) for user in users}

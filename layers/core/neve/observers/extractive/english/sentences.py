@@ -171,14 +171,14 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     lines = filter(str.strip, _ASIDE.sub(" ", bare).splitlines())
     spoken = (part for line in lines for part in _split(_BULLET.sub("", line)))
     wanted = wanted_sentences([part for whole in spoken for part in _in_parts(whole)])
-    parts = [part for part in _in_earnest(wanted) if not _is_unreadable(part)]
+    parts = [part for part in _drop_jests(wanted) if not _is_unreadable(part)]
     cleaned = ((_clean(part, names), part) for part in parts)
     return [replace(sentence, said=_as_said(part, names)) for sentence, part in cleaned if sentence]
 
 
 def _as_said(part: str, names: Collection[str]) -> str:
-    text = _unquoted(_EMPHASIS.sub("", part).strip(" \t*_-–—").rstrip(";,:"))
-    while (bare := _uncalled(_COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text))), names)) != text:
+    text = _drop_quotation_marks(_EMPHASIS.sub("", part).strip(" \t*_-–—").rstrip(";,:"))
+    while (bare := _drop_called_name(_COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text))), names)) != text:
         text = bare
     return text
 
@@ -193,7 +193,7 @@ def _is_unreadable(part: str) -> bool:
     return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
 
 
-def _in_earnest(spoken: list[str]) -> list[str]:
+def _drop_jests(spoken: list[str]) -> list[str]:
     """Remove sentences that were taken back as a joke: ``I'm the Pope. Just kidding.``"""
     jests = {n for n, part in enumerate(spoken) if _JEST.search(part)}
     return [part for n, part in enumerate(spoken) if n not in jests and n + 1 not in jests]
@@ -233,10 +233,10 @@ def _runs_on(ending: str, line: str, end: int) -> bool:
     """Say whether a sentence goes on behind a mark that a word in lower case follows."""
     if ending.endswith(("...", "…")) or _BEFORE_A_SMALL_LETTER.search(ending):
         return True
-    return ending.endswith(".") and line[:1].isupper() and not _begins_small(line, end)
+    return ending.endswith(".") and line[:1].isupper() and not _may_begin_in_lower_case(line, end)
 
 
-def _begins_small(line: str, at: int) -> bool:
+def _may_begin_in_lower_case(line: str, at: int) -> bool:
     """Say whether a sentence may begin there, in lower case, with a subject or with a verb that has lost it."""
     found = _FIRST_WORD.match(line, at)
     word = found[0] if found else ""
@@ -251,7 +251,7 @@ def _as_stop(emoji: re.Match[str]) -> str:
 
 
 def _clean(part: str, names: Collection[str]) -> Sentence | None:
-    text = _unquoted(part.strip(" \t*_-–—"))
+    text = _drop_quotation_marks(part.strip(" \t*_-–—"))
     question = text.rstrip("\"')!.").endswith("?") and _ASKED_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question and not _CONDITION.match(text) else None
     if tail and _says_something(text[: tail.start()]):
@@ -288,7 +288,7 @@ def _said_by(match: re.Match[str]) -> str:
     return f"I'm {match['am']}" if match["am"] else str(match["since"])
 
 
-def _unquoted(text: str) -> str:
+def _drop_quotation_marks(text: str) -> str:
     """Remove quotation marks around a text, and one whose partner is in another sentence."""
     text = text.replace("“", '"').replace("”", '"')
     if text.count('"') % 2 or (text.count('"') == 2 and text[0] == text[-1] == '"'):
@@ -304,7 +304,7 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]
         before = text
         text = _COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text)))
         text = _EVIDENCE.sub(lambda found: found["head"] or "", text)
-        text = _uncalled(text, names)
+        text = _drop_called_name(text, names)
         taken = _TAKES_BACK.sub("", text)
         corrects = corrects or taken != text
         bare = _DENIAL.sub("", taken)
@@ -314,7 +314,7 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]
             return text, corrects, takes_back
 
 
-def _uncalled(text: str, names: Collection[str]) -> str:
+def _drop_called_name(text: str, names: Collection[str]) -> str:
     """Remove a name that is called at the beginning or the end."""
     called = "|".join(re.escape(name) for name in names if name)
     if not called:

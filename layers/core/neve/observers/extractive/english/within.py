@@ -219,7 +219,7 @@ def _from_tomorrow(words: str, frame: Frame, ahead: bool) -> str:
     return on_day(frame.today + timedelta(days=1 + number * (7 if unit == "week" else 1)))
 
 
-def _left_alone(words: str, frame: Frame, ahead: bool) -> None:
+def _resolve_nothing(words: str, frame: Frame, ahead: bool) -> None:
     """Resolve nothing; the words are no dates one by one either."""
     del words, frame, ahead
 
@@ -271,6 +271,6 @@ PATTERNS: dict[str, tuple[str, Rule]] = {
     "from_tomorrow": (rf"{NUMBER}\s+(?:day|week)s?\s+from\s+tomorrow{PART_OF_DAY}", _from_tomorrow),
     "counted_from": (
         rf"the\s+{DAY_NAME}{PART_OF_DAY}\s+(?:before|after)(?!\s+(?:next|last)\b)|{_FEASTS}\s+{DAY_NAME}",
-        _left_alone,
+        _resolve_nothing,
     ),
 }

@@ -78,7 +78,7 @@ def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | Non
         return None
     remaining: list[str] = []
     for line in current:
-        stays, moved = _parted(line, displaced)
+        stays, moved = _split_line(line, displaced)
         remaining += [stays] if stays is not None else []
         gone += moved
     remaining += ["", f"- {new} ({date})"] if remaining and remaining[-1].startswith("#") else [f"- {new} ({date})"]
@@ -90,7 +90,7 @@ def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | Non
     return "\n".join([body, "", EARLIER, *history, *([older] if older else [])])
 
 
-def _parted(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]:
+def _split_line(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]:
     """Return what of a line stays (None for nothing), and the statements that leave it."""
     if line.startswith("#") or not line.strip():
         return line, []

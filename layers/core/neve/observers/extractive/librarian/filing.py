@@ -135,7 +135,7 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
         for sentence in spoken:
             if sentence.question or _PASSING.search(sentence.text) or _corrects(sentence, moment, stated):
                 continue
-            line = statement(sentence, moment) or _of_known(sentence, moment, known)
+            line = statement(sentence, moment) or _line_about_known_person(sentence, moment, known)
             if line:
                 line = replace(line, text=line.told or line.text)
                 stated.append(_Stated(moment, sentence, line, line))
@@ -163,7 +163,7 @@ def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool
     return True
 
 
-def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | None:
+def _line_about_known_person(sentence: Sentence, moment: Moment, known: set[str]) -> Line | None:
     first = next(iter(names_in(sentence.text)), None)
     if first is None or not sentence.text.startswith(first) or person_path(first) not in known:
         return None
