@@ -1,4 +1,5 @@
-"""Where the parts of an export are loaded from. Signed when somebody asks: no row holds an address."""
+"""Adds to an export the addresses from which its parts are loaded. They are signed when a caller asks: no row holds an
+address."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from neve.store.keys import UserKeys
 from neve.usecases.jobs.queued_jobs import EXPORT
 
 EXPIRES_S = 900
-"""As the target of an upload; whoever needs longer asks again."""
+"""The seconds for which an address holds, as the target of an upload; a caller that needs longer asks again."""
 KEPT = timedelta(days=7)
-"""Of the parts (infra/data.yaml); the job says for longer that there were some."""
+"""The time for which the parts are kept (infra/data.yaml); the job says for longer that there were some."""
 
 
 def with_downloads(scope: TenantScope, job: Job) -> Job:
-    """The job as it is, an export that is done with an address for each of its parts, or with when they were removed.
-    No address of a user who is being erased, whose parts may still be there. Raises StoreUnavailable."""
+    """Return the job as it is, an export that is done with an address for each of its parts, or with when they were
+    removed. No address of a user who is being erased, whose parts may still be there. Raises StoreUnavailable."""
     if job.kind != EXPORT or job.status != "done" or job.user_id is None or job.finished_at is None:
         return job
     keys, now = UserKeys(scope.keys.tenant, job.user_id), scope.ports.clock.now()

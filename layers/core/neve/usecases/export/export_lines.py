@@ -1,4 +1,4 @@
-"""Everything that is kept of a user as JSON lines (docs/rules/export.md#lines). A memory's line is one that an import
+"""Writes all that is kept of a user as JSON lines (docs/rules/export.md#lines). A memory's line is one that an import
 takes, and a document's has the members of the call that writes one."""
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ Placed = tuple[Line, Place | None]
 
 
 def export_lines(scope: UserScope, behind: Place | None = None, gen: int | None = None) -> Iterator[Placed]:
-    """The one that says what this is, then memories, what waits to be made of documents, documents, each session with
-    its log and summaries, and what was put away of it; of an export that goes on, those ``behind`` a place. ``gen``: of
-    the user as the export began, so that what is replaced meanwhile is not in it beside what takes its place; None: as
-    it is now. Raises StoreUnavailable."""
+    """Yield the line that says what this is, then memories, what waits to be made of documents, documents, each session
+    with its log and summaries, and what was put away of it; of an export that goes on, those ``behind`` a place.
+    ``gen``: of the user as the export began, so that what is replaced meanwhile is not in it beside what takes its
+    place; None: as it is now. Raises StoreUnavailable."""
     if behind is None:
         yield {"type": "export", "format": FORMAT, "user_id": scope.user, "at": iso(scope.ports.clock.now())}, None
     begun = _PARTS.index(behind.part) if behind else 0
@@ -116,7 +116,7 @@ def _documents(scope: UserScope, part: str, after: Place | None) -> Iterator[Pla
 
 
 def _proposals(scope: UserScope, after: Place | None) -> Iterator[Placed]:
-    """Decided ones too: what was rejected is still kept."""
+    """Yield the proposals, decided ones too: what was rejected is still kept."""
     bounds = scope.keys.proposals_behind(after.at if after else None)
     for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
         yield proposal_line(read_proposal(item)), Place(PROPOSALS, item["sk"])
@@ -156,7 +156,7 @@ def _event_lines(scope: SessionScope, first: int) -> Iterator[Placed]:
 
 
 def memory_line(memory: Memory, status: Status) -> Line:
-    """``status``: as readers see it now."""
+    """Write the line of a memory. ``status``: as readers see it now."""
     line = _given({name: getattr(memory, name) for name in _OF_A_MEMORY})
     line |= {
         name: list(getattr(memory, name)) for name in ("tags", "key_topics", "supersedes") if getattr(memory, name)
@@ -183,17 +183,17 @@ def proposal_line(proposal: Proposal) -> Line:
 
 
 def event_line(session: str, event: Event, *, retracted: bool) -> Line:
-    """``retracted``: an export keeps what was taken back, and whoever reads it has to see that it was. Whether its
-    passages have left the index by then is no news to them."""
+    """Write the line of an event. ``retracted``: an export keeps what was taken back, and its reader has to see that it
+    was. Whether its passages have left the index by then does not matter to the reader."""
     fields = {name: value for name, value in asdict(event).items() if name != "taken_back"}
     return {"type": "event", "session_id": session, **_given(fields), **({"retracted": True} if retracted else {})}
 
 
 def _origin(origin: Provenance) -> Line:
-    """Without which parts of its range were taken back: elsewhere they never were."""
+    """Write the origin of a memory without the parts of its range that were taken back: elsewhere they never were."""
     return _given({name: value for name, value in asdict(origin).items() if name != "left_out"})
 
 
 def _given(fields: Mapping[str, Any]) -> Line:
-    """Absent is absent, never null."""
+    """Leave out absent members: they are never null."""
     return {name: value for name, value in fields.items() if value is not None and value != {} and value != ""}

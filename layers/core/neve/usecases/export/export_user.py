@@ -29,9 +29,9 @@ PART_BYTES = 32 * 1024 * 1024
 
 
 def export_user(scope: UserScope, job_id: str, seconds_left: SecondsLeft = for_ever) -> None:
-    """Writes the parts as far as the worker's time goes, then says in the job what is in them, or sends it on. A user
-    who is erased meanwhile has no job any more, and what was written goes with the second look of the erasure. One that
-    a deletion overtakes fails, without its parts. May be repeated, and goes on behind the last part that was noted.
+    """Write the parts as far as the worker's time goes, then say in the job what is in them, or send it on. A user who
+    is erased meanwhile has no job any more, and what was written goes with the second look of the erasure. One that a
+    deletion overtakes fails, without its parts. May be repeated, and goes on behind the last part that was noted.
     Raises WorkerReplaced, StoreUnavailable."""
     token = scope.ports.ids.token()
     job = transact(scope.ports, lambda: _take_up(scope, job_id, token))
@@ -46,11 +46,12 @@ def export_user(scope: UserScope, job_id: str, seconds_left: SecondsLeft = for_e
 
 
 class _Overtaken(Exception):
-    """By a deletion: what was written may hold what is deleted."""
+    """A deletion has overtaken the export: what was written may hold what is deleted."""
 
 
 def _write_parts(scope: UserScope, export: _Export, seconds_left: SecondsLeft) -> None:
-    """Raises WorkerReplaced, _Overtaken, StoreUnavailable."""
+    """Write the parts for which there is time, then finish the job or send it on. Raises WorkerReplaced, _Overtaken,
+    StoreUnavailable."""
     export.check()
     for line, place in export_lines(scope, export.behind, export.state.get("gen")):
         export.add(line)
@@ -67,7 +68,7 @@ def _write_parts(scope: UserScope, export: _Export, seconds_left: SecondsLeft) -
 
 
 def _take_up(scope: UserScope, job_id: str, token: str) -> Job | None:
-    """None when it is done, or another worker may be at it."""
+    """Take the job up. None when it is done, or another worker may be at it."""
     found, now = scope.ports.table.get_many([scope.keys.head, scope.keys.job(job_id)]), scope.ports.clock.now()
     item, head = found.get(scope.keys.job(job_id)), rows.read_head(found.get(scope.keys.head))
     job = rows.read_job(item) if item else None
@@ -107,7 +108,8 @@ class _Export:
         self.size += len(self.lines[-1])
 
     def put_part(self, behind: Place | None) -> None:
-        """What was added since the last one. ``behind``: where it ends; None: it is the last."""
+        """Store the lines that were added since the last part. ``behind``: where the part ends; None: it is the
+        last."""
         number, body = len(self.parts), b"".join(self.lines)
         name = self.scope.keys.export_object(self.job_id, number)
         self.scope.ports.objects.put(name, body, content_type=CONTENT_TYPE)
@@ -115,13 +117,13 @@ class _Export:
         self.lines, self.size, self.behind = [], 0, behind
 
     def leave(self, due_in: timedelta, worker: str | None = None) -> None:
-        """Note what is written, and before when nobody else has to go on. Raises WorkerReplaced."""
+        """Note what is written, and the time before which no other worker has to go on. Raises WorkerReplaced."""
         due_at = iso(self.scope.ports.clock.now() + due_in)
         moved = {"due_at": due_at, "worker": worker, "behind": self.behind, **self._written()}
         self._note(lambda job: replace(job, state=job.state | moved))
 
     def finish(self) -> None:
-        """Raises WorkerReplaced."""
+        """Note in the job that the export is done. Raises WorkerReplaced."""
         if self.lines:
             self.put_part(None)
         now, state = iso(self.scope.ports.clock.now()), self._of_the_end()
@@ -129,12 +131,12 @@ class _Export:
         self._note(lambda job: replace(job, status="done", finished_at=now, result=result, state=state))
 
     def check(self) -> None:
-        """Before anything is written of a log that a deletion has changed since the export began. Raises
-        WorkerReplaced, _Overtaken."""
+        """Make sure that the export may go on, before anything is written of a log that a deletion has changed since
+        the export began. Raises WorkerReplaced, _Overtaken."""
         self._read()
 
     def fail(self) -> None:
-        """Raises WorkerReplaced."""
+        """Note in the job that the export is withdrawn. Raises WorkerReplaced."""
         now, state = self.scope.ports.clock.now(), self._of_the_end()
         self._note(lambda job: withdrawn(replace(job, state=state), now), overtaken=True)
 
@@ -148,13 +150,14 @@ class _Export:
         transact(self.scope.ports, lambda: self._write(changed, overtaken))
 
     def _write(self, changed: Callable[[Job], Job], overtaken: bool) -> None:
-        """``overtaken``: whatever was deleted meanwhile."""
+        """Write the changed job. ``overtaken``: whatever was deleted meanwhile."""
         head, job = self._read(overtaken=overtaken)
         ops: list[WriteOp] = [rows.check_head(self.scope.keys, head), put_due_job(self.scope.keys, changed(job))]
         self.scope.ports.table.write(ops)
 
     def _read(self, *, overtaken: bool = False) -> tuple[UserHead, Job]:
-        """Not for a user who was erased meanwhile, nor once another worker has taken the job up."""
+        """Read the user's row and the job. Raises WorkerReplaced for a user who was erased meanwhile, and once another
+        worker has taken the job up; _Overtaken unless ``overtaken``."""
         keys, table = self.scope.keys, self.scope.ports.table
         found = table.get_many([keys.head, keys.job(self.job_id)])
         head, item = rows.read_head(found.get(keys.head)), found.get(keys.job(self.job_id))

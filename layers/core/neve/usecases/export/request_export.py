@@ -13,7 +13,7 @@ from neve.usecases.jobs.queued_jobs import EXPORT, put_due_job
 
 
 def request_export(scope: UserScope, beside: Beside[Job] = nothing_beside) -> Job:
-    """The job, queued. ``beside``: what is written with it. Raises erasing, user_closed."""
+    """Queue an export and return its job. ``beside``: what is written with it. Raises erasing, user_closed."""
     job_id = f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}"
     return transact(scope.ports, lambda: _queue(scope, job_id, beside))
 

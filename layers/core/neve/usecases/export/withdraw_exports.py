@@ -23,13 +23,13 @@ REASON = "Messages of the user were deleted after it began: ask for another expo
 
 
 def withdraw_exports(scope: UserScope, incarnation: int, *, moved: bool = False) -> Iterator[str]:
-    """The jobs of those there were, each when it is withdrawn, once the rows of what is deleted are gone: whoever
-    begins from then on reads none of it.
+    """Withdraw the exports that there were, and yield the job of each when it is withdrawn. To be called once the rows
+    of what is deleted are gone: an export that begins from then on reads none of it.
 
     The user's row moves first, so that none under way ends, or writes another part that stays: its worker, or the one
     behind it, removes what it has written. Jobs say so before their parts go. May be stopped behind any, and repeated:
-    with ``moved`` where that is known of whoever was stopped, so that exports which began since then stay. Raises
-    UserErased, StoreUnavailable, and 409 ``conflict``."""
+    with ``moved`` where that is known of the worker that was stopped, so that exports which began since then stay.
+    Raises UserErased, StoreUnavailable, and 409 ``conflict``."""
     if not moved:
         transact(scope.ports, partial(_move_user, scope, incarnation))
     for job_id in overtaken_exports(scope):
@@ -39,8 +39,8 @@ def withdraw_exports(scope: UserScope, incarnation: int, *, moved: bool = False)
 
 
 def overtaken_exports(scope: UserScope) -> Iterator[str]:
-    """The jobs of the exports with parts that a deletion has overtaken. Of one whose job is gone nobody knows when it
-    began. Raises StoreUnavailable."""
+    """Yield the jobs of the exports with parts that a deletion has overtaken. An export whose job is gone counts as
+    overtaken, as nothing says when it began. Raises StoreUnavailable."""
     table, keys, last = scope.ports.table, scope.keys, ""
     for names in object_pages(scope.ports.objects, keys.exports_prefix):
         jobs = [job_id for job_id in dict.fromkeys(map(job_of_export, names)) if job_id != last]
@@ -52,7 +52,7 @@ def overtaken_exports(scope: UserScope) -> Iterator[str]:
 
 
 def is_overtaken(job: Job, head: UserHead) -> bool:
-    """Whether messages were deleted since a worker took the job up first."""
+    """Say whether messages were deleted since a worker took the job up first."""
     return int(job.state.get("deletions", 0)) < head.deletions
 
 
@@ -61,22 +61,22 @@ def withdrawn(job: Job, now: datetime) -> Job:
 
 
 def remove_parts(scope: UserScope, job_id: str) -> None:
-    """Of one export. Raises StoreUnavailable."""
+    """Remove the parts of one export. Raises StoreUnavailable."""
     for names in object_pages(scope.ports.objects, scope.keys.export_objects(job_id)):
         for name in names:
             scope.ports.objects.delete(name)
 
 
 def _move_user(scope: UserScope, incarnation: int) -> None:
-    """Raises UserErased, Conflict."""
+    """Count one deletion more on the user's row. Raises UserErased, Conflict."""
     head = rows.read_head(scope.ports.table.get(scope.keys.head))
     still_there(head, incarnation)
     scope.ports.table.write([rows.put_head(scope.keys, replace(head, deletions=head.deletions + 1))])
 
 
 def _withdraw(scope: UserScope, job_id: str) -> None:
-    """One under way is left to its worker, who may be about to write a part: it fails with the next note. Raises
-    Conflict."""
+    """Withdraw an export that is done. One under way is left to its worker, who may be about to write a part: it fails
+    with the next note. Raises Conflict."""
     item = scope.ports.table.get(scope.keys.job(job_id))
     job = rows.read_job(item) if item else None
     if job is not None and job.status == "done":

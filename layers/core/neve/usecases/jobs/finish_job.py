@@ -17,23 +17,23 @@ NOTHING_NEW = "nothing new since the last pass"
 """Reason of an observation that found nothing to read."""
 
 Result = dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]
-"""What a job is to say; or what that is behind what it says when it is written, for whoever adds to it: words of what
-was deleted meanwhile have been taken out of it by then."""
+"""The result of a job, or a function from the stored result to the new one: words of what was deleted meanwhile have
+been taken out of the stored result by then."""
 
 
 def finish_job(scope: SessionScope, job_id: str, kind: str, status: Literal["done", "failed"], result: Result) -> None:
-    """Makes the row if nobody asked for the job before it ran. A job that is done stays as it was first done: a
-    redelivered message must not overwrite what the pass wrote with "nothing new". But what a pass did takes the place
-    of "nothing new", which whoever asked between its last commit and this was told."""
+    """Write the end of a job, and make its row if it was not asked for before it ran. A job that is done stays as it
+    was first done: a redelivered message must not overwrite what the pass wrote with "nothing new". But what a pass did
+    takes the place of "nothing new", which a caller that asked between its last commit and this was told."""
     _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now())), result)
 
 
 def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: Result, asked: Job | None = None) -> None:
-    """The job runs on in another worker. ``result``: what has been done so far. One that has ended is not opened again,
-    nor does one that has failed lose its reason: whoever ended it has acknowledged its message, and one that would end
-    it once more may be dropped as a repeat. ``asked``: a job that nobody may have asked for, as a call would write it.
-    From then on its row says when the sweep sends it again: its message may become a dead letter, and where everything
-    is observed by then nothing else would end it."""
+    """Note that the job runs on in another worker. ``result``: what has been done so far. One that has ended is not
+    opened again, nor does one that has failed lose its reason: the worker that ended it has acknowledged its message,
+    and one that would end it once more may be dropped as a repeat. ``asked``: a job that nobody may have asked for, as
+    a call would write it. From then on its row says when the sweep sends it again: its message may become a dead
+    letter, and where everything is observed by then nothing else would end it."""
     _write(scope, Job(job_id, kind, "running", ""), result, asked)
 
 
@@ -57,5 +57,5 @@ def _write(scope: SessionScope, outcome: Job, result: Result, asked: Job | None 
 
 
 def _reason(job: Job) -> dict[str, Any]:
-    """Why it has failed."""
+    """Return the reason of a job that has failed."""
     return {"reason": job.result["reason"]} if job.status == "failed" and "reason" in job.result else {}

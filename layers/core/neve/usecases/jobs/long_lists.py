@@ -1,8 +1,8 @@
 """Lists of a job that grow with a session or a user (docs/rules/jobs.md#long-lists).
 
 A short list is in the job's row. A long one is in rows of its own, of some thousand entries each: the job's row says
-how many entries there are, and names these parts by a hash of what they hold. So a part is never changed, and whoever
-writes a list again writes the same rows. A job from before there were parts has its lists in its row."""
+how many entries there are, and names these parts by a hash of what they hold. So a part is never changed, and a worker
+that writes a list again writes the same rows. A job from before there were parts has its lists in its row."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PARTS = "parts"
 
 
 def count(job: Job, name: str) -> int:
-    """How many entries the list has."""
+    """Return how many entries the list has."""
     kept = job.state.get(name, ())
     return kept if isinstance(kept, int) else len(kept)
 
 
 def entries(table: Table, keys: UserKeys, job: Job, name: str) -> Iterator[Any]:
-    """Of a job as its row is; a part is read when its first entry is asked for. Raises UserErased where one is gone,
-    StoreUnavailable."""
+    """Yield the entries of a list of a job as its row is; a part is read when its first entry is asked for. Raises
+    UserErased where a part is gone, StoreUnavailable."""
     kept = job.state.get(name, ())
     if not isinstance(kept, int):
         yield from kept
@@ -47,7 +47,7 @@ def entries(table: Table, keys: UserKeys, job: Job, name: str) -> Iterator[Any]:
 
 
 def whole(table: Table, keys: UserKeys, job: Job) -> Job:
-    """The job with all its lists in its state. Raises as ``entries``."""
+    """Return the job with all its lists in its state. Raises as ``entries``."""
     if _PARTS not in job.state:
         return job
     state = {name: value for name, value in job.state.items() if name != _PARTS}
@@ -55,9 +55,9 @@ def whole(table: Table, keys: UserKeys, job: Job) -> Job:
 
 
 def in_parts(scope: UserScope, job: Job, names: Collection[str], before: Job) -> Job:
-    """The ``whole`` job as its row keeps it: without those of the lists that are long, whose parts are there then.
-    ``before``: the job as its row is, whose parts are there already. Nothing is written for a user who was erased.
-    Raises UserErased, Conflict, StoreUnavailable."""
+    """Return the ``whole`` job as its row keeps it: long lists are left out, and their parts written. ``before``: the
+    job as its row is, whose parts are there already. Nothing is written for a user who was erased. Raises UserErased,
+    Conflict, StoreUnavailable."""
     known, parts, state = before.state.get(_PARTS, {}), dict[str, list[str]](), dict(job.state)
     for name in names:
         if is_long(job.state.get(name, ())):
@@ -69,12 +69,12 @@ def in_parts(scope: UserScope, job: Job, names: Collection[str], before: Job) ->
 
 
 def is_long(listed: Sequence[Any]) -> bool:
-    """Whether a job's row is not to hold it."""
+    """Say whether a list is too long for the job's row."""
     return len(rows.json_bytes(listed)) > INLINE_BYTES
 
 
 def _parts(listed: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """By their names. Two that hold the same do not occur: no list names anything twice."""
+    """Yield the parts of a list by their names. No two parts hold the same: no list names anything twice."""
     for part in batches(listed, lambda one: len(rows.json_bytes(one)), most=PART_ENTRIES, largest=PART_BYTES):
         yield sha256(rows.json_bytes(part)).hexdigest()[:16], part
 

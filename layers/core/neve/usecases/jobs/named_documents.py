@@ -1,6 +1,6 @@
-"""Where the documents stand that a job wrote (docs/rules/jobs.md#record).
+"""Finds where the documents stand that a job wrote (docs/rules/jobs.md#record).
 
-A job's row names them by id: a path is made of what the user said, and goes with the document. It is read when somebody
+A job's row names them by id: a path is made of what the user said, and goes with the document. It is read when a caller
 asks."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from neve.scope import UserScope
 
 
 def with_paths(scope: UserScope, job: Job) -> Job:
-    """The job with ``path`` beside the id of each document that is there. One read, of a job that wrote some. Raises
-    StoreUnavailable."""
+    """Return the job with ``path`` beside the id of each document that is there. One read, of a job that wrote some.
+    Raises StoreUnavailable."""
     keys, written, summary = scope.keys, job.result.get("documents", []), job.result.get("session_summary", {})
     named = [*(one.get("id") for one in written), summary.get("document_id")]
     places = {one: keys.document_place(one) for one in named if one is not None}

@@ -15,8 +15,8 @@ from neve.usecases.jobs.read_jobs import find_job
 
 
 def note_lost(scope: SessionScope, job: Job) -> Job:
-    """For who asks again for what such a job does: one that has failed is queued once more, and one that nobody has
-    taken up in ten minutes is due. The job as it is then. At most one write. Raises StoreUnavailable."""
+    """Note on a job that its work is asked for again: a job that has failed is queued once more, and one that no worker
+    has taken up in ten minutes is due. Returns the job as it is then. At most one write. Raises StoreUnavailable."""
     noted = _noted(job, scope.ports.clock.now())
     if noted is None:
         return job
@@ -28,7 +28,8 @@ def note_lost(scope: SessionScope, job: Job) -> Job:
 
 
 def _noted(job: Job, now: datetime) -> Job | None:
-    """None for a job that has ended well, or says itself when it is due, or whose row is no message."""
+    """Return the job as it is to be written. None for a job that has ended well, or says itself when it is due, or
+    whose row is no message."""
     if job.incarnation is None:
         return None
     if job.status == "failed":

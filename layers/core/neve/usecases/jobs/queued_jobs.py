@@ -1,4 +1,4 @@
-"""What the jobs queue carries: work on all that is kept of one user (docs/rules/jobs.md#queues)."""
+"""Makes the messages of the jobs queue, each about work on all that is kept of one user (docs/rules/jobs.md#queues)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class WorkerReplaced(Exception):
 
 
 def job_message(keys: UserKeys, kind: str, job_id: str) -> Message:
-    """The group is the tenant: the queue is fair between tenants."""
+    """Make the message of a job. The group is the tenant: the queue is fair between tenants."""
     body = {"work": kind, "tenant": keys.tenant, "user": keys.user, "job_id": job_id}
     return Message(carried(body), group=keys.tenant)
 
 
 def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: int = rows.JOB_DAYS) -> Put:
-    """The row of a job of one of ``KINDS``, in the index ``due`` from its ``due_at`` on until it has ended. ``new``:
-    the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
+    """Return the write of a job of one of ``KINDS``, in the index ``due`` from its ``due_at`` on until it has ended.
+    ``new``: the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
     put = rows.put_job(keys, job)
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=retention_days)
     item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
@@ -43,8 +43,8 @@ def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: 
 
 
 def send_again(ports: Ports, item: Item) -> None:
-    """A job of the index ``due`` whose time has come: its worker died, or what it waits for is over. The index lags,
-    and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
+    """Send a job of the index ``due`` whose time has come: its worker died, or what it waits for is over. The index
+    lags, and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
     row = ports.table.get(key_of(item))
     job = rows.read_job(row) if row else None
     if job is None or job.user_id is None or job.ended:
@@ -55,6 +55,6 @@ def send_again(ports: Ports, item: Item) -> None:
 
 
 def message_of_row(item: Item) -> Message:
-    """Of a job of one of ``KINDS`` whose row is to be sent."""
+    """Make the message of a job of one of ``KINDS`` whose row is to be sent."""
     job = rows.read_job(item)
     return job_message(UserKeys(item["tenant_id"], item["user_id"]), job.kind, job.id)

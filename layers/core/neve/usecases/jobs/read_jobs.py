@@ -16,8 +16,8 @@ _FIRST_PAUSE_S, _MAX_PAUSE_S = 0.02, 0.5
 
 
 def get_job(scope: UserScope, job_id: str) -> Job:
-    """Raises job_not_found, also for another user's job, and for any but the erasure's own of a user who is being
-    erased: a summary's job says what was said."""
+    """Read a job of the user. Raises job_not_found, also for another user's job, and for any but the erasure's own of a
+    user who is being erased: a summary's job says what was said."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.job(job_id), keys.head])
     job, head = _job_of(scope, found.get(keys.job(job_id))), rows.read_head(found.get(keys.head))
@@ -27,7 +27,7 @@ def get_job(scope: UserScope, job_id: str) -> Job:
 
 
 def get_tenant_job(scope: TenantScope, job_id: str) -> Job:
-    """Any job of the tenant (scope admin). Raises job_not_found."""
+    """Read a job of the tenant (scope admin), whosever it is. Raises job_not_found."""
     job = find_job(scope, job_id)
     if job is None:
         raise not_found("job", job_id)
@@ -39,13 +39,13 @@ def find_job(scope: TenantScope, job_id: str) -> Job | None:
 
 
 def _job_of(scope: TenantScope, item: Item | None) -> Job | None:
-    """The job of a row, unless there is none or its time is over."""
+    """Read the job of a row, unless there is none or its time is over."""
     living = rows.live(item, scope.ports.clock.now())
     return rows.read_job(living) if living else None
 
 
 def wait_for_job(scope: TenantScope, job: Job) -> Job:
-    """The job once it is done or failed, or as it stands after WAIT_S. The pause doubles from 20 ms to half a
+    """Return the job once it is done or failed, or as it stands after WAIT_S. The pause doubles from 20 ms to half a
     second."""
     clock, pause_s = scope.ports.clock, _FIRST_PAUSE_S
     ends_ms = clock.monotonic_ms() + WAIT_S * 1000

@@ -17,9 +17,9 @@ from neve.store.idempotency import Beside, IdempotencyKey, StoredReply
 def run_once(
     scope: TenantScope, idem: IdempotencyKey, work: Callable[[Beside[StoredReply]], StoredReply]
 ) -> StoredReply:
-    """The answer of ``work``, or the first one given to this key in the last 24 h.
+    """Return the answer of ``work``, or the first one given to this key in the last 24 h.
 
-    ``work`` of one transaction writes what it is given beside it: whoever repeats the call after a crash gets the
+    ``work`` of one transaction writes what it is given beside it: a caller that repeats the call after a crash gets the
     answer then, and so does the call itself where ``work`` raises behind a transaction whose response was lost. Other
     work leaves that, and its answer is kept behind it: a claim left by a crash ends after 60 s, and it is done again.
     What ``work`` returns may say more than what it wrote, and is kept in its place.
@@ -50,7 +50,7 @@ def run_once(
 
 
 def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredReply | Version:
-    """The first answer, or the version of the claim now held."""
+    """Return the first answer, or the version of the claim now held."""
     item = scope.ports.table.get(idempotency.row_key(scope.keys, idem))
     if (first := idempotency.replay(item, idem, now)) is not None:
         return first
@@ -64,7 +64,7 @@ def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredRep
 
 
 def _kept(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredReply | None:
-    """The answer, if there is one by now; None also where nobody can say."""
+    """Return the answer, if there is one by now; None also where the store cannot say."""
     try:
         return idempotency.replay(scope.ports.table.get(idempotency.row_key(scope.keys, idem)), idem, now)
     except (NeveError, StoreUnavailable):

@@ -1,6 +1,6 @@
-"""How far the work of a job has come, from what was said to what can be found (docs/rules/jobs.md#stages).
+"""Tells how far the work of a job has come, from what was said to what can be found (docs/rules/jobs.md#stages).
 
-The last stages are others' work, about which no job is told: they are read from the rows when somebody asks."""
+The last stages are others' work, about which no job is told: they are read from the rows when a caller asks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from neve.store import rows
 STAGED = ("observe", "compact", "librarian")
 """Kinds of jobs that make something of what was said."""
 MAX_ROWS = 100
-"""Of the session's newest memories that are looked at (*chosen*)."""
+"""The most of the session's newest memories that are looked at (*chosen*)."""
 State = Literal["done", "running", "waiting", "failed"]
 
 
 def stages_of(scope: UserScope, job: Job) -> list[dict[str, str]]:
-    """``job``: with its paths. ``analyse``: the events were read. ``extract``: what is worth keeping of them is
-    written. ``embed``, ``upsert``: it has its vectors, and is in the index. ``ready``: it can be found. Empty for
-    another kind of job. Two reads. Raises StoreUnavailable."""
+    """Return the stages of a job. ``job``: with its paths. ``analyse``: the events were read. ``extract``: what is
+    worth keeping of them is written. ``embed``, ``upsert``: it has its vectors, and is in the index. ``ready``: it can
+    be found. Empty for another kind of job. Two reads. Raises StoreUnavailable."""
     if job.kind not in STAGED or job.session_id is None:
         return []
     read = job.status == "done" or "observed_seq" in job.result
@@ -52,8 +52,8 @@ def _as(done: bool) -> State:
 
 
 def _written(scope: UserScope, job: Job) -> list[Item]:
-    """The rows of what the job wrote, and of the session's newest memories, which an earlier pass may have written. One
-    that is gone by now is nobody's to find."""
+    """Read the rows of what the job wrote, and of the session's newest memories, which an earlier pass may have
+    written. A row that is gone by now cannot be found."""
     keys = scope.keys.of_session(str(job.session_id))
     marker = scope.ports.table.get(keys.marker)
     live = [row.id for row in rows.read_marker(marker).live[-MAX_ROWS:]] if marker else []

@@ -1,4 +1,5 @@
-"""Archived events whose time is over (docs/rules/sessions.md#retention): found by the sweep, removed by a worker."""
+"""Removes archived events whose time is over (docs/rules/sessions.md#retention): the sweep finds them, a worker removes
+them."""
 
 from __future__ import annotations
 
@@ -38,17 +39,17 @@ SESSION_BATCH_SIZE = 200
 NEVER = ""
 """A stored time that nothing was before."""
 EVENT_BATCH_SIZE = 30
-"""Of one transaction: with an artifact for each, the head, two rows of the session and four events beside them it stays
-below 100 actions."""
+"""The events of one transaction: with an artifact for each, the head, two rows of the session and four events beside
+them it stays below 100 actions."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
 
 
 def send_expired(ports: Ports, share: TimeShare) -> int:
-    """How many sessions have been sent, of the tenants that there was time for: beginning with any of them, so that
-    none is always the last. The share also says where a tenant has more than ``SESSION_BATCH_SIZE``. Raises
-    StoreUnavailable."""
+    """Send the sessions with expired events, and return how many were sent, of the tenants that there was time for:
+    beginning with any of them, so that none is always the last. The share also says where a tenant has more than
+    ``SESSION_BATCH_SIZE``. Raises StoreUnavailable."""
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
     some = [(one, days) for one in tenants if (days := one.policy.retention_days) is not None]
     first = int(ports.ids.token(), 16) % len(some) if len(some) > 1 else 0
@@ -69,7 +70,7 @@ def _send_of(scope: TenantScope, days: int, share: TimeShare) -> int:
 
 
 def expired_before(ports: Ports, days: int) -> str:
-    """The stored time before which an event's time is over."""
+    """Return the stored time before which an event's time is over."""
     return iso(ports.clock.now() - timedelta(days=days))
 
 
@@ -83,9 +84,9 @@ def retention_message(keys: SessionKeys) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """``incarnation``: of the user. ``items``: the rows of the events; ``hidden``: those behind them whose images a
-    worker that died has hidden and not removed, under another policy. ``left``: when the archived event behind them
-    was; None when that was all up to ``covers_to``."""
+    """The events of a batch whose time is over. ``incarnation``: of the user. ``items``: the rows of the events;
+    ``hidden``: those behind them whose images a worker that died has hidden and not removed, under another policy.
+    ``left``: when the archived event behind them was; None when that was all up to ``covers_to``."""
 
     incarnation: int
     events: list[Event]
@@ -97,25 +98,26 @@ class _Expired:
 
     @property
     def versions(self) -> dict[int, int]:
-        """Of the rows, by seq."""
+        """Return the versions of the rows, by seq."""
         return {item["seq"]: item["version"] for item in self.items}
 
 
 class _OutOfTime(Exception):
-    """For more images."""
+    """There is no time to remove more images."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Images:
-    """What removes those of the events of a session. ``shown``: what a worker has read for the images before."""
+    """Removes the images of the events of a session. ``shown``: what a worker has read for the images before."""
 
     scope: SessionScope
     shown: ShownImages
     seconds_left: SecondsLeft
 
     def remove(self, items: list[Item]) -> None:
-        """They are looked for when these events show them no more; their names stay on the rows until they are gone. In
-        parts: where there is no time for another, those that are gone are noted. Raises _OutOfTime."""
+        """Remove the images that these events show. Other events that show them are looked for once these show them no
+        more; their names stay on the rows until they are gone. In parts: where there is no time for another part, the
+        images that are gone are noted. Raises _OutOfTime."""
         showing = [item for item in items if rows.images_of_row(item)]
         for batch in batches((item for item in showing if rows.IMAGES_LEFT not in item), item_bytes):
             transact(self.scope.ports, partial(_hide, self.scope, [item["seq"] for item in batch]))
@@ -128,16 +130,16 @@ class _Images:
             remove_images(self.scope, part, sent=True, shown=self.shown)
 
     def end_removals(self, hidden: list[Item]) -> None:
-        """Raises _OutOfTime."""
+        """End the removal of images that a worker which died has begun. Raises _OutOfTime."""
         if hidden:
             self.remove(hidden)
             note_removed(self.scope, hidden, {image for item in hidden for image in rows.images_of_row(item)})
 
 
 def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
-    """Removes the archived events that are older than the policy allows, in the order of the log up to the first that
-    is not, with their artifacts, images, passages and vectors; how many. The summary stays, and so do client ids. May
-    be repeated at any point. Raises StoreUnavailable."""
+    """Remove the archived events that are older than the policy allows, in the order of the log up to the first that is
+    not, with their artifacts, images, passages and vectors, and return how many. The summary stays, and so do client
+    ids. May be repeated at any point. Raises StoreUnavailable."""
     removed, images = 0, _Images(scope, ShownImages(scope), seconds_left)
     with suppress(_OutOfTime):
         while seconds_left() > SPARE_S:
@@ -149,7 +151,8 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
 
 
 def _remove_next(scope: SessionScope, images: _Images) -> tuple[int, bool]:
-    """How many events went, and whether to look for more, or again. Raises _OutOfTime."""
+    """Remove the next batch of events, and return how many went, and whether to look for more, or again. Raises
+    _OutOfTime."""
     days = scope.policy.retention_days
     expired = _next_expired(scope, NEVER if days is None else expired_before(scope.ports, days))
     if expired is None:
@@ -169,7 +172,7 @@ def _remove_next(scope: SessionScope, images: _Images) -> tuple[int, bool]:
 
 
 def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
-    """None when the session holds no archived events, or the user is being erased."""
+    """Read the next batch. None when the session holds no archived events, or the user is being erased."""
     keys, table = scope.keys, scope.ports.table
     found = table.get_many([keys.head, keys.epoch, keys.archived])
     head = rows.read_head(found.get(keys.head))
@@ -188,7 +191,7 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
 
 
 def _over(items: list[Item], before: str) -> Iterator[Event]:
-    """The first events whose time is over, or whose removal has begun."""
+    """Yield the first events whose time is over, or whose removal has begun."""
     for item in items:
         if item["created_at"] >= before and rows.EXPIRED not in item:
             return
@@ -196,8 +199,8 @@ def _over(items: list[Item], before: str) -> Iterator[Event]:
 
 
 def _marked(scope: SessionScope, items: list[Item]) -> bool:
-    """Whether some had to be. First the rows say that they leave the index: who reads the log from then on writes
-    nothing of them, and nothing beside them either."""
+    """Mark the rows as leaving the index, and say whether some were not marked yet. The rows say so first: a worker
+    that reads the log from then on writes nothing of them, and nothing beside them either."""
     unmarked = [item for item in items if rows.EXPIRED not in item]
     for batch in batches(unmarked, item_bytes):
         transact(scope.ports, partial(_mark, scope, [item["seq"] for item in batch]))
@@ -205,12 +208,13 @@ def _marked(scope: SessionScope, items: list[Item]) -> bool:
 
 
 def _mark(scope: SessionScope, seqs: list[int]) -> None:
-    """Raises Conflict."""
+    """Mark the rows of the events. Raises Conflict."""
     _change(scope, seqs, lambda item: None if rows.EXPIRED in item else rows.put_expired(item))
 
 
 def _leave_index(scope: SessionScope, expired: _Expired) -> Versions | None:
-    """What the rows beside them are then; None where it is to be read again."""
+    """Take the events out of the index, and return the versions of the rows beside them; None where the batch is to be
+    read again."""
     if not expired.events:
         return {}
     beside = write_without(scope.data, expired.incarnation, (expired.covers_from, expired.events[-1].seq))
@@ -220,8 +224,8 @@ def _leave_index(scope: SessionScope, expired: _Expired) -> Versions | None:
 
 
 def _forget(scope: SessionScope, events: list[Event]) -> None:
-    """What is not in the transaction goes first: the log says what there is. Vectors are kept by content: what is still
-    needed of them is made again."""
+    """Remove what is not in the transaction, which goes first: the log says what there is. Vectors are kept by content:
+    vectors that are still needed are made again."""
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
@@ -234,12 +238,12 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
 
 
 def _hide(scope: SessionScope, seqs: list[int]) -> None:
-    """Raises Conflict."""
+    """Note on the rows that they show their images no more. Raises Conflict."""
     _change(scope, seqs, lambda item: None if rows.IMAGES_LEFT in item else rows.put_without_images(item))
 
 
 def _change(scope: SessionScope, seqs: list[int], change: Callable[[Item], Put | None]) -> None:
-    """Raises Conflict."""
+    """Change the rows of the events. Raises Conflict."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
     head = rows.read_head(found.pop(keys.head, None))
@@ -250,8 +254,8 @@ def _change(scope: SessionScope, seqs: list[int], change: Callable[[Item], Put |
 
 @dataclass
 class _Removal:
-    """Of what was read and taken out of the index. An event that has changed since has passages of another rev.
-    ``beside``: the events whose passages were written again."""
+    """The removal of events that were read and taken out of the index. An event that has changed since has passages of
+    another rev. ``beside``: the events whose passages were written again."""
 
     scope: SessionScope
     expired: _Expired
@@ -259,7 +263,7 @@ class _Removal:
     again: bool = False
 
     def attempt(self) -> bool:
-        """False where it is to be read again. Raises Conflict."""
+        """Remove the events; False where they are to be read again. Raises Conflict."""
         seqs = [event.seq for event in self.expired.events]
         if self.again and self._changed():
             return False

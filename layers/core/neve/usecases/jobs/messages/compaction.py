@@ -1,5 +1,5 @@
-"""The job of a compaction (docs/rules/compact.md#triggers), and what the compact queue carries: compactions and
-retractions. Whoever took something back does not wait for a burst of appends to end."""
+"""Makes the job of a compaction (docs/rules/compact.md#triggers), and the messages of the compact queue: compactions
+and retractions. A caller that took something back does not wait for a burst of appends to end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from neve.usecases.jobs.messages.observation import fifo_group
 COMPACT = "compact"
 RETRACT = "retract"
 Reason = Literal["tokens", "task", "topic", "end", "manual"]
-"""Why: the log has grown, the caller named a boundary, the session ended, somebody asked."""
+"""The reasons of a compaction: the log has grown, the caller named a boundary, the session ended, a caller asked."""
 
 
 def compaction_job(scope: SessionScope, reason: Reason, verbosity: Verbosity | None, job_id: str | None = None) -> Job:
-    """Not stored yet. ``verbosity`` None: the policy's. ``job_id`` None: a new one."""
+    """Make the job of a compaction, not stored yet. ``verbosity`` None: the policy's. ``job_id`` None: a new one."""
     now = scope.ports.clock.now()
     state: dict[str, Any] = {"reason": reason} | ({"verbosity": verbosity} if verbosity else {})
     return Job(
@@ -43,7 +43,7 @@ def new_job_id(ports: Ports) -> str:
 
 
 def compact_message(keys: SessionKeys, incarnation: int, job: Job) -> Message:
-    """What the queue carries of a job of either kind."""
+    """Make the message of a job of either kind, as the compact queue carries it."""
     body = {
         "work": job.kind,
         "tenant": keys.tenant,
@@ -63,7 +63,7 @@ def _details(job: Job) -> dict[str, Any]:
 
 
 def message_of_row(item: Item) -> Message:
-    """Of a job that ``rows.put_queued_job`` has stored."""
+    """Make the message of a job that ``rows.put_queued_job`` has stored."""
     job = rows.read_job(item)
     keys = session_named_in(item)
     return compact_message(keys, item["incarnation"], job)

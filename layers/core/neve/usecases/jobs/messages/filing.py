@@ -1,6 +1,6 @@
-"""What the librarian queue carries: a session whose log has grown behind what is filed. The group is the user: the
-queue is fair between users, so that one whose thousand sessions are ended together holds nobody up
-(docs/adr/0027-a-librarian-has-a-queue-of-its-own.md)."""
+"""Makes the messages of the librarian queue, each about a session whose log has grown behind what is filed. The group
+is the user: the queue is fair between users, so that one whose thousand sessions are ended together holds no other user
+up (docs/adr/0027-a-librarian-has-a-queue-of-its-own.md)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KIND = "librarian"
 
 
 def filing_job(scope: SessionScope, incarnation: int, seq_to: int) -> Job:
-    """Of what a compaction has covered up to ``seq_to``: the same for every worker that finds it covered. Not stored
-    yet."""
+    """Make the job of filing what a compaction has covered up to ``seq_to``: the same for every worker that finds it
+    covered. Not stored yet."""
     keys = scope.keys
     return _job(scope, f"file/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{seq_to}")
 
 
 def refiling_job(scope: SessionScope, retraction_id: str) -> Job:
-    """Of what is filed again after a retraction: the same for every worker of it. Not stored yet."""
+    """Make the job of filing again after a retraction: the same for every worker of it. Not stored yet."""
     keys = scope.keys
     return _job(scope, f"refile/{keys.tenant}/{keys.user}/{keys.session}/{retraction_id}")
 
@@ -44,7 +44,7 @@ def _job(scope: SessionScope, name: str) -> Job:
 
 
 def filing_message(keys: SessionKeys, incarnation: int, job_id: str, kind: str) -> Message:
-    """``job_id`` and ``kind``: of the job that ends with it."""
+    """Make the message of a filing. ``job_id`` and ``kind``: of the job that ends with it."""
     body: dict[str, Any] = {
         "work": "file",
         "tenant": keys.tenant,
@@ -58,7 +58,7 @@ def filing_message(keys: SessionKeys, incarnation: int, job_id: str, kind: str) 
 
 
 def message_of_row(item: Item) -> Message:
-    """Of a job that ``rows.put_queued_job`` has stored."""
+    """Make the message of a job that ``rows.put_queued_job`` has stored."""
     job = rows.read_job(item)
     keys = session_named_in(item)
     return filing_message(keys, item["incarnation"], job.id, job.kind)

@@ -1,6 +1,6 @@
-"""What the index queue and the embed queue carry: a memory or a document whose rev moved or that is gone, or new
-events of a session. The group is the user: the queues are fair between users, so the backlog of one does not hold up
-another's."""
+"""Makes the messages of the index queue and the embed queue, each about a memory or a document whose rev moved or that
+is gone, or new events of a session. The group is the user: the queues are fair between users, so the backlog of one
+does not hold up another's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neve.store.keys import SessionKeys, UserKeys
 def memory_message(
     keys: UserKeys, incarnation: int, memory_id: str, rev: int, kind: Literal["memory", "document"] = "memory"
 ) -> Message:
-    """The worker reads the row again: ``rev`` only says what a removal removes."""
+    """Make the message of a memory. The worker reads the row again: ``rev`` only says what a removal removes."""
     body = {
         "kind": kind,
         "tenant": keys.tenant,
@@ -27,7 +27,7 @@ def memory_message(
 
 
 def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: int) -> Message:
-    """The events ``seq_from`` to ``seq_to`` of a session are new."""
+    """Make the message that the events ``seq_from`` to ``seq_to`` of a session are new."""
     body = {
         "kind": "events",
         "tenant": keys.tenant,
@@ -41,7 +41,7 @@ def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: i
 
 
 def retraction_message(keys: SessionKeys, incarnation: int, retraction_id: str) -> Message:
-    """The events that a retraction has taken back are to leave the index."""
+    """Make the message that the events of a retraction are to leave the index."""
     body = {
         "kind": "retraction",
         "tenant": keys.tenant,

@@ -25,8 +25,8 @@ def observation_job_id(keys: SessionKeys, incarnation: int, last_seq: int) -> st
 
 
 def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> Message:
-    """What the extract queue carries. One group a session keeps passes in order; the dedup id holds the last seq, so a
-    burst of triggers for the same log is one message."""
+    """Make the message of an observation. One group a session keeps passes in order; the dedup id holds the last seq,
+    so a burst of triggers for the same log is one message."""
     body: dict[str, Any] = {
         "work": OBSERVE,
         "tenant": keys.tenant,
@@ -40,7 +40,8 @@ def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> M
 
 
 def asked_observation(keys: SessionKeys, incarnation: int, last_seq: int, now: datetime, *, wait: bool = False) -> Job:
-    """The job as whoever asks for it at ``now`` writes it: its row is its message. ``wait``: somebody does."""
+    """Make the job as a caller that asks for it at ``now`` writes it: its row is its message. ``wait``: the caller
+    waits for it."""
     return Job(
         id=observation_job_id(keys, incarnation, last_seq),
         kind=OBSERVE,
@@ -55,17 +56,18 @@ def asked_observation(keys: SessionKeys, incarnation: int, last_seq: int, now: d
 
 
 def queued_observation(keys: SessionKeys, incarnation: int, job: Job) -> tuple[QueueName, Message]:
-    """Of a job that somebody asked for: who waits for it goes through the queue that has no delay."""
+    """Return the queue and the message of a job that a caller asked for: a caller that waits goes through the queue
+    that has no delay."""
     message = observation_message(keys, incarnation, job.state["last_seq"])
     return QueueName.COMPACT if job.state["wait"] else QueueName.EXTRACT, message
 
 
 def queued_row(item: Item) -> tuple[QueueName, Message]:
-    """The same of its row."""
+    """Return the queue and the message of a job by its row."""
     keys = session_named_in(item)
     return queued_observation(keys, item["incarnation"], rows.read_job(item))
 
 
 def fifo_group(keys: SessionKeys) -> str:
-    """FIFO group of a session. A group id has at most 128 characters, so the three ids are hashed."""
+    """Return the FIFO group of a session. A group id has at most 128 characters, so the three ids are hashed."""
     return hashlib.sha256(f"{keys.tenant}/{keys.user}/{keys.session}".encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""What the reflect queue carries: one user whose rows are to be condensed, or a tenant whose users are to be told of
-one by one. The group is the tenant: the queue is fair between tenants, so that one with many users does not hold up
-one with few (docs/adr/0019-the-night-is-a-fair-queue-of-users.md)."""
+"""Makes the messages of the reflect queue, each about one user whose rows are to be condensed, or a tenant whose users
+are to be told of one by one. The group is the tenant: the queue is fair between tenants, so that one with many users
+does not hold up one with few (docs/adr/0019-the-night-is-a-fair-queue-of-users.md)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from neve.ports.queue import Message
 from neve.store.keys import Keys, UserKeys
 
 KIND = "reflect"
-"""Of the job of a user, and of the job of a tenant."""
+"""The kind of the job of a user, and of the job of a tenant."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectionRequest:
-    """``until``: rows that were created by then are old enough. ``regardless``: somebody asked for it, so that nobody
-    asks whether it is worth a run. ``run``: the job of the tenant that the user's is a part of."""
+    """A request to condense. ``until``: rows that were created by then are old enough. ``regardless``: a caller asked
+    for it, so that it is not asked whether it is worth a run. ``run``: the job of the tenant that the user's is a part
+    of."""
 
     job_id: str
     until: str
@@ -38,7 +39,8 @@ class ReflectionRequest:
 
 
 def part_of(keys: UserKeys, run: ReflectionRequest) -> ReflectionRequest:
-    """The user's part of a run. Its id follows from both, so that whoever is told twice does it once."""
+    """Make the user's part of a run. Its id follows from both, so that a user who is told of twice is condensed
+    once."""
     job_id = f"job_{ulid_named(f'reflect/{keys.tenant}/{keys.user}/{run.job_id}')}"
     return ReflectionRequest(job_id, run.until, run.regardless, run.job_id)
 
@@ -53,5 +55,5 @@ def tenant_message(keys: Keys, asked: ReflectionRequest) -> Message:
 
 
 def reflection_request(job: Job) -> ReflectionRequest:
-    """What a job's row says of what was asked."""
+    """Read from a job's row what was asked."""
     return ReflectionRequest.of({"job_id": job.id, **job.state})
