@@ -105,7 +105,7 @@ class AwsPorts:
 
     @cached_property
     def cross_encoder(self) -> CrossEncoder | None:
-        """Its files are fetched from the bucket when the first call needs them."""
+        """Make the cross-encoder; its files are fetched from the bucket when the first call needs them."""
         if self._settings.encoder_dir is None or self._settings.embedder == "none":
             return None
         from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder

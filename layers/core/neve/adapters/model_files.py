@@ -15,7 +15,7 @@ CONTENT_TYPE = "application/octet-stream"
 
 
 def model_object(file: ModelFile) -> str:
-    """Where the bucket has it: another version of it is another object."""
+    """Name the object of a file in the bucket: another version of the file is another object."""
     return f"models/{file.sha256}/{file.name}"
 
 

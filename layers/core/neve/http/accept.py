@@ -1,4 +1,4 @@
-"""Every check that a call passes before its function is called."""
+"""Makes every check that a call passes before its function is called."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Ports(Protocol):
     def embedder(self) -> Embedder: ...
     @property
     def cross_encoder(self) -> CrossEncoder | None:
-        """None: there is none beside this embedder."""
+        """Give the cross-encoder; None: there is none beside this embedder."""
 
     @property
     def observer(self) -> Observer: ...

@@ -41,7 +41,7 @@ class EmbeddingRetryable(Exception):
 
 
 class ModelMissing(Exception):
-    """Nobody has put the files of an optional model where this process looks for them."""
+    """The files of an optional model are not where this process looks for them."""
 
 
 class NoAnswer(Exception):

@@ -52,7 +52,7 @@ class ModelFiles(Protocol):
     """Files of models that a stage may do without."""
 
     def path(self, file: ModelFile) -> Path:
-        """Where the file lies on this machine, brought there if need be, its sum compared. Raises ModelMissing,
+        """Return where the file lies on this machine, brought there if need be, its sum compared. Raises ModelMissing,
         EmbeddingUnavailable (it is damaged), StoreUnavailable."""
 
 
@@ -61,11 +61,11 @@ class CrossEncoder(Protocol):
     EmbeddingUnavailable, EmbeddingRetryable, StoreUnavailable."""
 
     def load(self) -> None:
-        """Once; others wait for it."""
+        """Load the model once; other callers wait for it."""
 
     def scores(self, question: str, texts: Sequence[str], still_wanted: Callable[[], bool]) -> list[float]:
-        """Of each text; larger is better, and there is no scale to it. What nobody wants any more ends with
-        EmbeddingRetryable."""
+        """Score each text; larger is better, and there is no scale to it. A score that no caller wants any more ends
+        with EmbeddingRetryable."""
 
 
 @dataclass(frozen=True, slots=True)

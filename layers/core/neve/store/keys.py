@@ -1,6 +1,6 @@
-"""Every key and index of the table, and what can be read from one: nowhere else is a key put together or taken apart.
-``Keys`` is built only from a verified tenant, so that no use case can name a row of another tenant. Ids cannot hold
-``#``, ``/`` or ``~`` (docs/rules/http.md#ids), which makes the joins below unambiguous."""
+"""Puts together every key and index of the table, and reads from one what it holds: nowhere else is a key put together
+or taken apart. ``Keys`` is built only from a verified tenant, so that no use case can name a row of another tenant. Ids
+cannot hold ``#``, ``/`` or ``~`` (docs/rules/http.md#ids), which makes the joins below unambiguous."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ class MiniLmCrossEncoder:
             return list(pool.map(one, texts))
 
     def _ready(self) -> OnnxModel:
-        """What has failed fails again for a while without another look: nobody waits for it twice."""
+        """Load the model once, and return it. A load that has failed fails again for a while without another look: no
+        caller waits for it twice."""
         with self._loading:
             if self._model is not None:
                 return self._model

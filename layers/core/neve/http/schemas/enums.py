@@ -1,5 +1,5 @@
-"""Every enum of the contract. The name of the alias is that of the component, and so of the type that a client gets:
-one for each meaning, also where two have the same values."""
+"""Defines every enum of the contract. The name of the alias is that of the component, and so of the type that a client
+gets: one for each meaning, also where two have the same values."""
 
 from __future__ import annotations
 
