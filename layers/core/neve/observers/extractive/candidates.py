@@ -39,7 +39,7 @@ class Line:
     """A candidate for a line of a memory. ``text``: the quotation, without its mark; ``said``: what is quoted.
     ``told``: the same in the third person, for documents, and ``states``: each of its whole clauses, for facts; empty
     where it says nothing by itself. ``weight`` orders the lines of a pass. ``asked``: it was asked to be remembered.
-    ``played``: said to somebody who plays a part, and so no fact."""
+    ``played``: said to a listener who plays a part, and so no fact."""
 
     mark: str
     text: str

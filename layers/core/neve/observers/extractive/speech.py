@@ -103,7 +103,7 @@ _QUOTES_OF_OTHERS = re.compile(r'"[^"]*\b' + FIRST_PERSON + r'\b[^"]*"', re.IGNO
 
 
 def own_words(text: str, *, surely: bool = False) -> str:
-    """Return a message without the text that it only hands over, and without lines that somebody else speaks.
+    """Return a message without the text that it only hands over, and without lines that another person speaks.
     ``surely``: also without what stands behind a question or an order, where nobody knows whose it is."""
     task = _GIVEN_TEXT.search(text)
     if task:
@@ -202,7 +202,7 @@ def own_events(events: Sequence[Event]) -> list[Event]:
 
 
 def _own(event: Event, parts: set[str], scene: Scene | None) -> tuple[list[str], Scene | None]:
-    """Return the user's sentences up to the one with which a scene begins, or goes on: one in which somebody speaks as
+    """Return the user's sentences up to the one with which a scene begins, or goes on: one in which the user speaks as
     a part of it; and the scene that goes on behind it. ``parts``: the names in the scenes so far. ``scene``: from
     before."""
     spoken = wanted_sentences(sentences_of(own_words(event_text(event), surely=True)))

@@ -87,8 +87,8 @@ def fold_session(
     begins: Callable[[], None] | None = None,
 ) -> list[str]:
     """Fold the session as ``reflect_session`` does, without the pack, which is marked ``rebuild_due``. ``notes`` is
-    told what of the answer had no room, and why there is none. The trigger stays reached then, and whoever observes the
-    session next asks again, after ten minutes at the earliest: nothing waits for a reflection.
+    told what of the answer had no room, and why there is none. The trigger stays reached then, and the worker that
+    observes the session next asks again, after ten minutes at the earliest: nothing waits for a reflection.
 
     Raises NoTimeToReflect, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
     due = _due(scope)

@@ -1,8 +1,8 @@
 """The worker behind the reflect queue: condense what is old enough of one user, batch by batch
 (docs/rules/reflect.md#worker).
 
-Each batch is a replacement of its own: what is committed stays so whatever happens to the worker, and whoever goes on
-finds the rest. No pack is rebuilt: what a frozen pack holds stays in it."""
+Each batch is a replacement of its own: what is committed stays so whatever happens to the worker, and the worker that
+goes on finds the rest. No pack is rebuilt: what a frozen pack holds stays in it."""
 
 from __future__ import annotations
 

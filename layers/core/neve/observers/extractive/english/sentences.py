@@ -151,10 +151,10 @@ _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|cl
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text``: as it is read, without its final mark; ``said``: the whole of it, as it was said, but for a greeting or
-    an interjection in front. ``corrects``: it began with a word
-    that takes something back, and goes on with a statement; ``takes_back``: with such a word, whatever follows.
-    ``doubtful``: it may be somebody else's. ``played``: it is said to somebody who plays a part."""
+    """One sentence. ``text``: as it is read, without its final mark; ``said``: the whole of it, as it was said, but for
+    a greeting or an interjection in front. ``corrects``: it began with a word that takes something back, and goes on
+    with a statement; ``takes_back``: with such a word, whatever follows. ``doubtful``: it may be another person's.
+    ``played``: it is said to a listener who plays a part."""
 
     text: str
     question: bool

@@ -1,5 +1,5 @@
 """Lines of a message that a program or a person wrote into a file, also where no fence says so: diffs, comments,
-commands behind a prompt, queries, markup, rows of a table. A comment speaks in the first person like anybody
+commands behind a prompt, queries, markup, rows of a table. A comment speaks in the first person as a speaker does
 (docs/rules/observe.md#extractive)."""
 
 from __future__ import annotations

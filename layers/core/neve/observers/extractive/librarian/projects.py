@@ -1,5 +1,5 @@
-"""The name of the project that somebody speaks of: ``project Otter``, ``the Blue Heron project``, ``our project, called
-Otter``. A project that is only said to be for somebody, or to be new, has no name."""
+"""Finds the name of the project that the user speaks of: ``project Otter``, ``the Blue Heron project``, ``our project,
+called Otter``. A project that is only said to be for a person, or to be new, has no name."""
 
 from __future__ import annotations
 

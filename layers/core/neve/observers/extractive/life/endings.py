@@ -1,4 +1,4 @@
-"""Statements that end a state of somebody's life without saying what comes after it: ``User quit their job``
+"""Recognises statements that end a state of a person's life without saying what comes after it: ``User quit their job``
 (docs/rules/observe.md#extractive). They mean something only beside the fact that they end."""
 
 from __future__ import annotations

@@ -29,9 +29,10 @@ _HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?: and their \w+(?: [A-Z]\w+)?)?(?:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``slot``: of what only one can be true of somebody; the group ``of`` belongs to its name. ``many``: of what
-    somebody may have several, so that only a statement of a change ("… now") takes the place of another. ``denies``:
-    it says what somebody does not do. The group ``habit``: a verb, which tells of none where it can only be past."""
+    """A form that a statement may have. ``slot``: only one statement of a person can be true in it; the group ``of``
+    belongs to its name. ``many``: a person may have several, so that only a statement of a change ("… now") takes the
+    place of another. ``denies``: it says what a person does not do. The group ``habit``: a verb, which tells of none
+    where it can only be past."""
 
     pattern: re.Pattern[str]
     category: Category
