@@ -3,6 +3,7 @@ code is compared."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.figures import NEVE, Definition, is_fragment, python_files
 from local import openapi
 from local.openapi import api_document
 from local.template import ROOT, read_template
@@ -138,6 +140,23 @@ def test_files_that_a_docstring_names_exist() -> None:
         if not d.exists(name, path)
     ]
     assert wrong == []
+
+
+def test_no_docstring_begins_with_a_fragment() -> None:
+    """A first sentence has a verb, or is the noun phrase of a class. What a model reads of its tool has a version."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {text.splitlines()[0]}"
+        for path in python_files(NEVE)
+        for node in ast.walk(ast.parse(d.text_of(path)))
+        if isinstance(node, Definition | ast.Module) and not is_read_by_a_model(node)
+        if (text := ast.get_docstring(node)) and is_fragment(text)
+    ]
+    assert wrong == []
+
+
+def is_read_by_a_model(node: ast.AST) -> bool:
+    """Say whether the docstring of a class goes into the schema of a model's tool."""
+    return isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "AnswerForm" for base in node.bases)
 
 
 def test_every_page_of_rules_is_cited_and_in_the_list() -> None:
