@@ -16,7 +16,7 @@ from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erasure_job import put_erasure
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, put_due_job
+from neve.usecases.jobs.queued_jobs import ERASURE, KINDS, RETENTION, put_work, work_key
 
 DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
 
@@ -31,8 +31,8 @@ def take_over(queue: SqliteQueue, table: Table) -> None:
     for user in _nights(bodies):
         _end_night(table, user)
         _end_replacement(table, user)
-    for keys, job_id in _jobs(bodies):
-        _end_lease(table, keys, job_id)
+    for keys, kind, work_id in _work(bodies):
+        _end_lease(table, keys, kind, work_id)
     queue.return_in_flight()
     for name, count in queue.give_back().items():
         report_given_back(name, count)
@@ -53,20 +53,20 @@ def _nights(bodies: Iterable[dict[str, Any]]) -> set[UserKeys]:
     return {UserKeys(body["tenant"], body["user"]) for body in bodies if body.get("work") == "user"}
 
 
-def _jobs(bodies: Iterable[dict[str, Any]]) -> set[tuple[UserKeys, str]]:
-    """Of every message of the jobs queue that is about an erasure or an export."""
-    found = (body for body in bodies if body.get("work") in (ERASURE, EXPORT))
-    return {(UserKeys(body["tenant"], body["user"]), body["job_id"]) for body in found}
+def _work(bodies: Iterable[dict[str, Any]]) -> set[tuple[UserKeys, str, str]]:
+    """Of every message of the jobs queue."""
+    found = (body for body in bodies if body.get("work") in (*KINDS, RETENTION))
+    return {(UserKeys(body["tenant"], body["user"]), body["work"], body["job_id"]) for body in found}
 
 
-def _end_lease(table: Table, keys: UserKeys, job_id: str) -> None:
-    """Whoever is told of it next takes the job up. Not one that waits for its time: nobody works on that."""
-    item = table.get(keys.job(job_id))
+def _end_lease(table: Table, keys: UserKeys, kind: str, work_id: str) -> None:
+    """Whoever is told of it next takes the work up. Not one that waits for its time: nobody works on that."""
+    item = table.get(work_key(keys, kind, work_id))
     job = rows.read_job(item) if item else None
-    if job is None or job.status != "running" or job.state.get("worker", job_id) is None:
+    if job is None or job.status != "running" or job.state.get("worker", work_id) is None:
         return
     free = replace(job, state=job.state | {"due_at": job.created_at})
-    table.write([put_erasure(keys, free) if job.kind == ERASURE else put_due_job(keys, free)])
+    table.write([put_erasure(keys, free) if kind == ERASURE else put_work(keys, free)])
 
 
 def _end_night(table: Table, keys: UserKeys) -> None:

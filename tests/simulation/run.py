@@ -9,6 +9,7 @@ from datetime import timedelta
 from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
+from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
@@ -184,6 +185,8 @@ class Run:
                     yield f"night {item['sk']}"
             if "due_pk" in item and not item["due_pk"].endswith(NEVER_DONE) and item["type"] != "open_session":
                 yield f"due: {item['due_pk']} {item['due_sk']}"
+            if item["type"] == "archived" and rows.read_job(item).state.get("worker"):
+                yield f"retention of {item['session_id']}"
 
     def _operate(self) -> None:
         """What runbooks ask of an operator: dead letters go back, what failed for want of an embedder or of a model is

@@ -580,6 +580,7 @@ ABLATIONS = _by_name(
             100,
             export.waits_for_nobody,
         ),
+        Ablation("fence of work", "the fence of a step's commit", "exports", 300, export.checks_no_fence),
         Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
         Ablation(
             "waiting retraction",
@@ -600,7 +601,7 @@ ABLATIONS = _by_name(
             "saying of events whose time is over that they leave the index before what is beside them is read",
             "retained",
             1_000,
-            lambda: [(retain_logs, "_marked", lambda *_: False)],
+            lambda: [(retain_logs, "_unmarked", lambda *_: [])],
         ),
         Ablation(
             "revs beside removed events",

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from neve.domain.records.users import UserHead
+from neve.observing import SecondsLeft
+from neve.ports.table import Put, WriteOp
 from neve.usecases.export import export_user
+from neve.usecases.jobs import carry_on
 from neve.usecases.retract import erase_retracted
 from tests.simulation.ablations.ablation import Patch
+from tests.simulation.ablations.stand_ins import blind
 
 
 def leaves_them() -> list[Patch]:
@@ -17,7 +24,23 @@ def goes_on_behind_a_deletion() -> list[Patch]:
 
 
 def waits_for_nobody() -> list[Patch]:
-    return [(export_user, "LEASE_S", 0)]
+    return [(carry_on, "LEASE_S", 0)]
+
+
+def checks_no_fence() -> list[Patch]:
+    """A worker trusts what it has read when it took the work up, and writes whatever has become of it since then."""
+    heads, fence = dict[str, UserHead](), carry_on._fence
+
+    def trusting(worker: Any, seconds_left: SecondsLeft) -> carry_on.Run | None:
+        work, head = worker._read()
+        if work is None or work.ended:
+            return None
+        return carry_on.Run(worker.scope, work, heads.setdefault(worker.token, head), seconds_left)
+
+    def blindly(*given: Any) -> list[WriteOp]:
+        return [blind(op) for op in fence(*given) if isinstance(op, Put)]
+
+    return [(carry_on._Worker, "next_run", trusting), (carry_on, "_fence", blindly)]
 
 
 def starts_over() -> list[Patch]:

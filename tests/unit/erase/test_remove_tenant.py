@@ -37,11 +37,10 @@ from neve.usecases.jobs.messages.filing import filing_message
 from neve.usecases.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, job_message
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.note_open import note_open
-from neve.usecases.sessions.retain_logs import retention_message
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.keys.create_key import add_key, create_key
 from neve.usecases.tenants.keys.revoke_key import revoke_key
@@ -147,7 +146,7 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
         QueueName.COMPACT: [compact_message(log, 1, job)],
         QueueName.LIBRARIAN: [filing_message(log, 1, "job_1", "end")],
         QueueName.REFLECT: [tenant_message(Keys("acme"), night), user_message(keys, night)],
-        QueueName.JOBS: [*(job_message(keys, kind, "job_1") for kind in (ERASURE, EXPORT)), retention_message(log)],
+        QueueName.JOBS: [job_message(keys, kind, "job_1") for kind in (ERASURE, EXPORT, RETENTION)],
         QueueName.EMBED: [memory_message(keys, 1, "mem_1", 1)],
     }
     close_tenant(TenantData(world, Keys("acme")))

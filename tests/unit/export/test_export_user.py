@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,13 +12,9 @@ from urllib.parse import urlparse
 
 import pytest
 
-from local.limits.mortal_ports import Killed, MortalPorts, seconds_left
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.jobs.time_limits import LEASE_S, WORKER_S
 from neve.domain.librarian.filing import Action, Proposal
-from neve.domain.records.documents import Document
-from neve.domain.records.epochs import Summary
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.http.schemas.memories.imports import ImportText
@@ -26,7 +22,6 @@ from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.store.filings import put_proposal
 from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.export import export_lines, export_user
@@ -218,62 +213,6 @@ def test_a_large_export_is_in_parts(world: RecallWorld, monkeypatch: pytest.Monk
     assert len(read_admin_job(world.scope, job.id).result["parts"]) > 3
 
 
-def much(world: RecallWorld) -> None:
-    """Of everything that an export has, more than one line."""
-    for n in range(12):
-        world.remember(f"Memory {n}.")
-        write_document(world.user(), f"/notes/{n}", DocumentChange(text=f"Note {n}."))
-        artifact = Document(f"/artifacts/{n}", f"Output {n}.", 4, 1, "2026-03-10T09:30:00.000Z")
-        world.rows.write([rows.put_artifact(world.user().keys, artifact)])
-    for session in ("s1", "s2", "s3"):
-        world.open(session=session)
-        world.say(*(f"Message {n}." for n in range(12)), session=session)
-    summary = Summary("s1", 1, 1, 4, "brief", "extract", 1, "2026-03-10T09:30:00.000Z")
-    world.rows.write([rows.put_summary(world.user().of_session("s1").keys, summary)])
-
-
-@pytest.mark.parametrize("line_s", [9, 59])
-def test_what_a_worker_has_no_time_for_is_another_message(
-    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, line_s: int
-) -> None:
-    """Every line takes that long, less than what a worker spares for the end; one that used a port once its 900 s are
-    over would be killed there."""
-    much(world)
-    whole = exported(world)
-    monkeypatch.setattr(export_user, "export_lines", slowly(world, line_s))
-    job = request_export(world.user())
-    workers = 0
-    while messages := waiting(world):
-        [message] = messages
-        in_its_time(world, message.body)
-        workers += 1
-    assert workers >= len(whole) * line_s / 900
-    assert written(world, job)[1:] == whole[1:]
-
-
-def slowly(world: RecallWorld, line_s: int) -> Callable[..., Iterator[export_lines.Placed]]:
-    def lines(*given: Any) -> Iterator[export_lines.Placed]:
-        for placed in export_lines.export_lines(*given):
-            world.clock.move(seconds=line_s)
-            yield placed
-
-    return lines
-
-
-def in_its_time(world: RecallWorld, body: Mapping[str, Any]) -> None:
-    """A worker on ports that die with it."""
-    ends = world.clock.now() + timedelta(seconds=WORKER_S)
-
-    def left() -> float:
-        return (ends - world.clock.now()).total_seconds()
-
-    token = seconds_left.set(left)
-    try:
-        work(MortalPorts(world), body, left)
-    finally:
-        seconds_left.reset(token)
-
-
 def test_what_is_folded_between_two_workers_is_not_in_it_twice(world: RecallWorld) -> None:
     """The second one reads on in the generation in which the first one began."""
     keys = world.user().keys
@@ -290,65 +229,6 @@ def test_what_is_folded_between_two_workers_is_not_in_it_twice(world: RecallWorl
     assert [line["text"] for line in of_type(exported(world), "memory") if line["status"] == "active"] == ["The whole."]
 
 
-@pytest.mark.parametrize("parts", range(1, 9))
-def test_behind_whichever_part_a_worker_dies_another_one_goes_on(
-    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, parts: int
-) -> None:
-    much(world)
-    whole = exported(world)
-    monkeypatch.setattr(export_user, "PART_BYTES", 2_000)
-    job = request_export(world.user())
-    with monkeypatch.context() as dying:
-        put, left = world.objects.put, iter(range(parts))
-
-        def put_and_die(*args: Any, **kwargs: Any) -> None:
-            if next(left, None) is None:
-                raise Killed
-            put(*args, **kwargs)
-
-        dying.setattr(world.objects, "put", put_and_die)
-        with pytest.raises(Killed):
-            deliver(world)
-    assert len(json.loads(str((world.rows.get(world.tenant.keys.job(job.id)) or {})["state"]))["parts"]) == parts
-    world.clock.move(seconds=LEASE_S)
-    sweep_due(world)
-    assert deliver(world) == 1
-    assert written(world, job)[1:] == whole[1:]
-
-
-def test_a_worker_that_was_replaced_writes_nothing_into_the_job(
-    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    much(world)
-    monkeypatch.setattr(export_user, "PART_BYTES", 2_000)
-    job = request_export(world.user())
-    [message] = waiting(world)
-    real, first = export_lines.export_lines, True
-
-    def overtaken(*given: Any) -> Iterator[export_lines.Placed]:
-        nonlocal first
-        slow, first = first, False
-        for n, placed in enumerate(real(*given)):
-            if slow and n == 5:
-                world.clock.move(seconds=LEASE_S)
-                work(world, message.body, lambda: 900.0)
-                assert read_admin_job(world.scope, job.id).status == "done"
-            yield placed
-
-    monkeypatch.setattr(export_user, "export_lines", overtaken)
-    work(world, message.body, lambda: 900.0)
-    done = read_admin_job(world.scope, job.id)
-    assert sum(part["lines"] for part in done.result["parts"]) == sum(done.result["lines"].values())
-
-
-def test_an_answer_that_was_lost_does_not_hold_an_export_up(world: RecallWorld) -> None:
-    job = request_export(world.user())
-    world.dispatch()
-    world.rows.lose_response = True
-    deliver(world)
-    assert read_admin_job(world.scope, job.id).status == "done"
-
-
 def test_addresses_end_and_are_recreated(world: RecallWorld) -> None:
     job = request_export(world.user())
     exported(world, job)
@@ -358,19 +238,6 @@ def test_addresses_end_and_are_recreated(world: RecallWorld) -> None:
         world.objects.download(urlparse(part["url"]).path.rpartition("/")[2])
     assert exported(world, job) != []
     assert "http" not in str(world.rows.get(world.tenant.keys.job(job.id)))
-
-
-def test_a_dead_worker_is_followed(world: RecallWorld) -> None:
-    job = request_export(world.user())
-    world.dispatch()
-    world.queue.sent = []
-    sweep_due(world)
-    assert deliver(world) == 1, "its message was lost"
-    assert read_admin_job(world.scope, job.id).status == "done"
-    assert deliver(world) == 0
-    world.clock.move(seconds=LEASE_S)
-    sweep_due(world)
-    assert deliver(world) == 0
 
 
 def test_an_erased_user_is_not_exported(world: RecallWorld) -> None:

@@ -22,8 +22,9 @@ from neve.observing import Observed
 from neve.ports.table import Put
 from neve.store import rows
 from neve.store.partitions import all_rows, pages
-from neve.usecases.export.export_user import export_user
+from neve.usecases.export.export_user import export_part
 from neve.usecases.export.request_export import request_export
+from neve.usecases.jobs.carry_on import carry_on
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
@@ -212,10 +213,17 @@ def test_packs_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch, 
     assert len(world.objects.list(world.user().keys.packs_prefix)) == 1, "what was built behind it"
 
 
+def exported(world: World) -> str:
+    """The job."""
+    job = request_export(world.user())
+    carry_on(world.user(), job.kind, job.id, export_part)
+    return job.id
+
+
 def test_exports_are_handed_on_too(world: World) -> None:
     world.say("tea")
     for _ in range(3):
-        export_user(world.user(), request_export(world.user()).id)
+        exported(world)
     places = left_off(world, deletion(world))
     assert len(places) == len(set(places)) >= 3
     assert world.objects.list(world.user().keys.exports_prefix) == []
@@ -224,13 +232,13 @@ def test_exports_are_handed_on_too(world: World) -> None:
 def test_an_export_that_begins_between_two_workers_stays(world: World) -> None:
     """It reads nothing of what is deleted, which is gone by then."""
     world.say("tea")
-    export_user(world.user(), request_export(world.user()).id)
+    exported(world)
     message, keys = deletion(world), world.tenant.keys
     removed: dict[str, int] = {}
     while not removed.get("exports"):
         run_retraction(world.user().of_session("s1"), message, partial(next, iter([60.0]), 5.0))
         removed = rows.read_job(world.table.get(keys.job(message["job_id"])) or {}).state["removed"]
-    export_user(world.user(), new := request_export(world.user()).id)
+    new = exported(world)
     left_off(world, message)
     assert erased(world, message)["verified"]
     assert rows.read_job(world.table.get(keys.job(new)) or {}).status == "done"

@@ -29,8 +29,8 @@ from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retain_logs import retain_log
 from tests.unit.recall_world import RecallWorld
+from tests.unit.retention import retain_log
 from tests.unit.world import ScriptedObserver
 
 REMOVED = 10
@@ -72,7 +72,7 @@ def kept(tmp_path: Path) -> Iterator[RetainingWorld]:
 @pytest.fixture
 def world(kept: RetainingWorld) -> RetainingWorld:
     """What the first compaction has covered is gone but for its summary."""
-    retain_log(session(kept), lambda: 900.0)
+    retain_log(session(kept))
     return kept
 
 
@@ -127,7 +127,7 @@ def test_what_goes_between_the_epoch_and_the_log_is_folded_in(
     module, read = {"the job": rewrite_summary, "a compaction": move_horizon}[works], read_log.read_log
 
     def removed_first(*asked: Any, **more: Any) -> list[Event]:
-        retain_log(session(kept), lambda: 900.0)
+        retain_log(session(kept))
         return read(*asked, **more)
 
     monkeypatch.setattr(module, "read_log", removed_first)
@@ -152,7 +152,7 @@ def test_a_log_that_another_compaction_has_covered_meanwhile_is_read_again(
     def others_first(*asked: Any, **more: Any) -> list[Event]:
         monkeypatch.undo()
         compact(world, "The boat is called Zora.")
-        assert retain_log(session(world), lambda: 900.0)
+        assert retain_log(session(world))
         return read(*asked, **more)
 
     monkeypatch.setattr(move_horizon, "read_log", others_first)
@@ -177,13 +177,13 @@ def test_what_is_covered_while_the_last_archived_events_go_is_not_kept_for_ever(
             return get_many(wanted)
         monkeypatch.undo()
         before = get_many([keys.archived])
-        assert retain_log(session(world), lambda: 900.0) == 14
+        assert retain_log(session(world)) == 14
         return get_many([key for key in wanted if key != keys.archived]) | before
 
     monkeypatch.setattr(world.rows, "get_many", removed_first)
     compact(world, "It lies in Hamburg.")
     world.clock.move(days=40)
-    assert retain_log(session(world), lambda: 900.0) > 14
+    assert retain_log(session(world)) > 14
     assert rows.read_epoch(world.rows.get(keys.epoch) or {}).removed_to == in_force(world).covers_to
     world.close()
 

@@ -13,6 +13,7 @@ import pytest
 
 from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
+from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
@@ -24,7 +25,6 @@ from neve.ports.search import Owner, SearchFilter
 from neve.ports.table import Expect, Put, Version
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
-from neve.store.keys import Keys
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.compact.artifacts import path_of, store_artifacts
@@ -33,9 +33,10 @@ from neve.usecases.indexing.write_without import write_without
 from neve.usecases.sessions import retain_logs
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retain_logs import retain_log, send_expired
+from neve.usecases.sessions.retain_logs import send_expired
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
+from tests.unit.retention import cover, retain_log, with_images
 from tests.unlimited import unlimited
 
 ARTIFACT = "/artifacts/s1/3"
@@ -53,18 +54,6 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 @pytest.fixture
 def session(world: RecallWorld) -> SessionScope:
     return world.user().of_session("s1")
-
-
-def cover(world: RecallWorld, session: SessionScope, first: int, last: int) -> None:
-    """As a compaction does."""
-    keys, table, now = session.keys, world.rows, world.clock.now()
-    epoch = rows.read_epoch(table.get(keys.epoch) or {})
-    covered = replace(epoch, epoch=epoch.epoch + 1, covers_from=first, covers_to=last)
-    noted = table.get(keys.archived)
-    oldest = rows.read_event(table.get(keys.event(first)) or {})
-    table.write(
-        [rows.put_epoch(keys, covered, now), *([] if noted else [rows.put_archived(keys, oldest.created_at, None)])]
-    )
 
 
 def sweep(world: RecallWorld) -> int:
@@ -85,7 +74,7 @@ def test_only_archived_events_past_their_time_go(world: RecallWorld, session: Se
         world.say(f"I moved to {word}.", "Noted.")
         world.clock.move(days=10)
     world.pump()
-    cover(world, session, 1, 5)
+    cover(session, 1, 5)
     world.clock.move(days=15)  # 45, 35 and 25 days
     assert world.found("Lisbon") != []
     assert sweep(world) == 1
@@ -111,7 +100,7 @@ def test_what_stays_beside_removed_events_is_found_by_none_of_their_words(
     world.clock.move(days=40)
     world.say("I like the river.", "Noted.", "And the wine.", "Good.")
     world.pump()
-    cover(world, session, 1, 4)
+    cover(session, 1, 4)
     owner, porto = session.keys.owner, shape("Porto").text_query
     assert {one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9).candidates} == {
         f"evt:s1:{seq}" for seq in (1, 2, 3)
@@ -128,7 +117,7 @@ def test_nor_does_the_beginning_that_a_compaction_leaves_hold_them(world: Recall
     world.clock.move(days=40)
     world.say("And the wine.", "Good.", "And you?", "Fine.")
     world.pump()
-    cover(world, session, 3, 6)
+    cover(session, 3, 6)
     owner, porto = session.keys.owner, shape("Porto").text_query
     assert {"evt:s1:1", "evt:s1:2"} < {
         one.item_id for one in world.index.search_text(owner, porto, SearchFilter(), 9).candidates
@@ -151,7 +140,7 @@ def long_log_whose_first_vectors_are_late(world: RecallWorld, session: SessionSc
     world.clock.move(days=40)
     world.say("And the wine.", "Good.")
     world.pump()
-    cover(world, session, 3, 20)
+    cover(session, 3, 20)
     return late
 
 
@@ -194,15 +183,15 @@ def test_no_vector_is_kept_of_what_was_removed_while_it_was_made(
     world.words(world.dispatch())
     late = world.taken(QueueName.EMBED)
     world.clock.move(days=40)
-    cover(world, session, 1, 1)
+    cover(session, 1, 1)
     passages = world.inner_embedder.embed_passages
 
     def removed_first(texts: Sequence[str]) -> list[bytes]:
         world.inner_embedder.embed_passages = passages  # type: ignore[method-assign]
         if not to_the_end:
-            monkeypatch.setattr(retain_logs._Images, "remove", stands_still)
+            monkeypatch.setattr(retain_logs, "_removal", stands_still)
         with contextlib.suppress(InterruptedError):
-            retain_log(session, lambda: 900.0)
+            retain_log(session)
         return passages(texts)
 
     def stands_still(*_: object) -> None:
@@ -237,7 +226,7 @@ def test_an_event_whose_rev_is_raised_under_the_removal_leaves_no_passage(
     """By a retraction beside it, which writes its passage at that rev: the one that was taken out was older."""
     world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
     world.pump()
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=40)
     owner, key, forget = session.keys.owner, session.keys.event(1), retain_logs._forget
 
@@ -263,7 +252,7 @@ def test_a_worker_that_read_the_log_before_brings_no_words_back(
     world.say("I like the river.", "Noted.", "I moved to Porto.", "To Porto.", "And the wine.", "Good.")
     assert world.words(world.dispatch()) == {}
     vectors = world.taken(QueueName.EMBED)
-    cover(world, session, 3, 4)
+    cover(session, 3, 4)
     world.clock.move(days=40)
     owner, porto, upsert = session.keys.owner, shape("Porto").text_query, world.index.upsert
 
@@ -288,7 +277,7 @@ def test_nobody_leaves_a_rev_beside_removed_events_for_which_nobody_writes(
     more."""
     world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
     world.pump()
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=40)
     keys, forget = session.keys, retain_logs._forget
 
@@ -313,7 +302,7 @@ def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScop
     artifact = Document(ARTIFACT, "what the tool said", 4, 1, now, session_id="s1", seq=2)
     event = world.rows.get(keys.event(2)) or {}
     world.rows.write([rows.put_artifact(keys, artifact), rows.put_pruned(event, "Noted.", ARTIFACT)])
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     assert list(world.rows.query(keys.vectors, limit=10).items) != []
     world.clock.move(days=31)
     sweep(world)
@@ -337,7 +326,7 @@ def test_an_output_that_is_put_away_under_the_removal_leaves_no_artifact(
         forget(*given)
 
     monkeypatch.setattr(retain_logs, "_forget", meanwhile)
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=31)
     sweep(world)
     assert (seqs(session), world.rows.get(artifact)) == ([], None)
@@ -351,7 +340,7 @@ def test_a_clock_that_is_years_ahead_keeps_nothing_from_it(world: RecallWorld, s
     append_events(session, events)
     said = [event.created_at for event in list_events(session, 1, 10).events]
     assert said == [iso(world.clock.now()), iso(world.clock.now()), at[2]], "a wrong zone is no wrong day"
-    cover(world, session, 1, 3)
+    cover(session, 1, 3)
     world.clock.move(days=40)
     assert sweep(world) == 1
     assert seqs(session) == []
@@ -360,7 +349,7 @@ def test_a_clock_that_is_years_ahead_keeps_nothing_from_it(world: RecallWorld, s
 def test_without_the_policy_everything_stays(world: RecallWorld, session: SessionScope) -> None:
     world.with_policy()
     world.say("I moved to Lisbon.", "Noted.")
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=3_000)
     assert sweep(world) == 0
     assert seqs(session) == [1, 2]
@@ -374,7 +363,7 @@ def test_more_sessions_of_a_tenant_than_one_sweep_sends_are_told(
     world.open("s2")
     for name in ("s1", "s2"):
         world.say("One.", "Two.", session=name)
-        cover(world, world.user().of_session(name), 1, 2)
+        cover(world.user().of_session(name), 1, 2)
     world.clock.move(days=31)
     share = unlimited()
     assert (send_expired(world, share), share.left) == (most, left)
@@ -399,26 +388,6 @@ def test_no_tenant_is_always_behind_the_end_of_the_time(
     assert sorted(sent) == ["acme", "zeta"]
 
 
-def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
-    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retain_logs, "EVENT_BATCH_SIZE", 4)
-    for turn in range(10):
-        world.say(f"Turn {turn}.", "Noted.")
-    cover(world, session, 3, 20)
-    world.clock.move(days=31)
-    assert send_expired(world, unlimited()) == 1
-    [(_, message)] = world.queue.sent
-    left = iter([900.0] * 4)  # marked, removed, and again
-    work(world, message.body, lambda: next(left, 0.0))
-    assert seqs(session) == [1, 2, *range(11, 21)], "two batches, then no time"
-    work(world, message.body, lambda: 900.0)
-    assert seqs(session) == [1, 2]
-    assert world.rows.query(Keys("acme").archives, limit=10).items == []
-    work(world, message.body, lambda: 900.0)
-    assert seqs(session) == [1, 2]
-
-
 def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: SessionScope) -> None:
     """In the same session, and in another one."""
     keys = session.keys
@@ -437,23 +406,23 @@ def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: Session
     for at, seq, objects in ((keys, 1, names), (keys, 3, names[1:2]), (other, 1, names[2:])):
         event = rows.read_event(world.rows.get(at.event(seq)) or {})
         world.rows.write([replace(rows.put_event(at, replace(event, content=shown(*objects)), 1), expect=Expect.ANY)])
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=31)
     sweep(world)
     assert world.objects.list(keys.images_prefix) == sorted(names[1:])
 
 
-@pytest.mark.parametrize("policy_ends", [False, True])
-def test_an_image_goes_behind_its_event_also_after_a_killed_worker(
-    world: RecallWorld, session: SessionScope, policy_ends: bool
+def test_an_image_goes_behind_its_event_when_the_policy_ends_meanwhile(
+    world: RecallWorld, session: SessionScope
 ) -> None:
-    """What says which image it was is there until it is gone, whatever the policy says by then."""
+    """The worker was killed: what says which image it was is there until it is gone, whatever the policy says by
+    then."""
     keys, name = session.keys, session.keys.image_object("one")
     world.say("Look.", "Noted.")
     block = {"type": "image", "media_type": "image/png", "object": name}
     event = replace(rows.read_event(world.rows.get(keys.event(1)) or {}), content=[block])
     world.rows.write([replace(rows.put_event(keys, event, 1), expect=Expect.ANY)])
-    cover(world, session, 1, 2)
+    cover(session, 1, 2)
     world.clock.move(days=31)
 
     def killed(key: str) -> None:
@@ -466,41 +435,11 @@ def test_an_image_goes_behind_its_event_also_after_a_killed_worker(
     del world.objects.delete
     assert rows.images_of_row(world.rows.get(keys.event(1)) or {}) == [name]
     assert list_events(session, 1, 10).events[0].content == []
-    if policy_ends:
-        world.with_policy()
-    retain_log(world.user().of_session("s1"), lambda: 900.0)
+    world.with_policy()
+    world.clock.move(seconds=LEASE_S)
+    retain_log(world.user().of_session("s1"))
     assert world.objects.list(keys.images_prefix) == []
     assert seqs(session) == [], "what has begun comes to its end"
-
-
-def with_images(world: RecallWorld, session: SessionScope, events: int, each: int = 1) -> None:
-    """The first events show so many images each, of their own."""
-    keys = session.keys
-    for seq in range(1, events + 1):
-        names = [keys.image_object(f"{seq}-{n}") for n in range(each)]
-        for name in names:
-            world.objects.put(name, b"png", content_type="image/png")
-        blocks = [{"type": "image", "media_type": "image/png", "object": name} for name in names]
-        event = replace(rows.read_event(world.rows.get(keys.event(seq)) or {}), content=blocks)
-        world.rows.write([replace(rows.put_event(keys, event, 1), expect=Expect.ANY)])
-
-
-def test_images_for_which_there_is_no_time_are_left_to_the_next_worker(
-    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An event may show hundreds. What is gone is noted, so that nobody looks for it again."""
-    monkeypatch.setattr(retain_logs, "IMAGE_BATCH_SIZE", 2)
-    world.say("Look.", "Noted.")
-    with_images(world, session, 1, each=5)
-    cover(world, session, 1, 2)
-    world.clock.move(days=31)
-    left = iter([900.0] * 2)  # marked, and again
-    assert retain_log(session, lambda: next(left, 0.0)) == 0
-    stored = world.objects.list(session.keys.images_prefix)
-    assert len(stored) == 3
-    assert sorted(rows.images_of_row(world.rows.get(session.keys.event(1)) or {})) == stored
-    assert retain_log(session, lambda: 900.0) == 2
-    assert world.objects.list(session.keys.images_prefix) == []
 
 
 def test_no_event_is_read_again_for_each_batch_of_images(
@@ -511,8 +450,8 @@ def test_no_event_is_read_again_for_each_batch_of_images(
     world.open(session="other")
     world.say(*(f"Turn {n}." for n in range(60)), session="other")
     world.say(*(f"Turn {n}." for n in range(20)))
-    with_images(world, session, 20)
-    cover(world, session, 1, 20)
+    with_images(session, 20)
+    cover(session, 1, 20)
     world.clock.move(days=31)
     read, query, log = [0], world.rows.query, world.user().of_session("other").keys.log
 
@@ -522,5 +461,5 @@ def test_no_event_is_read_again_for_each_batch_of_images(
         return page
 
     monkeypatch.setattr(world.rows, "query", counting)
-    assert retain_log(session, lambda: 900.0) == 20
+    assert retain_log(session) == 20
     assert read[0] == 60

@@ -306,12 +306,12 @@ def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     return Put(item, expectation(epoch.version))
 
 
-def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
-    """Make the put that notes that the session holds archived events, the oldest of them of a stored time. ``current``:
-    the row as it was read."""
-    named = {"session_id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "since": since}
-    item = _item(keys.archived, "archived", dict(named)) | {"due_pk": keys.archives, "due_sk": archive_key(since, keys)}
-    return Put(item, expectation(current["version"] if current else 0))
+def put_archived(keys: SessionKeys, work: Job) -> Put:
+    """Make the put of the work of retention on a session that holds archived events. It is in the index by the stored
+    time of the oldest, which is its cursor: how long they are kept is up to the policy when the sweep comes."""
+    since = work.state["cursor"]["since"]
+    item = _item(keys.archived, "archived", _job_attributes(work) | {"tenant_id": keys.tenant})
+    return Put(item | {"due_pk": keys.archives, "due_sk": archive_key(since, keys)}, expectation(work.version))
 
 
 # --- events -------------------------------------------------------------------------------------
@@ -380,8 +380,8 @@ def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
 
 
 def put_expired(item: Item) -> Put:
-    """Make the put of the row of an event that leaves the search index for good."""
-    return Put(item | {EXPIRED: True, "taken_back": True}, Version(item["version"]))
+    """Make the put of the row of an event that leaves the search index for good, and shows none of its images."""
+    return put_without_images(item | {EXPIRED: True, "taken_back": True})
 
 
 def images_of_row(item: Item) -> list[str]:
@@ -616,13 +616,16 @@ def read_job(item: Item) -> Job:
 def put_job(keys: Keys, job: Job) -> Put:
     """Make the put of a job. One with ``due_at`` is in the index ``due`` until it has ended. What the index projects
     stays the same meanwhile: DynamoDB charges it for entering and leaving only."""
-    attributes = _job.dump_python(job, mode="json", exclude_none=True)
-    attributes |= {name: stored_json(attributes[name]) for name in ("result", "state")}
-    item = _item(keys.job(job.id), "job", attributes | {"expires_at": job_expires_at(job)})
+    item = _item(keys.job(job.id), "job", _job_attributes(job) | {"expires_at": job_expires_at(job)})
     if job.due_at is not None and job.user_id is not None and not job.ended:
         user, at = UserKeys(keys.tenant, job.user_id), datetime.fromisoformat(job.due_at)
         item |= {"type": QUEUED_JOB, "tenant_id": keys.tenant} | due_keys(QUEUED, user, job.id, at)
     return Put(item, expectation(job.version))
+
+
+def _job_attributes(job: Job) -> Item:
+    attributes: Item = _job.dump_python(job, mode="json", exclude_none=True)
+    return attributes | {name: stored_json(attributes[name]) for name in ("result", "state")}
 
 
 def job_expires_at(job: Job) -> int:
@@ -646,6 +649,8 @@ QUEUED_JOB = "queued_job"
 """The type of a job's row that the outbox is to send."""
 QUEUED = "job"
 """Kind of due work: such a job, until it has ended."""
+WORK = "work"
+"""Kind of due work: what a worker carries on (docs/rules/jobs.md#work), until it has ended."""
 
 
 def put_queued_job(keys: SessionKeys, job: Job, incarnation: int) -> Put:

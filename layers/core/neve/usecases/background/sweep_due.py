@@ -29,7 +29,7 @@ from neve.usecases.indexing.requeue import (
     requeue_pending,
     waiting_for,
 )
-from neve.usecases.jobs.queued_jobs import KINDS, send_again
+from neve.usecases.jobs.queued_jobs import send_again
 from neve.usecases.lag.memory_lag import Progress, leave
 from neve.usecases.observe.requeue_passes import requeue_passes
 from neve.usecases.pack.build_pack import build_pack
@@ -65,7 +65,7 @@ def sweep_due(
     kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
         ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
         ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
-        *((kind, partial(_due, ports, kind, "jobs", send_again, on_failure)) for kind in KINDS),
+        (rows.WORK, partial(_due, ports, rows.WORK, "jobs", send_again, on_failure)),
         (rows.QUEUED, partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure)),
         (rows.LEAVE, partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure)),
         ("idle", partial(end_idle, ports, on_failure=on_failure)),

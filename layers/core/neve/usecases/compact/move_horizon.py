@@ -23,6 +23,7 @@ from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_token
 from neve.usecases.compact.read_log import Overtaken, read_log
 from neve.usecases.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.compact.summary_of_removed import summary_of_removed
+from neve.usecases.jobs.queued_jobs import new_retention
 from neve.usecases.tenants.paid_in_vain import counting_if_lost
 from neve.usecases.tenants.usage import usage_put
 
@@ -184,7 +185,7 @@ class HorizonMove:
         if noted is not None:
             return Check(self.scope.keys.archived, Version(noted["version"]))
         oldest = next(event for event in session.events if event.seq >= covered.first)
-        return rows.put_archived(self.scope.keys, oldest.created_at, None)
+        return new_retention(self.scope.keys, oldest.created_at, self.incarnation)
 
     def _moved(self, epoch: SessionEpoch, plan: _Plan, session: _Session) -> SessionEpoch:
         moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id, settled_tokens=plan.settled)

@@ -5,31 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from neve.domain.records.jobs import Job
 from neve.domain.records.users import UserHead
-from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.keys import job_of_export
 from neve.store.partitions import object_pages
 from neve.store.transact import transact
-from neve.usecases.jobs.queued_jobs import put_due_job
+from neve.usecases.jobs.queued_jobs import put_work
 
 REASON = "Messages of the user were deleted after it began: ask for another export."
 
 
 def withdraw_exports(scope: UserScope, incarnation: int, *, moved: bool = False) -> Iterator[str]:
-    """Withdraw the exports that there were, and yield the job of each when it is withdrawn. To be called once the rows
-    of what is deleted are gone: an export that begins from then on reads none of it.
+    """The jobs of those there were, each when it is withdrawn, once the rows of what is deleted are gone: whoever
+    begins from then on reads none of it.
 
     The user's row moves first, so that none under way ends, or writes another part that stays: its worker, or the one
     behind it, removes what it has written. Jobs say so before their parts go. May be stopped behind any, and repeated:
-    with ``moved`` where that is known of the worker that was stopped, so that exports which began since then stay.
-    Raises UserErased, StoreUnavailable, and 409 ``conflict``."""
+    with ``moved`` where that is known of whoever was stopped, so that exports which began since then stay. Raises
+    UserErased, StoreUnavailable, and 409 ``conflict``."""
     if not moved:
         transact(scope.ports, partial(_move_user, scope, incarnation))
     for job_id in overtaken_exports(scope):
@@ -39,8 +37,8 @@ def withdraw_exports(scope: UserScope, incarnation: int, *, moved: bool = False)
 
 
 def overtaken_exports(scope: UserScope) -> Iterator[str]:
-    """Yield the jobs of the exports with parts that a deletion has overtaken. An export whose job is gone counts as
-    overtaken, as nothing says when it began. Raises StoreUnavailable."""
+    """The jobs of the exports with parts that a deletion has overtaken. Of one whose job is gone nobody knows when it
+    began. Raises StoreUnavailable."""
     table, keys, last = scope.ports.table, scope.keys, ""
     for names in object_pages(scope.ports.objects, keys.exports_prefix):
         jobs = [job_id for job_id in dict.fromkeys(map(job_of_export, names)) if job_id != last]
@@ -52,32 +50,29 @@ def overtaken_exports(scope: UserScope) -> Iterator[str]:
 
 
 def is_overtaken(job: Job, head: UserHead) -> bool:
-    """Say whether messages were deleted since a worker took the job up first."""
-    return int(job.state.get("deletions", 0)) < head.deletions
-
-
-def withdrawn(job: Job, now: datetime) -> Job:
-    return replace(job, status="failed", finished_at=job.finished_at or iso(now), result={"reason": REASON})
+    """Whether messages were deleted since a worker took the job up first."""
+    return int(job.state.get("cursor", {}).get("deletions", 0)) < head.deletions
 
 
 def remove_parts(scope: UserScope, job_id: str) -> None:
-    """Remove the parts of one export. Raises StoreUnavailable."""
+    """Of one export. Raises StoreUnavailable."""
     for names in object_pages(scope.ports.objects, scope.keys.export_objects(job_id)):
         for name in names:
             scope.ports.objects.delete(name)
 
 
 def _move_user(scope: UserScope, incarnation: int) -> None:
-    """Count one deletion more on the user's row. Raises UserErased, Conflict."""
+    """Raises UserErased, Conflict."""
     head = rows.read_head(scope.ports.table.get(scope.keys.head))
     still_there(head, incarnation)
     scope.ports.table.write([rows.put_head(scope.keys, replace(head, deletions=head.deletions + 1))])
 
 
 def _withdraw(scope: UserScope, job_id: str) -> None:
-    """Withdraw an export that is done. One under way is left to its worker, who may be about to write a part: it fails
-    with the next note. Raises Conflict."""
+    """One under way is left to its worker, who may be about to write a part: it fails with the next note. Raises
+    Conflict."""
     item = scope.ports.table.get(scope.keys.job(job_id))
     job = rows.read_job(item) if item else None
     if job is not None and job.status == "done":
-        scope.ports.table.write([put_due_job(scope.keys, withdrawn(job, scope.ports.clock.now()))])
+        failed = replace(job, status="failed", result={"reason": REASON})
+        scope.ports.table.write([put_work(scope.keys, failed)])

@@ -1,0 +1,296 @@
+"""Work that outlives its worker ends in the same way, whatever becomes of its workers (docs/rules/jobs.md#work)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from local.limits.mortal_ports import Killed
+from neve.domain.documents.change import DocumentChange
+from neve.domain.jobs.time_limits import LEASE_S
+from neve.domain.recall.query import shape
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import Summary
+from neve.domain.times import iso
+from neve.ports.errors import Conflict
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import SearchFilter
+from neve.ports.table import Expect, Key, key_of
+from neve.store import rows
+from neve.store.partitions import all_rows
+from neve.usecases.background.read_admin_job import read_admin_job
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.documents.write_document import write_document
+from neve.usecases.erase.erase_user import SETTLE_S
+from neve.usecases.erase.request_erasure import request_erasure
+from neve.usecases.export import export_user
+from neve.usecases.export.request_export import request_export
+from neve.usecases.jobs.queued_jobs import EXPORT, RETENTION
+from neve.usecases.sessions import retain_logs
+from neve.workers.job_worker import steps, work
+from tests.unit.recall_world import RecallWorld
+from tests.unit.retention import cover, with_images
+
+EFFECTS = {"write", "write_each", "put", "put_new", "copy", "delete", "upsert", "trim", "erase", "send"}
+
+
+# --- kinds of work ------------------------------------------------------------------------------
+
+
+def ask_for_export(world: RecallWorld) -> None:
+    """Of everything that an export has, more than one line."""
+    for n in range(4):
+        world.remember(f"Memory {n}.")
+        write_document(world.user(), f"/notes/{n}", DocumentChange(text=f"Note {n}."))
+        artifact = Document(f"/artifacts/{n}", f"Output {n}.", 4, 1, "2026-03-10T09:30:00.000Z")
+        world.rows.write([rows.put_artifact(world.user().keys, artifact)])
+    for session in ("s1", "s2"):
+        world.open(session=session)
+        world.say(*(f"Message {n}." for n in range(4)), session=session)
+    summary = Summary("s1", 1, 1, 4, "brief", "extract", 1, "2026-03-10T09:30:00.000Z")
+    world.rows.write([rows.put_summary(world.session.keys, summary)])
+    request_export(world.user())
+
+
+def exported(world: RecallWorld) -> object:
+    """The lines, and that they are in the parts which the job names."""
+    [item] = [item for item in all_rows(world.rows, world.tenant.keys.jobs) if item["kind"] == EXPORT]
+    job = read_admin_job(world.scope, item["id"])
+    bodies = [world.objects.get(name) or b"" for name in world.objects.list(world.user().keys.exports_prefix)]
+    assert job.status == "done", job
+    assert [(part["bytes"], part["lines"]) for part in job.result["parts"]] == [
+        (len(body), body.count(b"\n")) for body in bodies
+    ]
+    lines = [json.loads(line) for line in b"".join(bodies).splitlines()]
+    assert job.result["lines"] == Counter(line["type"] for line in lines)
+    told = ("type", "text", "path", "session_id", "seq", "content")
+    return [[line.get(name) for name in told] for line in lines]
+
+
+def let_events_expire(world: RecallWorld) -> None:
+    """Most of a log with images and an artifact, beside two that are not old enough."""
+    world.with_policy(retention_days=30)
+    world.say("I like the river.", "Noted.", *(f"I moved to Porto, {n}." for n in range(8)))
+    with_images(world.session, 5, each=2)
+    keys, result = world.session.keys, world.rows.get(world.session.keys.event(6)) or {}
+    artifact = Document("/artifacts/s1/6", "of Porto", 4, 1, iso(world.clock.now()), session_id="s1", seq=6)
+    world.rows.write([rows.put_artifact(keys, artifact), rows.put_pruned(result, "Noted.", artifact.path)])
+    world.clock.move(days=20)
+    world.say("I like the wine.", "Good.", "And the sea.", "Fine.")
+    world.pump()
+    cover(world.session, 3, 12)
+    world.clock.move(days=20)
+
+
+def retained(world: RecallWorld) -> object:
+    """The rows, objects and passages that are left, and that none is found by what was removed."""
+    keys, porto = world.user().keys, shape("Porto").text_query
+    assert world.index.search_text(keys.owner, porto, SearchFilter(), 9).candidates == []
+    archived = rows.read_job(world.rows.get(world.session.keys.archived) or {})
+    return rows_of(world), world.objects.list(""), world.index.count(keys.owner), archived.state["cursor"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    ask: Callable[[RecallWorld], None]
+    result: Callable[[RecallWorld], object]
+
+
+KINDS = {EXPORT: Kind(ask_for_export, exported), RETENTION: Kind(let_events_expire, retained)}
+
+
+def test_every_kind_is_disturbed(tmp_path: Path) -> None:
+    with world_of(tmp_path) as world:
+        assert KINDS.keys() == steps(world.user()).keys()
+
+
+# --- what becomes of workers --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fate:
+    """Of one worker: ``what`` becomes of it behind its ``n``-th effect."""
+
+    what: str
+    n: int
+
+
+FATES = st.builds(
+    Fate,
+    st.sampled_from(
+        ["dies", "has no time left", "hears no answer", "meets another", "is taken for dead", "is repeated"]
+    ),
+    st.integers(1, 30),
+)
+
+
+Behind = Callable[[Sequence[Any]], None]
+"""Told of an effect, with the operations where it is a transaction."""
+
+
+class Telling:
+    """A port that tells of each effect once it is there."""
+
+    def __init__(self, inner: Any, behind: Behind) -> None:
+        self._inner, self._behind = inner, behind
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if name not in EFFECTS:
+            return found
+
+        def told(*given: Any, **more: Any) -> Any:
+            answer = found(*given, **more)
+            self._behind(given[0] if name == "write" else ())
+            return answer
+
+        return told
+
+
+class Ports:
+    def __init__(self, world: RecallWorld, behind: Behind) -> None:
+        self._world, self._behind = world, behind
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._world, name)
+        return Telling(found, self._behind) if name in ("table", "objects", "search", "queue") else found
+
+
+def deliver(world: RecallWorld, message: Message, fate: Fate) -> None:
+    """To one worker."""
+    effects, seconds = 0, 900.0
+
+    def behind(written: Sequence[Any]) -> None:
+        nonlocal effects, seconds
+        effects += 1
+        if effects != fate.n:
+            return
+        if fate.what == "dies":
+            raise Killed
+        if fate.what == "has no time left":
+            seconds = 0.0
+        if fate.what == "hears no answer" and any(op.expect is not Expect.ANY for op in written):
+            raise Conflict  # what an adapter does, which sends the same transaction again
+        if fate.what == "is taken for dead":
+            world.clock.move(seconds=LEASE_S)
+        if fate.what in ("meets another", "is taken for dead"):
+            work(world, message.body, lambda: 900.0)
+
+    with suppress(Killed):
+        work(Ports(world, behind), message.body, lambda: seconds)
+    if fate.what == "is repeated":
+        for _ in range(10):
+            work(world, message.body, lambda: 900.0)
+
+
+def to_the_end(world: RecallWorld) -> None:
+    """With what the sweep finds, until it finds nothing more."""
+    for _ in range(9):
+        for message in waiting(world):
+            deliver(world, message, Fate("ends", 0))
+        world.clock.move(seconds=LEASE_S)
+        sweep_due(world)
+        if not any(queue is QueueName.JOBS for queue, _ in world.queue.sent):
+            return
+    raise AssertionError("it has no end")
+
+
+def waiting(world: RecallWorld) -> list[Message]:
+    """What the jobs queue holds."""
+    world.dispatch()
+    return world.taken(QueueName.JOBS)
+
+
+def rows_of(world: RecallWorld) -> set[Key]:
+    """All that there are of the user."""
+    keys = world.user().keys
+    found = {key_of(item) for name in (keys.partition, keys.vectors) for item in all_rows(world.rows, name)}
+    return found.union(*(map(key_of, all_rows(world.rows, keys.of_session(one).log)) for one in ("s1", "s2")))
+
+
+@contextmanager
+def world_of(folder: Path) -> Iterator[RecallWorld]:
+    world = RecallWorld.make(folder)
+    world.with_policy()
+    world.open()
+    with (
+        mock.patch.multiple(export_user, PART_BYTES=500),
+        mock.patch.multiple(retain_logs, EVENT_BATCH_SIZE=4, IMAGE_BATCH_SIZE=2),
+    ):
+        yield world
+    world.close()
+
+
+@contextmanager
+def asked_for(kind: str) -> Iterator[RecallWorld]:
+    """A world with such work, of which the sweep has told."""
+    with TemporaryDirectory() as folder, world_of(Path(folder)) as world:
+        KINDS[kind].ask(world)
+        sweep_due(world)
+        yield world
+
+
+def result_of(kind: str, fates: list[Fate]) -> object:
+    """Of such work whose first workers have these fates."""
+    with asked_for(kind) as world:
+        for fate in fates:
+            for message in waiting(world)[:1]:
+                deliver(world, message, fate)
+            world.clock.move(seconds=LEASE_S)
+            sweep_due(world)
+        to_the_end(world)
+        return KINDS[kind].result(world)
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS))
+def undisturbed(request: pytest.FixtureRequest) -> tuple[str, object]:
+    """A kind of work, and its result."""
+    return request.param, result_of(request.param, [])
+
+
+QUICK = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@QUICK
+@given(fates=st.lists(FATES, min_size=1, max_size=4))
+def test_work_ends_as_it_does_undisturbed(undisturbed: tuple[str, object], fates: list[Fate]) -> None:
+    kind, result = undisturbed
+    assert result_of(kind, fates) == result
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@settings(QUICK, max_examples=8)
+@given(n=st.integers(1, 30))
+def test_work_of_a_user_who_is_erased_meanwhile_leaves_nothing(kind: str, n: int) -> None:
+    """The first removal is over when the worker goes on, the second one comes when no worker is left."""
+    with asked_for(kind) as world:
+        effects = 0
+
+        def behind(_: Sequence[Any]) -> None:
+            nonlocal effects
+            effects += 1
+            if effects == n:
+                request_erasure(world.user(), close=False)
+                for erasure in waiting(world):
+                    work(world, erasure.body, lambda: 900.0)
+
+        for message in waiting(world)[:1]:
+            work(Ports(world, behind), message.body, lambda: 900.0)
+        if effects < n:
+            return
+        world.clock.move(seconds=SETTLE_S)
+        sweep_due(world)
+        to_the_end(world)
+        assert rows_of(world) == {world.user().keys.head}
+        assert (world.objects.list(""), world.index.count(world.user().keys.owner)) == ([], 0)
