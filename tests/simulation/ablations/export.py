@@ -8,6 +8,7 @@ from neve.domain.records.users import UserHead
 from neve.observing import SecondsLeft
 from neve.ports.table import Put, WriteOp
 from neve.usecases.export import export_user
+from neve.usecases.export.export_lines import Place
 from neve.usecases.jobs import carry_on
 from neve.usecases.retract import erase_retracted
 from tests.simulation.ablations.ablation import Patch
@@ -44,5 +45,13 @@ def checks_no_fence() -> list[Patch]:
 
 
 def starts_over() -> list[Patch]:
-    """Beside the parts that are there, as if none of them said where it ended."""
-    return [(export_user, "Place", lambda *_: None)]
+    """Beside the parts that are there, as if none of them said where it ended; once for each."""
+    seen = set[tuple[Any, ...]]()
+
+    def forgotten(*place: Any) -> Place | None:
+        if place in seen:
+            return Place(*place)
+        seen.add(place)
+        return None
+
+    return [(export_user, "Place", forgotten)]

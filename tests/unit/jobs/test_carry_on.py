@@ -30,6 +30,7 @@ from neve.ports.table import Expect, Key, key_of
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.background.read_admin_job import read_admin_job
+from neve.usecases.background.steps import steps
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.erase.erase_user import SETTLE_S
@@ -38,7 +39,7 @@ from neve.usecases.export import export_user
 from neve.usecases.export.request_export import request_export
 from neve.usecases.jobs.queued_jobs import EXPORT, RETENTION
 from neve.usecases.sessions import retain_logs
-from neve.workers.job_worker import steps, work
+from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, with_images
 

@@ -12,13 +12,10 @@ from neve.correlation import FIELD
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
-from neve.scope import UserScope
+from neve.usecases.background.steps import steps
 from neve.usecases.erase.run_erasure import run_erasure
-from neve.usecases.export.export_user import export_part
-from neve.usecases.images.shown_images import ShownImages
-from neve.usecases.jobs.carry_on import Step, carry_on
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, WorkerReplaced
-from neve.usecases.sessions.retain_logs import retain
+from neve.usecases.jobs.carry_on import carry_on
+from neve.usecases.jobs.queued_jobs import ERASURE, WorkerReplaced
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
@@ -43,8 +40,3 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
             carry_on(scope, body["work"], body["job_id"], steps(scope)[body["work"]], seconds_left)
     except WorkerReplaced as held:
         observability.message_postponed(QUEUE, body.get(FIELD, ""), held)  # another worker is at it
-
-
-def steps(scope: UserScope) -> dict[str, Step]:
-    """What one worker does, by the kind of work."""
-    return {EXPORT: export_part, RETENTION: partial(retain, ShownImages(scope))}
