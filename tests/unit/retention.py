@@ -1,4 +1,4 @@
-"""What tests of retention share: a covered log, images in it, and a worker that is told of its session."""
+"""Share what tests of retention need: a covered log, images in it, and a worker that is told of its session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neve.workers.job_worker import work
 
 
 def cover(session: SessionScope, first: int, last: int) -> None:
-    """As a compaction does."""
+    """Cover a part of the log as a compaction does."""
     keys, table = session.keys, session.ports.table
     epoch = rows.read_epoch(table.get(keys.epoch) or {})
     covered = replace(epoch, epoch=epoch.epoch + 1, covers_from=first, covers_to=last)
@@ -23,7 +23,7 @@ def cover(session: SessionScope, first: int, last: int) -> None:
 
 
 def with_images(session: SessionScope, events: int, each: int = 1) -> None:
-    """The first events show so many images each, of their own."""
+    """Have the first events show so many images each, of their own."""
     keys, ports = session.keys, session.ports
     for seq in range(1, events + 1):
         names = [keys.image_object(f"{seq}-{n}") for n in range(each)]
@@ -36,7 +36,7 @@ def with_images(session: SessionScope, events: int, each: int = 1) -> None:
 
 
 def retain_log(session: SessionScope) -> int:
-    """How many events went."""
+    """Count the events that one worker removes."""
     before = len(list_events(session, 1, 500).events)
     work(session.ports, job_message(session.keys, RETENTION, session.session).body, lambda: 900.0)
     return before - len(list_events(session, 1, 500).events)

@@ -34,8 +34,7 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.table import Delete, Expect, Key, Put, Version
 from neve.store import rows
 from neve.store.keys import Keys
-from neve.usecases.erase.erasure_job import erasure_message, put_erasure
-from neve.usecases.jobs.queued_jobs import ERASURE
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message, put_work, work_key
 from tests.patience import PATIENCE_S
 
 TEMPLATE = read_template()
@@ -380,18 +379,19 @@ def test_leases_of_a_dead_process_end_when_the_next_one_starts(machine: Machine)
 
 
 @pytest.mark.parametrize(("worker", "freed"), [("w1", True), (None, False)])
-def test_an_erasure_that_was_worked_on_goes_on_at_once_and_one_that_waits_goes_on_waiting(
-    machine: Machine, worker: str | None, freed: bool
+@pytest.mark.parametrize("kind", [ERASURE, EXPORT, RETENTION])
+def test_work_that_was_under_way_goes_on_at_once_and_what_waits_goes_on_waiting(
+    machine: Machine, kind: str, worker: str | None, freed: bool
 ) -> None:
     keys, now = Keys("t").of_user("u"), iso(machine.clock.now())
     state = {"due_at": iso(machine.clock.now() + timedelta(seconds=910)), "worker": worker, "incarnation": 1}
-    job = Job("job_1", ERASURE, "running", now, user_id="u", state=state)
-    machine.table.write([put_erasure(keys, job)])
-    machine.queue.send(QueueName.JOBS, [erasure_message(keys, job.id)])
+    job = Job("job_1", kind, "running", now, user_id="u", state=state | {"cursor": {"since": now}})
+    machine.table.write([put_work(keys, job)])
+    machine.queue.send(QueueName.JOBS, [job_message(keys, kind, job.id)])
     assert machine.queue.receive("jobs", 1, machine.clock.now())
     take_over(machine.queue, machine.table)
-    found = rows.read_job(machine.table.get(keys.job(job.id)) or {}).state
-    assert found == state | ({"due_at": now} if freed else {})
+    found = rows.read_job(machine.table.get(work_key(keys, kind, job.id)) or {}).state
+    assert found == job.state | ({"due_at": now} if freed else {})
     assert machine.queue.counts("jobs").visible == 1
 
 

@@ -18,7 +18,7 @@ PART_BYTES = 32 * 1024 * 1024
 
 
 def export_part(run: Run) -> Outcome:
-    """One step of an export: writes the next part, as far as the worker's time goes, and notes behind which line it
+    """Do one step of an export: write the next part, as far as the worker's time goes, and note behind which line it
     ends. The first one notes how the user stood before anything is read; an export that a deletion overtakes fails,
     without its parts, which may hold what is deleted. Parts of a user who is erased meanwhile go with the second look
     of the erasure. Raises StoreUnavailable."""
@@ -38,7 +38,7 @@ def export_part(run: Run) -> Outcome:
 
 
 class _Part:
-    """The part that follows those of the cursor."""
+    """Collect the part that follows those of the cursor."""
 
     def __init__(self, cursor: dict[str, Any]) -> None:
         self.behind = Place(*cursor["behind"]) if "behind" in cursor else None
@@ -53,7 +53,7 @@ class _Part:
         self._lines += 1
 
     def put(self, scope: UserScope, job_id: str) -> dict[str, Any]:
-        """What is written by then, of all parts."""
+        """Store the part, unless it is empty; return what is written of all parts then."""
         number, size = len(self._before), self.body.tell()
         written = {"lines": dict(self._counts), "parts": self._before}
         if not size:

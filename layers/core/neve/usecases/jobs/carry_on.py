@@ -29,8 +29,8 @@ Cursor = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a step is given. ``head``: of the user; what the step returns is written only where both rows still are as
-    they are here."""
+    """Hold what a step works on. ``head``: of the user; what the step returns is written only where both rows still are
+    as they are here."""
 
     scope: UserScope
     work: Job
@@ -42,13 +42,13 @@ class Run:
         return dict(self.work.state.get("cursor", {}))
 
     def out_of_time(self) -> bool:
-        """Whether the step should end here, because the worker may begin no other."""
+        """Tell whether the step is to end here, because the worker may begin no other."""
         return self.seconds_left() < SPARE_S
 
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """The work goes on behind ``cursor``, at once. ``ops``: the step's effect, of the same transaction."""
+    """Say that the work goes on behind ``cursor``, at once. ``ops``: the step's effect, of the same transaction."""
 
     cursor: Cursor
     ops: Sequence[WriteOp] = ()
@@ -56,7 +56,7 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing has failed, and there is nothing to do before ``until``, when the sweep sends the work again."""
+    """Say that nothing has failed, and nothing is to be done before ``until``, when the sweep sends the work again."""
 
     cursor: Cursor
     until: datetime
@@ -65,8 +65,8 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end. ``result``: what the job says; None: no caller polls it, and its row goes. ``cursor``: what is kept of
-    it for later readers of the job."""
+    """Say that the work has ended. ``result``: of the job; None: no caller polls it, and its row goes. ``cursor``: what
+    is kept of it for later readers of the job."""
 
     result: dict[str, Any] | None = None
     ops: Sequence[WriteOp] = ()
@@ -106,14 +106,14 @@ def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """``token``: its own, under which it holds the lease."""
+    """Hold the lease of the work, under a ``token`` of its own."""
 
     scope: UserScope
     key: Key
     token: str
 
     def take_up(self) -> bool:
-        """Write the lease. Raises Conflict."""
+        """Write the lease; False where there is nothing to do now. Raises Conflict."""
         work, head = self._read()
         if work is None or work.ended or work.state["incarnation"] != head.incarnation:
             return False
@@ -127,7 +127,7 @@ class _Worker:
         return True
 
     def next_run(self, seconds_left: SecondsLeft) -> Run | None:
-        """None once it has ended. Raises WorkerReplaced."""
+        """Read what the next step works on, None once the work has ended. Raises WorkerReplaced."""
         work, head = self._read()
         if work is None or work.ended:
             return None
@@ -136,7 +136,7 @@ class _Worker:
         return Run(self.scope, work, head, seconds_left)
 
     def after(self, run: Run, outcome: Outcome, goes_on: bool) -> Job | None:
-        """The work as the step leaves it, None where its row goes."""
+        """Make the row of the work as the step leaves it, None where it goes."""
         now, work = self.scope.ports.clock.now(), run.work
         if isinstance(outcome, Done):
             state = {"incarnation": work.state["incarnation"], "cursor": dict(outcome.cursor)}
@@ -156,7 +156,8 @@ class _Worker:
 
 
 def _fence(run: Run, moved: Job | None) -> list[WriteOp]:
-    """Both rows as the step has read them: the lease is held, and the user is who they were."""
+    """Write the work's row only while it and the user's are as the step has read them: the lease is held, and nothing
+    has begun that no step may overlook."""
     keys, work = run.scope.keys, run.work
     gone = Delete(work_key(keys, work.kind, work.id), Version(work.version))
     return [rows.check_head(keys, run.head), put_work(keys, moved) if moved else gone]

@@ -14,10 +14,10 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 
 ERASURE = "erase"
-"""Kind of the jobs that say of an erasure what it removed: their rows outlive the user's."""
+"""Names the jobs that say of an erasure what it removed: their rows outlive the user's."""
 EXPORT = "export"
 KINDS = (ERASURE, EXPORT)
-"""A caller polls these."""
+"""Kinds that callers poll."""
 RETENTION = "retain"
 """Removal of the archived events of a session, by whose id it goes."""
 
@@ -27,31 +27,32 @@ class WorkerReplaced(Exception):
 
 
 def job_message(keys: UserKeys, kind: str, job_id: str) -> Message:
-    """The group is the tenant: the queue is fair between tenants."""
+    """Make the message of a piece of work. Its group is the tenant: the queue is fair between tenants."""
     body = {"work": kind, "tenant": keys.tenant, "user": keys.user, "job_id": job_id}
     return Message(carried(body), group=keys.tenant)
 
 
 def work_key(keys: UserKeys, kind: str, work_id: str) -> Key:
-    """The row of a piece of work: a job that callers poll, or one beside its session."""
+    """Name the row of a piece of work: a job that callers poll, or one beside its session."""
     return keys.of_session(work_id).archived if kind == RETENTION else keys.job(work_id)
 
 
 def new_retention(keys: SessionKeys, since: str, incarnation: int) -> Put:
-    """The work of a session that holds archived events from now on, the oldest of them of a stored time."""
+    """Make the work of a session that holds archived events from now on, the oldest of them of a stored time."""
     state = {"due_at": since, "incarnation": incarnation, "cursor": {"since": since}}
     return rows.put_archived(keys, Job(keys.session, RETENTION, "queued", since, keys.user, keys.session, state=state))
 
 
 def put_work(keys: UserKeys, work: Job) -> Put:
+    """Make the put of a piece of work whose row was read."""
     if work.kind == RETENTION:
         return rows.put_archived(keys.of_session(work.id), work)
     return put_due_job(keys, work)
 
 
 def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: int = rows.JOB_DAYS) -> Put:
-    """The row of a job of one of ``KINDS``, in the index ``due`` from its ``due_at`` on until it has ended. ``new``:
-    the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
+    """Make the put of a job of one of ``KINDS``. It is in the index ``due`` from its ``due_at`` on until it has ended.
+    ``new``: the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
     put = rows.put_job(keys, job)
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=retention_days)
     item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
@@ -63,8 +64,8 @@ def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: 
 
 
 def send_again(ports: Ports, item: Item) -> None:
-    """A job of the index ``due`` whose time has come: its worker died, or what it waits for is over. The index lags,
-    and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
+    """Send a job of the index ``due`` whose time has come: its worker died, or what it waits for is over. The index
+    lags, and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
     row = ports.table.get(key_of(item))
     job = rows.read_job(row) if row else None
     if job is None or job.user_id is None or job.ended:
@@ -75,6 +76,6 @@ def send_again(ports: Ports, item: Item) -> None:
 
 
 def message_of_row(item: Item) -> Message:
-    """Of a job of one of ``KINDS`` whose row is to be sent."""
+    """Make the message of a job of one of ``KINDS`` whose row is to be sent."""
     job = rows.read_job(item)
     return job_message(UserKeys(item["tenant_id"], item["user_id"]), job.kind, job.id)

@@ -1,4 +1,5 @@
-"""Archived events whose time is over (docs/rules/sessions.md#retention): found by the sweep, removed by a worker."""
+"""Remove archived events whose time is over (docs/rules/sessions.md#retention): the sweep finds them, a worker removes
+them."""
 
 from __future__ import annotations
 
@@ -35,15 +36,15 @@ SESSION_BATCH_SIZE = 200
 NEVER = ""
 """A stored time that nothing was before."""
 EVENT_BATCH_SIZE = 30
-"""Of one transaction: with an artifact for each, the head, two rows of the session and four events beside them it stays
-below 100 actions."""
+"""Events that one transaction removes: with an artifact for each, the head, two rows of the session and four events
+beside them it stays below 100 actions."""
 
 
 # --- the sweep's part ---------------------------------------------------------------------------
 
 
 def send_expired(ports: Ports, share: TimeShare) -> int:
-    """How many sessions have been sent, of the tenants that there was time for: beginning with any of them, so that
+    """Count the sessions that were sent, of the tenants that there was time for: beginning with any of them, so that
     none is always the last. The share also says where a tenant has more than ``SESSION_BATCH_SIZE``. Raises
     StoreUnavailable."""
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
@@ -66,7 +67,7 @@ def _send_of(scope: TenantScope, days: int, share: TimeShare) -> int:
 
 
 def expired_before(ports: Ports, days: int) -> str:
-    """The stored time before which an event's time is over."""
+    """Make the stored time before which an event's time is over."""
     return iso(ports.clock.now() - timedelta(days=days))
 
 
@@ -75,7 +76,7 @@ def expired_before(ports: Ports, days: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The oldest archived events. ``items``: the rows of those whose time is over, or whose removal has begun.
+    """Hold the oldest archived events. ``items``: the rows of those whose time is over, or whose removal has begun.
     ``left``: when the archived event behind them was, None when they are all. ``thought``: seqs with thinking."""
 
     epoch: SessionEpoch
@@ -89,9 +90,9 @@ class _Batch:
 
 
 def retain(shown: ShownImages, run: Run) -> Outcome:
-    """One step of removing a session's archived events that are older than the policy allows, in the order of the log
-    up to the first that is not, with their artifacts, images, passages and vectors. The summary stays, and so do client
-    ids. ``shown``: what this worker has read for images so far.
+    """Do one step of removing a session's archived events that are older than the policy allows, in the order of the
+    log up to the first that is not, with their artifacts, images, passages and vectors. The summary stays, and so do
+    client ids. ``shown``: what this worker has read for images so far.
 
     First the rows say that they leave the index, and whoever reads the log from then on writes nothing of them, and
     nothing beside them either; then what is not in a transaction goes, of which the rows say what there is; the rows
@@ -116,7 +117,7 @@ def retain(shown: ShownImages, run: Run) -> Outcome:
 
 
 def _oldest(scope: SessionScope) -> _Batch | None:
-    """None when the session holds no archived events."""
+    """Read the next batch; None when the session holds no archived events."""
     keys, table, days = scope.keys, scope.ports.table, scope.policy.retention_days
     found = table.get_many([keys.epoch, keys.session_head])
     if keys.epoch not in found:
@@ -139,7 +140,8 @@ def _unmarked(items: list[Item]) -> list[Item]:
 
 
 def _remove_images(scope: SessionScope, shown: ShownImages, items: list[Item]) -> list[WriteOp]:
-    """Remove those of the images of these events that no other event shows, as many as fit one step; what notes it."""
+    """Remove those of the images of these events that no other event shows, as many as fit one step; return what notes
+    it."""
     images = {image for item in items for image in rows.images_of_row(item)}
     some = frozenset(sorted(images)[:IMAGE_BATCH_SIZE])
     remove_images(scope, some, sent=True, shown=shown)
@@ -147,7 +149,8 @@ def _remove_images(scope: SessionScope, shown: ShownImages, items: list[Item]) -
 
 
 def _leave_index(scope: SessionScope, incarnation: int, batch: _Batch) -> Versions | None:
-    """What the rows beside them are then, whose passages were written again; None where it is to be read again."""
+    """Write what stands beside them without them; return what its rows are then, None where they are to be read
+    again."""
     if not batch.items:
         return {}
     beside = write_without(scope.data, incarnation, (batch.epoch.covers_from or 1, batch.items[-1]["seq"]))
@@ -157,7 +160,7 @@ def _leave_index(scope: SessionScope, incarnation: int, batch: _Batch) -> Versio
 
 
 def _forget(scope: SessionScope, events: list[Event]) -> None:
-    """Vectors are kept by content: what is still needed of them is made again."""
+    """Remove their passages and vectors. Vectors are kept by content: what is still needed of them is made again."""
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
