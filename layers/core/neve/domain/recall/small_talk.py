@@ -56,11 +56,11 @@ go goes going gone come comes coming get let make take give put keep start start
 waiting hold hang try trying say said saying tell told talk talking speak repeat explain explaining rephrase mean meant
 think thinking believe guess suppose hope know understand understood see look looks looking hear heard feel feeling seem
 seems sound sounds want need love loved hate appreciate appreciated enjoy enjoyed care bet agree agreed disagree worry
-worries done doing finish finished ready ask asking asked answer answers question questions reply response message point
+worries done doing finish finished ready ask asking asked answer answers question questions message point
 idea job chat conversation topic luck joke typo fun way part bit time times moment minute minutes second seconds sec
 secs day night evening today tonight tomorrow now later soon again back here there before next last first new old other
 another one two best better bad worse worst wrong right clear busy tired glad happy sad interesting funny hilarious
-helpful useful weird crazy strange odd incredible unbelievable impressive different easy hard long short quick fast
+helpful useful weird crazy strange odd incredible unbelievable impressive different easy hard quick fast
 already actually basically honestly seriously literally anyway anyways apparently obviously clearly hopefully perhaps
 probably possibly always never little lots thing stuff something anything everything nothing somebody anybody everybody
 guy guys man dude buddy mate friend dear bro boss

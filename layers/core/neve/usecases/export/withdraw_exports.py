@@ -50,12 +50,12 @@ def overtaken_exports(scope: UserScope) -> Iterator[str]:
 
 
 def is_overtaken(job: Job, head: UserHead) -> bool:
-    """Whether messages were deleted since a worker took the job up first."""
+    """Say whether messages were deleted since a worker took the job up first."""
     return int(job.state.get("cursor", {}).get("deletions", 0)) < head.deletions
 
 
 def remove_parts(scope: UserScope, job_id: str) -> None:
-    """Of one export. Raises StoreUnavailable."""
+    """Withdraw one export. Raises StoreUnavailable."""
     for names in object_pages(scope.ports.objects, scope.keys.export_objects(job_id)):
         for name in names:
             scope.ports.objects.delete(name)
