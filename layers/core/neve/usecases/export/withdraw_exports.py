@@ -55,7 +55,7 @@ def is_overtaken(job: Job, head: UserHead) -> bool:
 
 
 def remove_parts(scope: UserScope, job_id: str) -> None:
-    """Withdraw one export. Raises StoreUnavailable."""
+    """Remove the parts of one export. Raises StoreUnavailable."""
     for names in object_pages(scope.ports.objects, scope.keys.export_objects(job_id)):
         for name in names:
             scope.ports.objects.delete(name)
