@@ -34,7 +34,7 @@ def test_what_both_say_is_so(deep: list[int]) -> None:
 
 def test_among_pages_it_weighs_nothing_and_among_short_messages_as_much() -> None:
     assert weight_among([3, 12, 40]) == 1.0
-    assert weight_among([10, 12, 9_000, 9_000]) == 0.0 == weight_among([])
+    assert weight_among([10, 12, 9_000, 9_000]) < 0.001 and weight_among([]) == 0.0
     assert 0.0 < weight_among([10, 12, 9, 9_000]) < 1.0
 
 
