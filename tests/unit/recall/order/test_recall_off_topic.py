@@ -150,7 +150,7 @@ def test_among_many_what_is_a_little_alike_is_no_reason(
 )
 def test_among_many_half_of_four_words_make_up_for_some_similarity(world: RecallWorld, words: str, found: bool) -> None:
     world.remember("kayak sauna river ferry alder")
-    dusty_pages(world, 300)
+    dusty_pages(world, 900)
     assert bool(world.found(words)) == found
 
 

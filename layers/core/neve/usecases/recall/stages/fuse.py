@@ -26,7 +26,7 @@ from neve.usecases.recall.stages.legs import Reading
 from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
 from neve.usecases.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
-FEW, MANY = 20, 1_000
+FEW, MANY = 20, 2_000
 """*Measured*: among few passages the threshold says that one has to do with a message, among many something is always a
 little alike. What a message needs to be answered grows with the logarithm of how many there are, from the threshold to
 a similarity of 1 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
