@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from neve.domain.ids import event_id
 from neve.domain.recall.deeper import READ, deeper_order, weight_among
-from neve.domain.recall.lending import Place
 from neve.domain.records.users import UserHead
 from neve.ports.errors import (
     DeadlineExceeded,
@@ -23,6 +21,7 @@ from neve.ports.search import SearchFilter
 from neve.scope import UserScope
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.recall_rows import RecallRow, read_row, row_key
+from neve.usecases.recall.stages.before_replies import message_before
 from neve.usecases.recall.stages.hydrate import Hydrated
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
@@ -104,14 +103,14 @@ class Deeper:
     def _texts(self, ranked: Sequence[Ranked], rows: Hydrated, seen: UserHead) -> list[str]:
         """Return what the model reads of each candidate: an utterance behind the end of the message before it. Raises
         StoreUnavailable, DeadlineExceeded."""
-        before = self._before({u.id: (u.session, u.seq - 1) for one in ranked if (u := one.row.utterance)}, rows, seen)
+        before = self._before([u.id for one in ranked if (u := one.row.utterance)], rows, seen)
         texts = ((before.get(one.row.id, ""), one.row.passages[one.n].text) for one in ranked)
         return [f"{asked[-BEFORE_CHARACTERS:]}\n{text}" if asked else text for asked, text in texts]
 
-    def _before(self, places: Mapping[str, Place], rows: Hydrated, seen: UserHead) -> Mapping[str, str]:
-        """Return what was said at these places, by the id of the message behind each; places that are no candidates
-        themselves take one read."""
-        ids = {identifier: event_id(*place) for identifier, place in places.items() if place[1]}
+    def _before(self, messages: Sequence[str], rows: Hydrated, seen: UserHead) -> Mapping[str, str]:
+        """Return what was said directly before each of these messages, by its id; what is no candidate itself takes one
+        read."""
+        ids = {message: before for message in messages if (before := message_before(message))}
         lacking = {i: row_key(self.scope.keys, i) for i in dict.fromkeys(ids.values()) if i not in rows}
         to_read = [key for key in lacking.values() if key]
         found = {}
