@@ -18,7 +18,7 @@ from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.observability import log_from, log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, StoreUnavailable
-from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.work.indexing.index_events import EmbedAgain
 
 LOG = "server.log"
 COLLECT_AFTER = (20_000, 20, 100)

@@ -16,10 +16,10 @@ from neve.ports.engines import Ports
 from neve.store import rows
 from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows
-from neve.usecases.memories.list_memories import MemoryFilter, list_memories
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.run import night_run_id
-from neve.usecases.reflect.run_parts import sum_of_parts
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.work.reflect.run import night_run_id
+from neve.usecases.work.reflect.run_parts import sum_of_parts
 
 YOUNG = 3
 """Rows of each user that are too young."""

@@ -12,10 +12,10 @@ from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.note_due import note_due, rows_of_due
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.work.reflect.note_due import note_due, rows_of_due
 
 TENANTS = {"large": 900, "small": 5, "middling": 95}
 """Shares of a thousand users."""

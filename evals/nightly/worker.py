@@ -23,8 +23,8 @@ from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
 from neve.ports.models import ModelAnswer, ModelRequest
 from neve.store.partitions import due_rows
-from neve.usecases.background.sweep_due import resolve_due
-from neve.usecases.reflect.replace_rows import ReplacementBusy
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.work.background.sweep_due import resolve_due
 
 GROUP = "[group id: "
 PLAN_EVERY_S = 2.0

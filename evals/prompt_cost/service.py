@@ -21,8 +21,8 @@ from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
 from neve import wiring
 from neve.scope import SessionScope
-from neve.usecases.pack.gather_pack import gather_pack
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.pack.gather_pack import gather_pack
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
 
 USER, SESSION = "ann", "s1"
 TENANT = "local"

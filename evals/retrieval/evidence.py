@@ -26,7 +26,7 @@ from neve.domain.ids import event_place
 from neve.domain.memories.text import statements_in
 from neve.domain.terms import terms_in
 from neve.domain.tokens import estimate
-from neve.usecases.recall.answer import REPLY_TO
+from neve.usecases.ask.recall.answer import REPLY_TO
 
 PATIENT = {"prompt_budget_ms": 20_000, "session_start_budget_ms": 20_000}
 """What is measured is what is found."""

@@ -35,10 +35,10 @@ from neve.domain.indexing.passage import Source
 from neve.domain.recall.rerank import LINEAR, features
 from neve.domain.tenants.policy import Policy
 from neve.scope import Tenant, UserScope
-from neve.usecases.recall.command import RERANK_DEPTH, RecallCommand, resolve
-from neve.usecases.recall.search import search
-from neve.usecases.recall.stages.rerank import considered
-from neve.usecases.recall.time_budget import TimeBudget
+from neve.usecases.ask.recall.command import RERANK_DEPTH, RecallCommand, resolve
+from neve.usecases.ask.recall.search import search
+from neve.usecases.ask.recall.stages.rerank import considered
+from neve.usecases.ask.recall.time_budget import TimeBudget
 
 Matrix = NDArray[np.float64]
 NAMES = LINEAR._fields

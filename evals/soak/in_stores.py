@@ -33,8 +33,8 @@ from neve.store.keys import (
     due_partitions,
 )
 from neve.store.tenants.directory import users_of
-from neve.usecases.indexing.index_memories import NEVER_RECALLED
-from neve.usecases.pack.build_pack import read_body
+from neve.usecases.core.pack.build_pack import read_body
+from neve.usecases.work.indexing.index_memories import NEVER_RECALLED
 
 PAGE = 500
 DUE_KINDS = ("embed", "failed", "rebuild", "replace", rows.QUEUED, rows.LEAVE)

@@ -20,9 +20,9 @@ from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.tenants.list_users import list_users
-from neve.usecases.tenants.service_health import service_health
+from neve.usecases.ask.tenants.list_users import list_users
+from neve.usecases.ask.tenants.service_health import service_health
+from neve.usecases.work.background.read_admin_job import read_admin_job
 
 router = Router("admin", wiring.prepare())
 handler = router.handle

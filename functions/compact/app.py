@@ -6,7 +6,7 @@ from typing import Any
 
 from neve import wiring
 from neve.ports.queue import QueueName
-from neve.usecases.background.asked_for import asked_for
+from neve.usecases.work.background.asked_for import asked_for
 from neve.worker import process_fifo
 
 wiring.prepare()

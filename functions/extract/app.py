@@ -6,7 +6,7 @@ from typing import Any
 
 from neve import wiring
 from neve.ports.queue import QueueName
-from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.work.observe.extract_session import extract_session
 from neve.worker import process_fifo
 
 wiring.prepare()

@@ -8,7 +8,7 @@ from typing import Any
 from neve import wiring
 from neve.batch import process_in_time
 from neve.ports.queue import QueueName
-from neve.usecases.indexing.index_rows import index_rows
+from neve.usecases.work.indexing.index_rows import index_rows
 from neve.workers.cut_off import telling_if_cut_off
 
 wiring.prepare()

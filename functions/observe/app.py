@@ -14,10 +14,10 @@ from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.sessions import events as e
 from neve.http.schemas.sessions import messages as m
 from neve.http.schemas.tenants import usage as u
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.sessions.append_events import append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.sessions.append_events import append_events
 
 router = Router("observe", wiring.prepare())
 handler = router.handle

@@ -6,8 +6,8 @@ from typing import Any
 
 from neve import observability, wiring
 from neve.store.stream_records import Change, read_change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.tenants.usage import model_metrics
+from neve.usecases.core.tenants.usage import model_metrics
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
 
 wiring.prepare()
 

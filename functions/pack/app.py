@@ -9,9 +9,9 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.pack import packs as p
 from neve.http.schemas.sessions import sessions as s
-from neve.usecases.pack.read_pack import preview_pack, read_pack
-from neve.usecases.pack.versions import pack_diff, pack_versions
-from neve.usecases.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.ask.pack.read_pack import preview_pack, read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.core.pack.versions import pack_diff, pack_versions
 
 router = Router("pack", wiring.prepare())
 handler = router.handle

@@ -7,7 +7,7 @@ from typing import Any
 
 from neve import observability, wiring
 from neve.deployment import deployment
-from neve.usecases.background.probe_versions import Probe, Versions
+from neve.usecases.work.background.probe_versions import Probe, Versions
 
 connect = deployment
 """A process that has no deployment puts its own here."""

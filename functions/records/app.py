@@ -12,11 +12,11 @@ from neve.http.schemas.memories import memories as m
 from neve.http.schemas.memories.imports import IMPORT_MEMORIES
 from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, EvolveMemoryBody
 from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.evolve_memory import evolve_memory
-from neve.usecases.memories.list_memories import get_memory, list_memories
-from neve.usecases.memories.mark_used import mark_used
-from neve.usecases.memories.trace_memory import trace_memory
+from neve.usecases.ask.memories.list_memories import get_memory, list_memories
+from neve.usecases.ask.memories.trace_memory import trace_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.evolve_memory import evolve_memory
+from neve.usecases.tell.memories.mark_used import mark_used
 
 router = Router("records", wiring.prepare())
 handler = router.handle

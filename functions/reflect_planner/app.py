@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability, wiring
-from neve.usecases.reflect.plan_nights import plan_nights
+from neve.usecases.work.reflect.plan_nights import plan_nights
 
 wiring.prepare()
 

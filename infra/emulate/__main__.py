@@ -23,7 +23,7 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.aws_ports import AwsPorts
 from neve.config import Settings
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.create_tenant import create_tenant
 
 STAGE, SERVICE = "dev", "neve-dev"
 BUILD_SHA = "0123456789abcdef"

@@ -21,8 +21,8 @@ from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, variable
 from neve.ports.queue import QueueName
-from neve.usecases.background.probe_versions import TENANT as PROBE
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.probe_versions import TENANT as PROBE
 
 REGION = "us-east-1"
 

@@ -27,12 +27,12 @@ from neve.store.keys import Keys, UserKeys, tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
-from neve.usecases.erase import erase_user
-from neve.usecases.erase.erase_user import ErasureUnderWay, UserNotFound
-from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
-from neve.usecases.indexing.index_events import EmbedAgain
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.keys.create_key import CreatedKey, add_key
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.keys.create_key import CreatedKey, add_key
+from neve.usecases.work.erase import erase_user
+from neve.usecases.work.erase.erase_user import ErasureUnderWay, UserNotFound
+from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
+from neve.usecases.work.indexing.index_events import EmbedAgain
 
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),

@@ -64,7 +64,7 @@ from local.workers.driver import Driver
 from local.workers.failure_log import report
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.create_tenant import create_tenant
 
 PREFIX = "/__test/"
 Body = Mapping[str, Any]

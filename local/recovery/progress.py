@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from neve.usecases.indexing.reindex import Reindexed
+from neve.usecases.work.indexing.reindex import Reindexed
 
 EVERY_S = 2.0
 

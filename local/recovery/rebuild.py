@@ -19,8 +19,8 @@ from neve.ports.models import Calibration, Embedder
 from neve.ports.search import IndexModel
 from neve.store.keys import Keys
 from neve.store.tenants.directory import all_tenants, users_of
-from neve.usecases.background.refill_queues import Refilled, refill_queues
-from neve.usecases.indexing.reindex import Indexing, Reindexed, reindex
+from neve.usecases.work.background.refill_queues import Refilled, refill_queues
+from neve.usecases.work.indexing.reindex import Indexing, Reindexed, reindex
 
 WIDTH = 30
 EVERY_S, LINE_EVERY_S = 0.2, 5.0

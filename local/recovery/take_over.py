@@ -15,8 +15,8 @@ from local.workers.failure_log import report_given_back
 from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.erase.erasure_job import put_erasure
-from neve.usecases.jobs.queued_jobs import ERASURE, KINDS, RETENTION, put_work, work_key
+from neve.usecases.core.jobs.queued_jobs import ERASURE, KINDS, RETENTION, put_work, work_key
+from neve.usecases.tell.requests.request_erasure import put_erasure
 
 DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
 

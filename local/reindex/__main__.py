@@ -24,8 +24,8 @@ from local.stack.servers import DidNotStart
 from local.template import read_template
 from neve.observability import log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
-from neve.usecases.indexing.index_events import EmbedAgain
-from neve.usecases.indexing.reindex import reindex
+from neve.usecases.work.indexing.index_events import EmbedAgain
+from neve.usecases.work.indexing.reindex import reindex
 
 FAILURES = (
     *(DataFolderError, StoreUnavailable, DidNotStart, CannotFetch),

@@ -8,7 +8,7 @@ from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 from neve.adapters.opensearch.places import ALIAS_TTL_S, empty_index, left_over, switch_alias
 from neve.ports.engines import Ports
-from neve.usecases.indexing.reindex import reindex
+from neve.usecases.work.indexing.reindex import reindex
 
 SETTLE_S = ALIAS_TTL_S + 60
 """A process looks behind the alias again after ``ALIAS_TTL_S``; a worker's batch lasts at most 60 s (template.yaml)."""

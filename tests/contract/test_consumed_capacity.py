@@ -29,13 +29,13 @@ from neve.domain.records.sessions import EventType
 from neve.ports.table import INDEX_PROJECTION, Index
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.lag.indexed_row import IndexedRow
-from neve.usecases.observe.lease import take_lease
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.usecases.tenants.report_usage import NewReport, report_usage
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.lag.indexed_row import IndexedRow
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.tell.tenants.report_usage import NewReport, report_usage
+from neve.usecases.work.observe.lease import take_lease
 from tests.contract.capacity_table import Consumed, committed, every_request, table
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.unit.world import HandClock, World

@@ -14,24 +14,24 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.domain.times import iso
 from neve.store.filings import put_proposal
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import page_of_documents
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Decision
-from neve.usecases.inbox.list_inbox import list_inbox
-from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.indexed_collections import DOCUMENTS
-from neve.usecases.jobs.messages.indexing import events_message
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.recall import recall
-from neve.usecases.recall.tool import search_knowledge
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.ask.documents.list_documents import page_of_documents
+from neve.usecases.ask.memories.list_inbox import list_inbox
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.recall import recall
+from neve.usecases.ask.recall.tool import search_knowledge
+from neve.usecases.core.jobs.messages.indexing import events_message
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.work.indexing.index_memories import index_memories
+from neve.usecases.work.indexing.indexed_collections import DOCUMENTS
 from tests.contract.capacity_table import committed, table
 from tests.contract.test_consumed_capacity import Metered, Request, measure
 from tests.unit.recall_world import RecallWorld

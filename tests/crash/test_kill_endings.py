@@ -19,8 +19,8 @@ import pytest
 
 from local.api_client import ApiClient
 from local.bootstrap import TENANT
-from neve.usecases.erase.erase_user import SETTLE_S
-from neve.usecases.reflect.replace_rows import LEASE_S
+from neve.usecases.core.memories.replace_rows import LEASE_S
+from neve.usecases.work.erase.erase_user import SETTLE_S
 from tests.crash.ended import (
     Picture,
     check_bytes,

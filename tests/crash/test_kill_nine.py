@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from local.api_client import ApiClient
-from neve.usecases.reflect.replace_rows import LEASE_S
+from neve.usecases.core.memories.replace_rows import LEASE_S
 from tests.crash.afterwards import check_answers, check_frozen_packs, check_jobs, repeat_unanswered
 from tests.crash.hurry import Hurry
 from tests.crash.journal import Acknowledged, Journal

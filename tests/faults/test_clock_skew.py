@@ -14,8 +14,8 @@ from neve import wiring
 from neve.http.schemas.recall.recall import LIST_RECALLS
 from neve.store.keys import SessionKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.messages.observation import observation_message
 from tests.faults.calls import TURN, Caller
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import World

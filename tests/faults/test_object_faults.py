@@ -13,7 +13,7 @@ from neve.adapters.aws.s3_objects import S3Objects
 from neve.http.schemas.sessions.events import EVENTS, UPLOADS
 from neve.http.schemas.sessions.sessions import SESSIONS
 from neve.ports.errors import StoreUnavailable
-from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.core.pack.build_pack import build_pack
 from tests.faults.calls import Caller, is_degraded, is_refused_for_now
 from tests.pictures import TINY_PNG
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, s3_error

@@ -22,8 +22,8 @@ from neve.domain.recall.query import shape
 from neve.domain.records.memories import Memory
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner, SearchFilter, SearchIndex
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.faults.deliveries import deliver
 from tests.unit.recall_world import RecallWorld
 

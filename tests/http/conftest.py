@@ -22,7 +22,7 @@ from boto3 import Session
 
 from local.api_client import ApiClient
 from local.running import EmbedderName, StackName
-from neve.usecases.erase.erase_user import SETTLE_S
+from neve.usecases.work.erase.erase_user import SETTLE_S
 from tests.http.driving.controls import Controls
 from tests.http.driving.other_server import controlled_server, running_server
 from tests.http.driving.people import ENDED, Json, Person, new_user

@@ -32,10 +32,10 @@ from neve.domain.tenants.policy import Policy
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports.table import Item
 from neve.store import rows
-from neve.usecases.background import dispatch_changes as dispatching
-from neve.usecases.observe.lease import lease_s
-from neve.usecases.sessions import note_open
-from neve.usecases.tenants import usage
+from neve.usecases.core.tenants import usage
+from neve.usecases.tell.sessions import note_open
+from neve.usecases.work.background import dispatch_changes as dispatching
+from neve.usecases.work.observe.lease import lease_s
 from tests.infra.permissions import granted, target
 from tests.infra.templates import SERVICE, Properties, expanded, functions, of_type, queue_name, written
 

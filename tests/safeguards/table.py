@@ -132,7 +132,7 @@ TIME = (
     ),
     Safeguard(
         "no pass begins without time for one answer",
-        "layers/core/neve/usecases/observe/observe_session.py",
+        "layers/core/neve/usecases/work/observe/observe_session.py",
         "if self.seconds_left() < self.scope.ports.observer.longest_s:",
         "if self.seconds_left() < 0:",
         "tests/unit/observe/test_room.py::test_a_worker_without_time_for_an_answer_does_not_begin",

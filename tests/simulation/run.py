@@ -12,15 +12,15 @@ from neve.ports.queue import QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.documents import document_writes
-from neve.usecases.export import export_user
-from neve.usecases.indexing.drain_embeddings import KIND, read_drain
-from neve.usecases.indexing.requeue import WhoseRows, requeue_all
-from neve.usecases.lag.memory_lag import progress_rows, read_progress
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.sessions import retain_logs
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.lag.memory_lag import progress_rows, read_progress
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.documents import document_writes
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.work.compact import retain_logs
+from neve.usecases.work.export import export_user
+from neve.usecases.work.indexing.drain_embeddings import KIND, read_drain
+from neve.usecases.work.indexing.requeue import WhoseRows, requeue_all
 from tests.simulation.checks.knowledge.retention import DAY_S
 from tests.simulation.checks.replay import Replay
 from tests.simulation.clients import nights

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from neve.store import rows
 from neve.store.documents import REVISION
-from neve.usecases.compact import compact_session, move_horizon
-from neve.usecases.documents import unmade_documents
-from neve.usecases.images import event_images
-from neve.usecases.jobs.messages.indexing import memory_message
-from neve.usecases.jobs.queued_jobs import EXPORT
-from neve.usecases.librarian import commit_filing
-from neve.usecases.observe import commit_pass
-from neve.usecases.pack import build_pack
-from neve.usecases.pack.gather_pack import gather_pack
-from neve.usecases.reflect import replace_rows
-from neve.usecases.reflect.reflect_session import fold_session
-from neve.usecases.sessions import append_events
+from neve.usecases.core.images import event_images
+from neve.usecases.core.jobs.messages.indexing import memory_message
+from neve.usecases.core.jobs.queued_jobs import EXPORT
+from neve.usecases.core.memories import replace_rows
+from neve.usecases.core.pack import build_pack
+from neve.usecases.core.pack.gather_pack import gather_pack
+from neve.usecases.tell.documents import unmade_documents
+from neve.usecases.tell.sessions import append_events
+from neve.usecases.work.compact import compact_session, move_horizon
+from neve.usecases.work.librarian import commit_filing
+from neve.usecases.work.observe import commit_pass
+from neve.usecases.work.reflect.reflect_session import fold_session
 from tests.simulation.checks import compactions
 from tests.simulation.checks.knowledge.packed_documents import Gathered
 from tests.simulation.checks.prompts import by_epoch

@@ -35,16 +35,16 @@ from neve.store import rows
 from neve.store.keys import tenant_row
 from neve.store.stream_records import read_change
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.indexing.by_kind import Failures, IndexMessage
-from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.indexing.index_rows import index_rows
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.recall import recall
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.recall.answer import RecallAnswer
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.recall import recall
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.indexing.by_kind import Failures, IndexMessage
+from neve.usecases.work.indexing.embed_rows import embed_rows
+from neve.usecases.work.indexing.index_rows import index_rows
 from tests.unit.world import START, CountedTable, HandClock, ListQueue
 
 

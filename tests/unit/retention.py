@@ -7,8 +7,8 @@ from dataclasses import replace
 from neve.ports.table import Expect
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.jobs.queued_jobs import RETENTION, job_message, new_retention
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.core.jobs.queued_jobs import RETENTION, job_message, new_retention
 from neve.workers.job_worker import work
 
 

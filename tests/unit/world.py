@@ -46,9 +46,9 @@ from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import leg_health
 from neve.store.tenants.leg_health import OBSERVER
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.sessions.append_events import Appended, NewEvent, append_events
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 
 T = TypeVar("T")
 START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ from neve import observability
 from neve.correlation import FIELD
 from neve.observing import SecondsLeft, time_of
 from neve.ports.queue import QueueName
-from neve.usecases.indexing.by_kind import Failures, IndexMessage
+from neve.usecases.work.indexing.by_kind import Failures, IndexMessage
 
 Work = Callable[[Sequence[IndexMessage]], Failures]
 TimedWork = Callable[[Sequence[IndexMessage], SecondsLeft], Failures]

@@ -30,11 +30,11 @@ from neve.observing import SecondsLeft, time_of
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.scope import SessionScope
-from neve.usecases.jobs.again import again
-from neve.usecases.observe.lease import LeaseHeld
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.jobs.again import again
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.observe.lease import LeaseHeld
+from neve.usecases.work.observe.report import ObservationReport
 from neve.workers.cut_off import telling_if_cut_off
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft, ObservationReport], object]

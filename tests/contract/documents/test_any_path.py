@@ -22,7 +22,7 @@ from neve.ports.search import SearchFilter
 from neve.ports.table import Table
 from neve.store.documents import read_document, written_ops
 from neve.store.keys import UserKeys
-from neve.usecases.documents.list_documents import heads_below
+from neve.usecases.ask.documents.list_documents import heads_below
 from tests.contract.engines.passages import new_owner, passage
 from tests.contract.engines.search_engines import SEARCHES, SearchEngine
 

@@ -15,16 +15,14 @@ from neve.domain.retract import derived
 from neve.store import documents as document_rows
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.background import dispatch_changes, sweep_due
-from neve.usecases.compact import artifacts, move_horizon
-from neve.usecases.compile import compile_context
-from neve.usecases.documents import commit_document, delete_document, document_writes
-from neve.usecases.erase import erasure_job
-from neve.usecases.images import event_images
-from neve.usecases.indexing import forget_events, index_events, index_memories, requeue, write_without
-from neve.usecases.lag import memory_lag
-from neve.usecases.librarian import commit_filing, file_session
-from neve.usecases.memories import (
+from neve.usecases.ask.compile import compile_context
+from neve.usecases.ask.recall.stages import hydrate
+from neve.usecases.core.images import event_images
+from neve.usecases.core.lag import memory_lag
+from neve.usecases.core.memories import replace_rows
+from neve.usecases.core.pack import build_pack, just_said
+from neve.usecases.tell.documents import commit_document, delete_document, document_writes
+from neve.usecases.tell.memories import (
     create_memory,
     delete_memory,
     evolve_memory,
@@ -33,13 +31,15 @@ from neve.usecases.memories import (
     note_access,
     update_memory,
 )
-from neve.usecases.memories.by_people import outliving
-from neve.usecases.observe import commit_pass, extract_session
-from neve.usecases.pack import build_pack, just_said
-from neve.usecases.recall.stages import hydrate
-from neve.usecases.reflect import replace_rows
-from neve.usecases.retract import replace_derived
-from neve.usecases.sessions import append_events, retain_logs
+from neve.usecases.tell.memories.by_people import outliving
+from neve.usecases.tell.sessions import append_events
+from neve.usecases.work.background import dispatch_changes, sweep_due
+from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
+from neve.usecases.work.erase import erasure_job
+from neve.usecases.work.indexing import forget_events, index_events, index_memories, requeue, write_without
+from neve.usecases.work.librarian import commit_filing, file_session
+from neve.usecases.work.observe import commit_pass, extract_session
+from neve.usecases.work.retract import replace_derived
 from tests.simulation.ablations import export, filing, recall
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (

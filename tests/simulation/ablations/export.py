@@ -7,10 +7,10 @@ from typing import Any
 from neve.domain.records.users import UserHead
 from neve.observing import SecondsLeft
 from neve.ports.table import Put, WriteOp
-from neve.usecases.export import export_user
-from neve.usecases.export.export_lines import Place
-from neve.usecases.jobs import carry_on
-from neve.usecases.retract import erase_retracted
+from neve.usecases.core.jobs import carry_on
+from neve.usecases.work.export import export_user
+from neve.usecases.work.export.export_lines import Place
+from neve.usecases.work.retract import erase_retracted
 from tests.simulation.ablations.ablation import Patch
 from tests.simulation.ablations.stand_ins import blind
 

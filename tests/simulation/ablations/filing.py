@@ -7,7 +7,7 @@ from typing import Any
 
 from neve.store.documents import read_document
 from neve.store.filings import read_filing
-from neve.usecases.librarian import commit_filing
+from neve.usecases.work.librarian import commit_filing
 from tests.simulation.ablations.ablation import Patch
 
 

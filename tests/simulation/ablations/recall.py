@@ -6,8 +6,8 @@ from typing import Any
 
 from neve.ports.search import SearchFilter
 from neve.ports.table import Page
-from neve.usecases.recall.stages import reads
-from neve.usecases.recall.stages.legs import Legs
+from neve.usecases.ask.recall.stages import reads
+from neve.usecases.ask.recall.stages.legs import Legs
 from tests.simulation.ablations.ablation import Patch
 
 

@@ -23,25 +23,22 @@ from neve.store.keys import UserKeys
 from neve.store.memories import deleted_ops
 from neve.store.rows import put_retraction
 from neve.store.transact import transact
-from neve.usecases.erase import erase_user
-from neve.usecases.indexing import index_events
-from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.jobs.messages import reflection
-from neve.usecases.jobs.messages.compaction import RETRACT
-from neve.usecases.memories import (
-    delete_memory,
-    list_memories,
-    memory_to_change,
-    update_memory,
-)
-from neve.usecases.observe import extract_session
-from neve.usecases.observe.lease import LeaseLost
-from neve.usecases.pack.rebuild_packs import rebuild_packs
-from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
-from neve.usecases.retract import run_retraction
-from neve.usecases.retract.retract_job import PURGED, read_list
-from neve.usecases.retract.retract_job import read as read_retraction
-from neve.usecases.sessions import append_events
+from neve.usecases.ask.memories import list_memories
+from neve.usecases.core.jobs.finish_job import finish_job
+from neve.usecases.core.jobs.messages import reflection
+from neve.usecases.core.jobs.messages.compaction import RETRACT
+from neve.usecases.core.memories import replace_rows
+from neve.usecases.tell.memories import delete_memory, memory_to_change, update_memory
+from neve.usecases.tell.requests.retract_job import PURGED, read_list
+from neve.usecases.tell.requests.retract_job import read as read_retraction
+from neve.usecases.tell.sessions import append_events
+from neve.usecases.work.compact.rebuild_packs import rebuild_packs
+from neve.usecases.work.erase import erase_user
+from neve.usecases.work.indexing import index_events
+from neve.usecases.work.observe import extract_session
+from neve.usecases.work.observe.lease import LeaseLost
+from neve.usecases.work.reflect import night_job, reflect_user, run
+from neve.usecases.work.retract import run_retraction
 from tests.simulation.ablations.ablation import Patch
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports

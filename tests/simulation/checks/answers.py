@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.pack.served_pack import contents_of
+from neve.usecases.core.pack.served_pack import contents_of
 from tests.simulation.checks.replay import Found, of_kind
 from tests.simulation.clients.client import tag_of
 from tests.simulation.clients.history import Did

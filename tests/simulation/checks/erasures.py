@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.rows import read_job
-from neve.usecases.erase.user_stores import JOBS, ROWS, SHARED
-from neve.usecases.jobs.queued_jobs import ERASURE
+from neve.usecases.core.jobs.queued_jobs import ERASURE
+from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
 from tests.simulation.checks.replay import Found
 from tests.simulation.engines.memory_table import Written
 

@@ -17,7 +17,7 @@ from neve.ports.search import Owner
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, SessionKeys, UserKeys
-from neve.usecases.indexing.index_events import LOOK_BACK
+from neve.usecases.work.indexing.index_events import LOOK_BACK
 from tests.simulation.checks.knowledge.documents import indexed_passages
 from tests.simulation.checks.replay import Found, log_of, of_kind, removed_of, row, rows_of, transactions
 from tests.simulation.clients.history import Did

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from neve.domain.errors import NeveError
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.recall.command import BOTH_LEGS
+from neve.usecases.ask.recall.command import BOTH_LEGS
 from tests.simulation.clients.history import (
     AppendedEvent,
     AppendGiven,

@@ -8,8 +8,8 @@ from neve.domain.errors import NeveError
 from neve.domain.records.jobs import Job
 from neve.store.keys import UserKeys
 from neve.store.rows import read_job
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.requests.request_erasure import request_erasure
 from tests.simulation.machine.workers import FORESEEN, Environment
 
 if TYPE_CHECKING:

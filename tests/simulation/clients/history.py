@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from neve.domain.records.retractions import RetractReason
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.recall.command import Leg
+from neve.usecases.ask.recall.command import Leg
 
 Outcome = Literal["ok", "refused", "unknown"]
 

@@ -8,12 +8,12 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.librarian.looking import ALWAYS
 from neve.scope import UserScope
-from neve.usecases.documents.get_document import find_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Choice, Decision
-from neve.usecases.inbox.list_inbox import list_inbox
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.ask.documents.get_document import find_document
+from neve.usecases.ask.memories.list_inbox import list_inbox
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Choice, Decision
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.workers import FORESEEN, Environment
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from neve.ports.table import Item
 from neve.store.rows import read_job
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.reflect.plan_nights import plan_nights
-from neve.usecases.reflect.request_reflection import request_reflection
-from neve.usecases.reflect.run import is_open_run
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.reflect.plan_nights import plan_nights
+from neve.usecases.work.reflect.request_reflection import request_reflection
+from neve.usecases.work.reflect.run import is_open_run
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.workers import FORESEEN, Environment
 

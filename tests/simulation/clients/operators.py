@@ -10,7 +10,10 @@ from neve.http.api_keys import caller_of
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 from neve.scope import UserData
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.erase.erase_user import (
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.tenants.keys.create_key import create_key
+from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.work.erase.erase_user import (
     SETTLE_S,
     ErasureUnderWay,
     UserNotFound,
@@ -18,11 +21,8 @@ from neve.usecases.erase.erase_user import (
     erase_user,
     finish_erasure,
 )
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.indexing.reindex import reindex
-from neve.usecases.tenants.keys.create_key import create_key
-from neve.usecases.tenants.keys.revoke_key import revoke_key
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.work.indexing.reindex import reindex
 from tests.simulation.clients.history import Did
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.machine.ports import SimPorts, SimSearch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
-from neve.usecases.images.create_upload import EXPIRES_S
+from neve.usecases.tell.sessions.create_upload import EXPIRES_S
 from tests.pictures import TINY_PNG
 
 PNG = "image/png"

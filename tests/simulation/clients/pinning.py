@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from neve.domain.documents.change import DocumentChange
 from neve.domain.records.memories import Status
 from neve.store.keys import UserKeys
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.simulation.clients.client import WORDS, tag_of
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.workers import FORESEEN, Environment

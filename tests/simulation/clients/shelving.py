@@ -9,11 +9,11 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.records.documents import Document
 from neve.scope import UserScope
 from neve.store.keys import UserKeys
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.simulation.clients.client import WORDS, Caller, tag_of
 from tests.simulation.clients.history import Did
 from tests.simulation.clients.use_cases import UseCaseApi

@@ -13,30 +13,30 @@ from neve.domain.sessions.transcript import event_text
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.export.request_export import request_export
-from neve.usecases.images.create_upload import create_upload
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.memories.mark_used import mark_used
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.recall import recall
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.recall import recall
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.mark_used import mark_used
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.create_upload import create_upload
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.work.background.read_admin_job import read_admin_job
 from tests.simulation.clients.history import (
     SPEAKER,
     AppendedEvent,

@@ -13,10 +13,10 @@ from neve.domain.reflect import night_limits
 from neve.ports.errors import Conflict, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import QueueName
 from neve.store.stream_records import Change
-from neve.usecases.indexing.index_events import EmbedAgain
-from neve.usecases.observe.lease import LeaseLost
-from neve.usecases.reflect.night_job import UserBusy, WorkerReplaced
-from neve.usecases.reflect.replace_rows import ReplacementBusy
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.work.indexing.index_events import EmbedAgain
+from neve.usecases.work.observe.lease import LeaseLost
+from neve.usecases.work.reflect.night_job import UserBusy, WorkerReplaced
 from neve.worker import NoProgress
 from tests.simulation.engines.memory_table import Written
 from tests.simulation.machine.cloud import Cloud, is_streamed, shard_of

@@ -26,10 +26,10 @@ from neve.domain.records.sessions import EventType
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Check, Delete, Expect, Index, Key, Put, Table, Version, WriteOp
 from neve.store import rows
-from neve.usecases.observe.lease import take_lease
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.lease import take_lease
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, open_local_table
 from tests.unit.dynamodb_proxy import (
     Answer,

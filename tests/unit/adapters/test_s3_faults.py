@@ -14,10 +14,10 @@ from botocore.config import Config
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.s3_objects import CONFLICT_ATTEMPTS, S3Objects
 from neve.ports.errors import StoreUnavailable
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import PackView, read_pack
-from neve.usecases.pack.versions import pack_versions
+from neve.usecases.ask.pack.read_pack import PackView, read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.core.pack.versions import pack_versions
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, mock_aws, s3_error
 from tests.unit.world import World
 

@@ -20,11 +20,11 @@ from neve.domain.times import iso
 from neve.ports.queue import QueueName
 from neve.store.keys import SessionKeys
 from neve.store.stream_records import Change, read_change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.jobs.messages.observation import observation_job_id
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.tenants.usage import usage_put
+from neve.usecases.core.jobs.messages.observation import observation_job_id
+from neve.usecases.core.tenants.usage import usage_put
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
 from tests.unit.recall_world import RecallWorld
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE

@@ -14,17 +14,17 @@ from neve.ports.queue import QueueName
 from neve.ports.table import Delete
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change
-from neve.usecases.background import end_idle as sweeping
-from neve.usecases.background.end_idle import end_idle
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.end_session import end_session, has_failed_to_end
-from neve.usecases.erase.erase_user import begin_erasure
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.sessions.note_open import note_open
-from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.end_session import end_session, has_failed_to_end
+from neve.usecases.tell.sessions.note_open import note_open
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background import end_idle as sweeping
+from neve.usecases.work.background.end_idle import end_idle
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.erase.erase_user import begin_erasure
+from neve.usecases.work.librarian.file_session import file_session
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unlimited import unlimited
 

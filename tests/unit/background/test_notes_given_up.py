@@ -13,10 +13,10 @@ from neve.ports.queue import QueueName
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.lag.memory_lag import leave_if_caught_up
-from neve.usecases.memories.trace_memory import trace_memory
+from neve.usecases.ask.memories.trace_memory import trace_memory
+from neve.usecases.core.lag.memory_lag import leave_if_caught_up
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.sweep_due import sweep_due
 from neve.workers.sweep import sweep
 from tests.unit.recall_world import RecallWorld
 

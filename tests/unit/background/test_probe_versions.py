@@ -25,7 +25,7 @@ from neve.adapters.aws.lambda_deployment import ATTEMPTS, BUSY_S, FunctionFailed
 from neve.domain.times import iso
 from neve.ports.errors import StoreUnavailable
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
+from neve.usecases.work.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
 from tests.unit.world import HandClock, World
 
 VERSIONS = Versions("arn:records:7", "arn:index:7", "arn:embed:7", "arn:recall:7")

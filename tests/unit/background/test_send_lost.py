@@ -19,21 +19,21 @@ from neve.ports.table import Item, Put, Version
 from neve.store import rows
 from neve.store.partitions import due_rows
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.send_lost import resend_deletion
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.erase.erase_user import begin_erasure, erase_user
-from neve.usecases.jobs.finish_job import carry_on_job, finish_job
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, _Replacing, replace_rows, resolve_replacement
-from neve.usecases.retract.left_index import with_index
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import find_job
+from neve.usecases.core.memories.replace_rows import LEASE_S, Replacement, _Replacing, replace_rows, resolve_replacement
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.send_lost import resend_deletion
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.erase.erase_user import begin_erasure, erase_user
+from neve.usecases.work.retract.left_index import with_index
+from neve.usecases.work.retract.run_retraction import run_retraction
 from neve.workers.sweep import sweep
 from tests.unit.recall_world import RecallWorld
 

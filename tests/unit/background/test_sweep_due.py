@@ -14,10 +14,10 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change
-from neve.usecases.background import sweep_due as sweeping
-from neve.usecases.background.sweep_due import COUNTS, sweep_due
-from neve.usecases.sessions.note_open import note_open
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tell.sessions.note_open import note_open
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background import sweep_due as sweeping
+from neve.usecases.work.background.sweep_due import COUNTS, sweep_due
 from neve.workers.sweep import sweep
 from tests.unit.librarian.library_world import LibraryWorld
 

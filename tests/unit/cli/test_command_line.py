@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from neve.domain.records.memories import Kind
-from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve_cli.__main__ import run
 from neve_cli.api import Api
 from neve_cli.ids import path_of

@@ -14,7 +14,7 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Provenance
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import TenantRow, read_tenant
-from neve.usecases.memories.store_fact import store_fact
+from neve.usecases.tell.memories.store_fact import store_fact
 from neve_cli.__main__ import run
 from tests.unit.cli.in_process import BASE_URL, InProcess
 from tests.unit.cli.shell import Shell

@@ -15,20 +15,20 @@ from neve.ports.queue import Message, QueueName
 from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows, due_rows
 from neve.store.rows import QUEUED
-from neve.usecases.background.asked_for import asked_for
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact import compact_session as compact_session_module
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.pack.versions import pack_versions
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.finish_job import finish_job
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.pack.versions import pack_versions
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.background.asked_for import asked_for
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.compact import compact_session as compact_session_module
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.lease import LeaseHeld, release_lease, take_lease
 from tests.unit.world import World
 
 

@@ -13,14 +13,14 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Status
 from neve.ports.errors import AnswerCutOff, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.reflect_session import ASKED_LATELY
-from neve.usecases.reflect.replace_rows import Replacement, _begin
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.memories.replace_rows import Replacement, _begin
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import ASKED_LATELY
 from tests.unit.world import World, observed_line, time_for
 
 

@@ -18,13 +18,13 @@ from neve.ports.table import MAX_WRITE_OPS, WriteOp
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.refill_queues import refill_queues
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.erase.erase_user import begin_erasure
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.sessions.append_events import Appended, NewEvent, append_events
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.refill_queues import refill_queues
+from neve.usecases.work.erase.erase_user import begin_erasure
 from tests.unit.world import World
 
 
@@ -179,8 +179,8 @@ def test_a_job_that_was_sent_already_is_not_sent_again(world: World) -> None:
 
 def test_a_queue_that_was_lost_is_filled_from_the_jobs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = append(world, 1_000).compaction_job_id
-    monkeypatch.setattr("neve.usecases.background.refill_queues.all_tenants", lambda _: ["acme"])
-    monkeypatch.setattr("neve.usecases.background.refill_queues._requeue_user", lambda *_: 0)
+    monkeypatch.setattr("neve.usecases.work.background.refill_queues.all_tenants", lambda _: ["acme"])
+    monkeypatch.setattr("neve.usecases.work.background.refill_queues._requeue_user", lambda *_: 0)
 
     refill_queues(world, lambda _: None)
 

@@ -31,18 +31,18 @@ from neve.ports.table import Delete, Expect, key_of
 from neve.scope import SessionScope, UserData
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
-from neve.usecases.compact.artifacts import put_away_covered, store_artifacts
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.erase.erase_user import begin_erasure, erase_user
-from neve.usecases.jobs.read_jobs import find_job, get_job
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.read_jobs import find_job, get_job
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact.artifacts import put_away_covered, store_artifacts
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.erase.erase_user import begin_erasure, erase_user
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.world import World, time_for
 
 OUTPUT = "".join(f"line {n} of what the tool printed, ünïcode and <b>tags</b>\n" for n in range(130))
@@ -631,7 +631,7 @@ def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, mo
         retract_events(scope, Retract(seq, seq, "edited"))
         store_artifacts(scope, incarnation, results)
 
-    monkeypatch.setattr("neve.usecases.compact.artifacts.store_artifacts", meddled)
+    monkeypatch.setattr("neve.usecases.work.compact.artifacts.store_artifacts", meddled)
     put_away_covered(scope_of(world), 1)
     row = rows.read_event(world.table.get(scope_of(world).keys.event(seq)) or {})
     assert (row.pruned, row.content) == (False, text)
@@ -644,7 +644,7 @@ def interrupted(world: World, monkeypatch: pytest.MonkeyPatch) -> int:
     turns(world, 10)
     body = ask(world)
     with monkeypatch.context() as broken:
-        broken.setattr("neve.usecases.compact.compact_session.put_away_covered", refuse)
+        broken.setattr("neve.usecases.work.compact.compact_session.put_away_covered", refuse)
         with pytest.raises(StoreUnavailable):
             compact_session(scope_of(world), body)
     return seq

@@ -7,8 +7,8 @@ from neve.domain.records.epochs import SessionEpoch
 from neve.domain.tenants.policy import CustomBudget
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import Compiled, compile_context
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import Compiled, compile_context
 from tests.unit.recall_world import RecallWorld
 
 SMALL = CustomBudget(total=800, output=0, system=0, memories=400, history=0)

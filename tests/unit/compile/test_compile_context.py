@@ -16,15 +16,15 @@ from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import CustomBudget
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
-from neve.usecases.compile import compile_context as compile_module
-from neve.usecases.compile import reads
-from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled
-from neve.usecases.compile.keep_epoch import keep_epoch
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.recall.recall import LEDGER_ERROR
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.compile import compile_context as compile_module
+from neve.usecases.ask.compile import reads
+from neve.usecases.ask.compile.compile_context import EPOCH_ERROR, Compiled
+from neve.usecases.ask.compile.keep_epoch import keep_epoch
+from neve.usecases.ask.recall.recall import LEDGER_ERROR
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, shown, talk
 from tests.unit.recall_world import RecallWorld
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from neve.domain.compile.conversation import Text
 from neve.store import rows
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, talk
 from tests.unit.recall_world import RecallWorld
 

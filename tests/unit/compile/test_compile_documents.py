@@ -11,13 +11,13 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.records.memories import Status
-from neve.usecases.compile import document_updates
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import Compiled, compile_context
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.ask.compile import document_updates
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import Compiled, compile_context
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.recall_world import RecallWorld
 
 IDENTITY = "/profile/identity"

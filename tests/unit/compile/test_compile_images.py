@@ -22,11 +22,11 @@ from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.compile.images import Images, Wanted, load_images
-from neve.usecases.pack import build_pack
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.ask.compile.images import Images, Wanted, load_images
+from neve.usecases.core.pack import build_pack
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.pictures import TINY_PNG, png
 from tests.unit.compile.compile_world import SMALL, compiled, epoch, session, talk
 from tests.unit.compile.logs import event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neve.domain.recall.long_message import MAX_BYTES
-from neve.usecases.recall.answer import ENDS_ONLY
+from neve.usecases.ask.recall.answer import ENDS_ONLY
 from tests.unit.compile.compile_world import compiled
 from tests.unit.recall_world import RecallWorld
 

@@ -12,12 +12,12 @@ from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.compile.prompt import Tool
 from neve.domain.errors import NeveError
 from neve.domain.records.sessions import EventType
-from neve.usecases.compile import compile_context as compile_context_module
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import Compiled, compile_context
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.recall.read_recalls import get_recall
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.compile import compile_context as compile_context_module
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import Compiled, compile_context
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10

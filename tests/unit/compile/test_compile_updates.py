@@ -10,12 +10,12 @@ from neve.domain.records.memories import Kind, Provenance, Status
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Index
 from neve.scope import SessionScope
-from neve.usecases.compile import updates
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.pack import build_pack
-from neve.usecases.pack.gather_pack import gather_pack
+from neve.usecases.ask.compile import updates
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.core.pack import build_pack
+from neve.usecases.core.pack.gather_pack import gather_pack
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.compile.compile_world import compiled
 from tests.unit.recall_world import RecallWorld
 

@@ -13,13 +13,13 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
-from neve.usecases.documents.delete_document import delete_below, delete_document
-from neve.usecases.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import list_documents, page_of_documents
-from neve.usecases.documents.list_versions import list_versions
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.ask.documents.list_documents import list_documents, page_of_documents
+from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.tell.documents.delete_document import delete_below, delete_document
+from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
 PATH = "/projects/alpha/plan"

@@ -16,14 +16,14 @@ from neve.domain.librarian.filing import Action, Proposal
 from neve.store.filings import put_proposal
 from neve.store.keys import DELETED_DOCUMENT, PROPOSAL
 from neve.store.rows import read_left_sources
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.documents import document_writes
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Decision
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.tell.documents import document_writes
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.work.background.sweep_due import sweep_due
 from tests.unit.dying import Dead, die_behind
 from tests.unit.recall_world import RecallWorld
 

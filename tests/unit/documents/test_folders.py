@@ -12,15 +12,15 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
 from neve.ports.errors import Conflict
 from neve.store.pins import pins_of
-from neve.usecases.documents import move_folder as moving
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import page_of_documents
-from neve.usecases.documents.list_versions import list_versions
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.move_folder import move_folder
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.ask.documents.list_documents import page_of_documents
+from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.tell.documents import move_folder as moving
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.move_folder import move_folder
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
 
@@ -66,7 +66,7 @@ def test_a_document_that_is_there_is_written_whatever_crosses_it(world: World) -
     """Two calls at the same moment may have made both."""
     put(world, "/a/b")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neve.usecases.documents.document_writes.refuse_crossing", lambda *_, **__: None)
+        patch.setattr("neve.usecases.tell.documents.document_writes.refuse_crossing", lambda *_, **__: None)
         put(world, "/a")
     assert put(world, "/a", "y").rev == put(world, "/a/b", "y").rev == 2
 

@@ -21,8 +21,8 @@ from neve.domain.tokens import estimate
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.pins import pins_of
-from neve.usecases.documents.read_document import PAGE_TOKENS, DocumentPage, read_document
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.read_document import PAGE_TOKENS, DocumentPage, read_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
 PATH = "/artifacts/01HZX"

@@ -13,15 +13,15 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import EmbeddingState, Provenance, Status
 from neve.ports.queue import QueueName
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.lag.memory_lag import MemoryLag, user_lag
-from neve.usecases.recall.answer import Hit
-from neve.usecases.recall.command import RecallFilters
+from neve.usecases.ask.recall.answer import Hit
+from neve.usecases.ask.recall.command import RecallFilters
+from neve.usecases.core.lag.memory_lag import MemoryLag, user_lag
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.work.indexing.embed_rows import embed_rows
 from tests.unit.recall_world import RecallWorld, delivered
 
 PATH = "/projects/alpha/plan"

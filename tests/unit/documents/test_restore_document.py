@@ -12,10 +12,10 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Provenance, Status
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.restore_document import restore_document
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.restore_document import restore_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
 PATH = "/notes/plan"
@@ -91,7 +91,7 @@ def test_a_superseded_document_is_not_restored(world: World) -> None:
 def test_what_the_policy_blocks_by_now_does_not_come_back(world: World) -> None:
     put(world, "Fine.")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neve.usecases.documents.document_writes.admitted", lambda _scope, change, _names: change)
+        patch.setattr("neve.usecases.tell.documents.document_writes.admitted", lambda _scope, change, _names: change)
         put(world, "Card 4111 1111 1111 1111.")
     put(world, "Fine again.")
     with pytest.raises(NeveError, match="pii_blocked"):

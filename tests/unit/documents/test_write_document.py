@@ -15,11 +15,11 @@ from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.documents.document_writes import document_writes
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import list_documents
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.ask.documents.list_documents import list_documents
+from neve.usecases.tell.documents.document_writes import document_writes
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
 PATH = "/projects/alpha/plan"

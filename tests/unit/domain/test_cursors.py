@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from neve.domain.cursors import InvalidCursor, _digest, make_cursor, number_in, read_cursor
 from neve.domain.errors import NeveError
 from neve.http.problems import as_refusal
-from neve.usecases.documents.list_documents import page_of_documents
-from neve.usecases.memories.list_memories import MemoryFilter, _listed, list_memories
+from neve.usecases.ask.documents.list_documents import page_of_documents
+from neve.usecases.ask.memories.list_memories import MemoryFilter, _listed, list_memories
 from tests.unit.world import World
 
 JSON = st.recursive(

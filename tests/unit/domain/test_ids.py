@@ -10,7 +10,7 @@ from ulid import ULID
 
 from neve.domain.ids import ulid_named
 from neve.store.keys import SessionKeys
-from neve.usecases.jobs.messages.observation import observation_job_id
+from neve.usecases.core.jobs.messages.observation import observation_job_id
 
 
 @given(st.text(max_size=40))

@@ -8,7 +8,7 @@ from neve.ports.search import Owner
 from neve.ports.table import Expect
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.core.pack.build_pack import build_pack
 from tests.unit.recall_world import RecallWorld
 
 MARKER = "zanzibar-marker"

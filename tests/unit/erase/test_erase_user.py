@@ -17,7 +17,14 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
-from neve.usecases.erase.erase_user import SETTLE_S, Removed, UserNotFound, begin_erasure, erase_user, finish_erasure
+from neve.usecases.work.erase.erase_user import (
+    SETTLE_S,
+    Removed,
+    UserNotFound,
+    begin_erasure,
+    erase_user,
+    finish_erasure,
+)
 from tests.unit.erase.kept import MARKER, left, live
 from tests.unit.recall_world import RecallWorld
 

@@ -16,21 +16,21 @@ from neve.ports.queue import QueueName
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.erase import request_erasure as request_erasure_module
-from neve.usecases.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
-from neve.usecases.erase.erasure_job import take_up
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.erase.user_stores import JOBS, ROWS, SHARED, remove_everything
-from neve.usecases.jobs import read_jobs
-from neve.usecases.memories.list_memories import MemoryFilter, list_memories
-from neve.usecases.pack.read_pack import preview_pack, read_pack
-from neve.usecases.recall.read_recalls import list_recalls
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.read_sessions import list_sessions
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.ask.pack.read_pack import preview_pack, read_pack
+from neve.usecases.ask.recall.read_recalls import list_recalls
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.ask.sessions.read_sessions import list_sessions
+from neve.usecases.ask.tenants.user_stats import user_stats
+from neve.usecases.core.jobs import read_jobs
+from neve.usecases.tell.requests import request_erasure as request_erasure_module
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
+from neve.usecases.work.erase.erasure_job import take_up
+from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED, remove_everything
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
 from tests.unit.erase.test_erase_user import Failing
@@ -287,6 +287,6 @@ def test_an_operator_and_a_job_do_not_meet(world: RecallWorld) -> None:
 
 
 def _message(erasure: Job) -> Any:
-    from neve.usecases.erase.erasure_job import erasure_message
+    from neve.usecases.work.erase.erasure_job import erasure_message
 
     return erasure_message(ANN, erasure.id)

@@ -9,10 +9,10 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import Kind
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.request_erasure import request_erasure
 from tests.unit.world import World
 
 KEY = IdempotencyKey("POST /v1/users/ann/memories", "k", "sha")

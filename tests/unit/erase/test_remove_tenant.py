@@ -25,26 +25,26 @@ from neve.store.rows import put_job
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.tenants.tenant_rows import existing
-from neve.usecases.background.asked_for import asked_for
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.erase import remove_tenant
-from neve.usecases.erase.erase_user import Removed
-from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
-from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.indexing.index_rows import index_rows
-from neve.usecases.jobs.messages.compaction import compact_message
-from neve.usecases.jobs.messages.filing import filing_message
-from neve.usecases.jobs.messages.indexing import events_message, memory_message
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.sessions.note_open import note_open
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.keys.create_key import add_key, create_key
-from neve.usecases.tenants.keys.revoke_key import revoke_key
-from neve.usecases.tenants.write_policy import write_policy
+from neve.usecases.core.jobs.messages.compaction import compact_message
+from neve.usecases.core.jobs.messages.filing import filing_message
+from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.sessions.note_open import note_open
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.keys.create_key import add_key, create_key
+from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tell.tenants.write_policy import write_policy
+from neve.usecases.work.background.asked_for import asked_for
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.erase import remove_tenant
+from neve.usecases.work.erase.erase_user import Removed
+from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
+from neve.usecases.work.indexing.embed_rows import embed_rows
+from neve.usecases.work.indexing.index_rows import index_rows
+from neve.usecases.work.observe.extract_session import extract_session
 from neve.worker import process_fifo
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs

@@ -17,11 +17,11 @@ from neve.ports.table import Expect, Put
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.erase.erase_user import SETTLE_S
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.erase.run_erasure import run_erasure
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.erase.erase_user import SETTLE_S
+from neve.usecases.work.erase.run_erasure import run_erasure
 from tests.unit.erase.kept import left, live
 from tests.unit.recall_world import RecallWorld
 

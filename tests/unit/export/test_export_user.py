@@ -21,16 +21,16 @@ from neve.http.schemas.memories.imports import ImportText
 from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.store.filings import put_proposal
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.export import export_lines, export_user
-from neve.usecases.export.request_export import request_export
-from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.import_memories import ImportedRow, ImportReport, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.export import export_lines, export_user
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 

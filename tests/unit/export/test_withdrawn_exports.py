@@ -11,16 +11,16 @@ import pytest
 from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.records.jobs import Job
 from neve.ports.queue import QueueName
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.export import export_lines, export_user
-from neve.usecases.export.request_export import request_export
-from neve.usecases.export.withdraw_exports import REASON
-from neve.usecases.jobs.carry_on import carry_on
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.carry_on import carry_on
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.export import export_lines, export_user
+from neve.usecases.work.export.withdraw_exports import REASON
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
 

@@ -31,10 +31,10 @@ from neve.ports.search import IndexModel, SearchIndex
 from neve.ports.table import Expect, Put
 from neve.store import rows
 from neve.store.tenants.embedder_health import put_embedder_health
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.tenants.policy_in_force import tenant_scope
-from neve.usecases.tenants.usage import usage_put
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.usage import usage_put
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -173,7 +173,7 @@ def test_stats_of_nobody(api: Api) -> None:
 
 
 def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neve.usecases.tenants.user_stats.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.ask.tenants.user_stats.PAGE", 2)
     world.open("ann", "s1")
     world.open("ann", "s2")
     world.say("a", "b", "c")
@@ -201,7 +201,7 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
 
 
 def test_stats_that_one_call_cannot_count_say_so(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neve.usecases.tenants.user_stats.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.ask.tenants.user_stats.PAGE", 2)
     world.open("ann", "s1")
     for n in range(7):
         key = world.user("ann").keys.vector(f"print{n}", "m")
@@ -224,7 +224,7 @@ def test_stats_that_one_call_cannot_count_say_so(world: AdminWorld, api: Api, mo
 def test_usage_is_the_sum_over_users_of_this_tenant(
     world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neve.usecases.tenants.tenant_usage.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.ask.tenants.tenant_usage.PAGE", 2)
     for n in range(5):
         counted = {"model_calls": n, "model_input_tokens": 10 * n}
         world.table.write([usage_put(world.tenant.keys.of_user(f"u{n}"), None, counted)])
@@ -237,7 +237,7 @@ def test_usage_that_one_call_cannot_add_up_says_so(
     world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of each user the row is read: of very many, not all within the time of a call."""
-    monkeypatch.setattr("neve.usecases.tenants.tenant_usage.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.ask.tenants.tenant_usage.PAGE", 2)
     for n in range(7):
         world.table.write([usage_put(world.tenant.keys.of_user(f"u{n}"), None, {"model_calls": 1})])
     assert api.call("GET", USAGE.path).json["complete"] is True

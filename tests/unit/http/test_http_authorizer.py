@@ -22,10 +22,10 @@ from neve.domain.times import iso
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.keys.create_key import CreatedKey, create_key
-from neve.usecases.tenants.keys.list_keys import list_keys
-from neve.usecases.tenants.keys.revoke_key import revoke_key
+from neve.usecases.ask.tenants.list_keys import list_keys
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.keys.create_key import CreatedKey, create_key
+from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
 from tests.unit.world import World
 
 TEMPLATE = read_template()

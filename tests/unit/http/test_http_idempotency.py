@@ -13,7 +13,7 @@ from neve.ports.table import Delete, Expect
 from neve.scope import TenantScope
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.jobs import run_once as jobs
+from neve.usecases.core.jobs import run_once as jobs
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.http.test_http_router import THING, failures, made, router
 from tests.unit.world import World

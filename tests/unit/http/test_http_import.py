@@ -154,7 +154,7 @@ def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return screen(text, *rest)
 
     monkeypatch.setattr("neve.http.schemas.memories.imports.parse_json", slow_parse)
-    monkeypatch.setattr("neve.usecases.privacy.admit.screen", slow_screen)
+    monkeypatch.setattr("neve.usecases.core.privacy.admit.screen", slow_screen)
     return times
 
 

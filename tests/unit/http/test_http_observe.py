@@ -15,8 +15,8 @@ from neve.http.schemas.jobs.jobs import COMPACT, OBSERVE, READ_JOB
 from neve.http.schemas.sessions.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.pictures import TINY_PNG
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World

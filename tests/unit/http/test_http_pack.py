@@ -11,8 +11,8 @@ from functions.pack.app import router
 from neve.http.schemas.pack.packs import PACK, PACK_DIFF, PACK_VERSIONS
 from neve.http.schemas.sessions.sessions import SESSION, SESSIONS
 from neve.ports.errors import StoreUnavailable
-from neve.usecases.lag.memory_lag import MemoryLag
-from neve.usecases.pack import read_pack
+from neve.usecases.ask.pack import read_pack
+from neve.usecases.core.lag.memory_lag import MemoryLag
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

@@ -27,8 +27,8 @@ from neve.http.schemas.fields import Identifier, Limit, Time
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
-from neve.usecases.tenants.policy_in_force import tenant_scope
-from neve.usecases.tenants.write_policy import write_policy
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.tenants.write_policy import write_policy
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 

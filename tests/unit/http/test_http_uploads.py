@@ -10,8 +10,8 @@ import pytest
 from functions.observe.app import router as observe
 from neve.domain.times import iso
 from neve.store.idempotency import IdempotencyKey, row_key
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.images.create_upload import EXPIRES_S
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.sessions.create_upload import EXPIRES_S
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

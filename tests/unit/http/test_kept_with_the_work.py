@@ -22,13 +22,13 @@ from neve.ports.table import WriteOp
 from neve.scope import UserData
 from neve.store.partitions import all_rows
 from neve.store.rows import read_head
-from neve.usecases.erase.erase_user import SETTLE_S
-from neve.usecases.erase.run_erasure import run_erasure
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT
-from neve.usecases.memories.create_memory import WAIT_MS
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.store_fact import store_fact
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT
+from neve.usecases.tell.memories.create_memory import WAIT_MS
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.work.erase.erase_user import SETTLE_S
+from neve.usecases.work.erase.run_erasure import run_erasure
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

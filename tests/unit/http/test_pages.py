@@ -17,7 +17,7 @@ from neve.domain.documents.chunks import document_chunks
 from neve.http.pages import MAX_BYTES, rows_that_fit
 from neve.http.router import Answer
 from neve.http.schemas.pack.packs import PackDiffOut
-from neve.usecases.pack.versions import PackDiff
+from neve.usecases.core.pack.versions import PackDiff
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

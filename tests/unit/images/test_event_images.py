@@ -16,10 +16,10 @@ from neve.domain.images.image_types import MAX_IMAGE_BYTES, image_type
 from neve.domain.records.sessions import EventType
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.images.create_upload import create_upload
-from neve.usecases.images.event_images import name_images, store_images
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.core.images.event_images import name_images, store_images
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.create_upload import create_upload
 from tests.pictures import PICTURES
 from tests.unit.world import World
 

@@ -15,16 +15,16 @@ from neve.domain.records.sessions import EventType
 from neve.ports.table import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.usecases.images import image_objects
-from neve.usecases.images.image_objects import read_image, remove_images
-from neve.usecases.images.shown_images import ShownImages
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.observe.images import with_images
-from neve.usecases.retract import erase_retracted
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.images import image_objects
+from neve.usecases.core.images.image_objects import read_image, remove_images
+from neve.usecases.core.images.shown_images import ShownImages
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.images import with_images
+from neve.usecases.work.retract import erase_retracted
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.pictures import TINY_PNG
 from tests.unit.world import World
 

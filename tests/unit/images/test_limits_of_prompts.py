@@ -18,7 +18,7 @@ from neve.domain.records.sessions import Event, EventType, Span
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import images_of
 from neve.scope import SessionScope
-from neve.usecases.compile.images import Images, Wanted, load_images
+from neve.usecases.ask.compile.images import Images, Wanted, load_images
 from tests.unit.compile.compile_world import session
 from tests.unit.compile.logs import event
 from tests.unit.recall_world import RecallWorld

@@ -17,8 +17,8 @@ from neve.domain.images.image_types import MAX_IMAGE_BYTES, image_type
 from neve.domain.images.whole_picture import HEAD_BYTES, TAIL_BYTES, Bytes, sides_of
 from neve.domain.records.sessions import EventType
 from neve.store import rows
-from neve.usecases.images.create_upload import create_upload
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.create_upload import create_upload
 from tests.pictures import OTHER_FORMS, PICTURES, png
 from tests.unit.world import World
 

@@ -13,14 +13,14 @@ from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Memory, Provenance, Status
 from neve.store import rows
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Decision
-from neve.usecases.inbox.list_inbox import list_inbox
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.reflect import replace_rows
+from neve.usecases.ask.memories.list_inbox import list_inbox
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.core.memories import replace_rows
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.requests.request_erasure import request_erasure
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 GOALS = "/profile/goals"

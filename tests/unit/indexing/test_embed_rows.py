@@ -25,14 +25,14 @@ from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
-from neve.usecases.indexing.requeue import requeue_pending
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.retract.documents.erase_revisions import erase_revisions
-from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.ask.tenants.user_stats import user_stats
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings, read_drain
+from neve.usecases.work.indexing.requeue import requeue_pending
+from neve.usecases.work.retract.documents.erase_revisions import erase_revisions
 from tests.unit.recall.test_recall_legs import OtherModel
 from tests.unit.recall_world import RecallWorld
 from tests.unlimited import unlimited
@@ -410,7 +410,7 @@ def test_a_worker_that_dies_before_the_vectors_are_gone_is_followed_by_another(
         raise StoreUnavailable("table", "down")
 
     with monkeypatch.context() as patched:
-        patched.setattr("neve.usecases.indexing.index_memories.erase_vectors", down)
+        patched.setattr("neve.usecases.work.indexing.index_memories.erase_vectors", down)
         assert list(world.words(messages)) == [0]
     assert vectors_of(world, "Mary drinks tea") == ["Mary drinks tea"]
     assert world.words(messages, again=True) == {}

@@ -13,11 +13,11 @@ from neve.domain.records.sessions import EventType
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.store.partitions import all_rows
-from neve.usecases.indexing import index_events
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.indexing import index_events
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.recall_world import RecallWorld
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})

@@ -18,14 +18,14 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.store import rows
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.indexing.index_events import BATCH_SIZE
-from neve.usecases.lag.indexed_row import read_indexed
-from neve.usecases.lag.memory_lag import user_lag
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.lag.indexed_row import read_indexed
+from neve.usecases.core.lag.memory_lag import user_lag
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.work.indexing.embed_rows import embed_rows
+from neve.usecases.work.indexing.index_events import BATCH_SIZE
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, delivered

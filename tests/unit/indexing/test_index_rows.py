@@ -8,11 +8,11 @@ from neve.domain.indexing.passage import Passage, Source
 from neve.domain.records.memories import Kind
 from neve.ports.queue import QueueName
 from neve.ports.search import Owner
-from neve.usecases.lag.indexed_row import read_indexed
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.core.lag.indexed_row import read_indexed
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.indexing.test_embed_rows import embed_calls, usage
 from tests.unit.recall_world import RecallWorld
 

@@ -13,7 +13,7 @@ from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.records.memories import Kind, Memory, Provenance, Scope
 from neve.store.keys import UserKeys
 from neve.store.rows import put_memory, read_memory
-from neve.usecases.reflect.note_due import candidates_of
+from neve.usecases.work.reflect.note_due import candidates_of
 
 KEYS, NOW = UserKeys("acme", "ann"), "2026-03-10T09:30:00.000Z"
 

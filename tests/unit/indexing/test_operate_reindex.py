@@ -22,8 +22,8 @@ from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import index_name
 from neve.ports.search import IndexModel, Owner
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.indexing.reindex import Reindexed
-from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.work.indexing.reindex import Reindexed
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 

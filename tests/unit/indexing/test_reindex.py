@@ -30,13 +30,13 @@ from neve.ports.search import IndexModel, Owner, SearchFilter, SearchIndex
 from neve.ports.table import Delete, key_of
 from neve.store import rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
-from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.reindex import Reindexed, reindex
-from neve.usecases.lag.memory_lag import user_lag
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.recall.stages.legs import OTHER_MODEL
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.ask.recall.stages.legs import OTHER_MODEL
+from neve.usecases.core.lag.memory_lag import user_lag
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.indexing.index_events import EmbedAgain, index_vectors
+from neve.usecases.work.indexing.index_memories import index_memories
+from neve.usecases.work.indexing.reindex import Reindexed, reindex
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 

@@ -16,19 +16,19 @@ from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.sessions import EventType
 from neve.ports.table import Index, Put
 from neve.store.keys import DUE_SHARDS, due_shard
-from neve.usecases.background import sweep_due as sweeping
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.indexing import drain_embeddings as draining
-from neve.usecases.indexing import requeue
-from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
-from neve.usecases.indexing.requeue import first_shard, requeue_pending
-from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.jobs.messages.observation import observation_job_id
-from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.lag.indexed_row import IndexedRow
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.jobs.finish_job import finish_job
+from neve.usecases.core.jobs.messages.observation import observation_job_id
+from neve.usecases.core.jobs.read_jobs import find_job
+from neve.usecases.core.lag.indexed_row import IndexedRow
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.background import sweep_due as sweeping
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.indexing import drain_embeddings as draining
+from neve.usecases.work.indexing import requeue
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings, read_drain
+from neve.usecases.work.indexing.requeue import first_shard, requeue_pending
 from tests.unit.world import World
 from tests.unlimited import unlimited
 

@@ -15,10 +15,10 @@ from neve.observing import SecondsLeft
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
-from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.indexing.index_rows import index_rows
-from neve.usecases.indexing.vectors.embed_texts import BATCH
-from neve.usecases.indexing.vectors.worker_time import RESERVE_S
+from neve.usecases.work.indexing.embed_rows import embed_rows
+from neve.usecases.work.indexing.index_rows import index_rows
+from neve.usecases.work.indexing.vectors.embed_texts import BATCH
+from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, delivered
 

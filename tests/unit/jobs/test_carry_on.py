@@ -29,16 +29,16 @@ from neve.ports.search import SearchFilter
 from neve.ports.table import Expect, Key, key_of
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.background.steps import steps
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.erase.erase_user import SETTLE_S
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.export import export_user
-from neve.usecases.export.request_export import request_export
-from neve.usecases.jobs.queued_jobs import EXPORT, RETENTION
-from neve.usecases.sessions import retain_logs
+from neve.usecases.core.jobs.queued_jobs import EXPORT, RETENTION
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.background.steps import steps
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.compact import retain_logs
+from neve.usecases.work.erase.erase_user import SETTLE_S
+from neve.usecases.work.export import export_user
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, with_images

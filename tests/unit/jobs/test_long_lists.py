@@ -20,8 +20,8 @@ from neve.domain.times import iso
 from neve.store import rows
 from neve.store.keys import JOB_LIST
 from neve.store.partitions import all_rows
-from neve.usecases.jobs import long_lists
-from neve.usecases.jobs.long_lists import count, entries, in_parts, whole
+from neve.usecases.core.jobs import long_lists
+from neve.usecases.core.jobs.long_lists import count, entries, in_parts, whole
 from tests.unit.world import START, World
 
 JOB = Job("job_01KKBH9WE04P0HFBAVANTH15C0", "retract", "running", iso(START), "ann", "s1")

@@ -20,23 +20,24 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.keys import JOB_LIST, LEAVING
 from neve.store.partitions import all_rows
-from neve.usecases.erase.erase_user import begin_erasure
-from neve.usecases.jobs import long_lists
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.pack.rebuild_packs import rebuild_packs
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract import replace_derived, retract_job
-from neve.usecases.retract import run_retraction as worker
-from neve.usecases.retract.find_derived import Weighed, find_derived
-from neve.usecases.retract.left_index import with_index
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import GONE, PURGED, REBUILT, REPLACED, TOUCHED, after, note
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs import long_lists
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests import retract_job
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.requests.retract_job import GONE, PURGED, REBUILT, REPLACED, TOUCHED, after, note
+from neve.usecases.work.compact.rebuild_packs import rebuild_packs
+from neve.usecases.work.erase.erase_user import begin_erasure
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract import replace_derived
+from neve.usecases.work.retract import run_retraction as worker
+from neve.usecases.work.retract.find_derived import Weighed, find_derived
+from neve.usecases.work.retract.left_index import with_index
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.contract.engines.dynamodb_engines import name_moto_table, open_moto_table
 from tests.unit.dying import Dead
 from tests.unit.world import World, observed_line, time_for

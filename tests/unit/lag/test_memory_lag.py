@@ -17,11 +17,11 @@ from neve.domain.sessions.checkpoints import CHECKPOINTS, appended
 from neve.domain.sessions.transcript import completed_to
 from neve.scope import SessionData
 from neve.store import rows
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.lag import memory_lag
-from neve.usecases.lag.indexed_row import IndexedRow
-from neve.usecases.lag.memory_lag import MemoryLag, Progress, leave_if_caught_up, sessions_behind, user_lag
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.lag import memory_lag
+from neve.usecases.core.lag.indexed_row import IndexedRow
+from neve.usecases.core.lag.memory_lag import MemoryLag, Progress, leave_if_caught_up, sessions_behind, user_lag
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.background.sweep_due import sweep_due
 from tests.unit.recall_world import RecallWorld
 
 START = datetime(2026, 3, 10, 9, tzinfo=UTC)

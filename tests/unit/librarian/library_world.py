@@ -18,12 +18,12 @@ from neve.ports.search import Candidate, FoundByWords, Owner, SearchFilter
 from neve.store.documents import read_document
 from neve.store.filings import read_proposal
 from neve.store.partitions import all_rows
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.documents.get_document import find_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.librarian.file_session import FilingReport, file_session
+from neve.usecases.ask.documents.get_document import find_document
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.librarian.file_session import FilingReport, file_session
 from tests.unit.world import World
 
 ACCOUNT = Account("A trip to Oslo", "SUCCESS", "pleased", ("oslo",))

@@ -11,9 +11,9 @@ from neve.domain.librarian.prompt import filing_content
 from neve.domain.records.memories import Memory
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import FilingInput
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.world import observed_line
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.move_document import move_document
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.move_document import move_document
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, proposals
 
 SARAH, ANNA = "/profile/people/sarah", "/profile/people/anna"

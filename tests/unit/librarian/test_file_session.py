@@ -22,18 +22,18 @@ from neve.ports.models import ModelAnswer, ModelRequest
 from neve.store import rows
 from neve.store.filings import read_filing
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.documents.get_document import find_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Decision
-from neve.usecases.jobs.named_documents import with_paths
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.ask.documents.get_document import find_document
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.named_documents import with_paths
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.librarian.file_session import file_session
 from neve.workers.filings import process_filings
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, paths, proposals
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from neve.domain.records.memories import Memory, Priority
-from neve.usecases.memories.list_memories import MemoryFilter, list_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer
 
 CHANGES: list[dict[str, Any]] = [

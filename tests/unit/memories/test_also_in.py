@@ -13,11 +13,11 @@ from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance
 from neve.ports.table import Expect, Item, Put
 from neve.store import rows
 from neve.store.filings import put_filing, read_filing
-from neve.usecases.memories.copies import also_in as limits
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import Deleted, delete_memory
-from neve.usecases.memories.update_memory import MemoryChange, reword_memory
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.tell.memories.copies import also_in as limits
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import Deleted, delete_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, reword_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.memories.test_delete_everywhere import condensed
 from tests.unit.world import World
 

@@ -17,15 +17,15 @@ from neve.domain.records.memories import Kind, Memory, Status
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.partitions import pages
-from neve.usecases.memories import delete_memory as deleting
-from neve.usecases.memories.copies.derived_memories import derived_memories
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import Deleted, delete_memory
-from neve.usecases.pack import purge_versions
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect import replace_rows as replacing
-from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, replace_rows
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.memories import replace_rows as replacing
+from neve.usecases.core.memories.replace_rows import LEASE_S, Replacement, replace_rows
+from neve.usecases.core.pack import purge_versions
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories import delete_memory as deleting
+from neve.usecases.tell.memories.copies.derived_memories import derived_memories
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import Deleted, delete_memory
 from tests.unit.world import World
 
 

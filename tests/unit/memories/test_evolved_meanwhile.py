@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.retract.test_run_retraction import observe, scope_of, seen
 from tests.unit.world import World, observed_line
 

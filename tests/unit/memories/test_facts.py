@@ -19,17 +19,17 @@ from neve.domain.records.memories import By, Kind, Memory, Provenance, Scope, St
 from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store import rows
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.decision import Decision
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.memories.store_fact import store_fact, store_facts
-from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.trace_memory import trace_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.memories.trace_memory import trace_memory
+from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.store_fact import store_fact, store_facts
+from neve.usecases.tell.memories.stored_fact import StoredFact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
 LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."

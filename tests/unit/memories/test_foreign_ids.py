@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neve.domain.records.memories import Kind
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
 from tests.unit.world import World
 
 OWN = "mem_01KJ0000000000000000000000"

@@ -10,13 +10,13 @@ import pytest
 
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind, Memory, Relation, Status
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World, observed_line
 
 BERLIN, IN_BERLIN, BERN = "User lives in Berlin.", "User has a flat in Berlin.", "User lives in Bern."

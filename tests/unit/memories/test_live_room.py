@@ -23,12 +23,12 @@ from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Provenance, Scope, Status
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import EARLY_ROWS, reflect_session
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import EARLY_ROWS, reflect_session
 from tests.unit.api_world import Api, installed
 from tests.unit.http.test_http_import import sent
 from tests.unit.world import World, observed_line

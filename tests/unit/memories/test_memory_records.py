@@ -12,13 +12,13 @@ from neve.domain.errors import NeveError
 from neve.domain.records.memories import EmbeddingState, Kind, Priority, Scope, Status
 from neve.domain.times import iso
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.memories.mark_used import mark_used
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.mark_used import mark_used
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
 ID = "mem_01KJ0000000000000000000000"

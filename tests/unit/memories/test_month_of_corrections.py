@@ -14,11 +14,11 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind
 from neve.domain.sessions.transcript import event_text
 from neve.observing import Observed, ObservedLine, PassInput
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.list_memories import MemoryFilter, list_memories
-from neve.usecases.memories.trace_memory import trace_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack.gather_pack import gather_preview
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.ask.memories.trace_memory import trace_memory
+from neve.usecases.core.pack.gather_pack import gather_preview
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import ScriptedObserver
 

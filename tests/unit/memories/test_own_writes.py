@@ -9,10 +9,10 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import Memory
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
 

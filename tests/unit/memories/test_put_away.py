@@ -9,10 +9,10 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Memory, Provenance, Status
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.world import World
 
 WALNUTS = "I am allergic to walnuts."

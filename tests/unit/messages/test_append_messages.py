@@ -18,11 +18,11 @@ from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import MESSAGES
 from neve.store.partitions import all_rows
 from neve.store.sessions.messages import forgotten
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.append_messages import AppendedMessages, append_messages
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.new_session import OpenSession
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.append_messages import AppendedMessages, append_messages
+from neve.usecases.tell.sessions.new_session import OpenSession
 from tests.unit.world import World
 
 Json = dict[str, Any]

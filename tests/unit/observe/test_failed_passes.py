@@ -22,19 +22,19 @@ from neve.ports.queue import Message, QueueName
 from neve.scope import SessionScope
 from neve.store.partitions import due_rows
 from neve.store.rows import QUEUED
-from neve.usecases.background.asked_for import asked_for
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.observe import extract_session as extracting
-from neve.usecases.observe.extract_session import extract_session, refused
-from neve.usecases.observe.lease import LeaseLost
-from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.jobs.read_jobs import find_job
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.asked_for import asked_for
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.observe import extract_session as extracting
+from neve.usecases.work.observe.extract_session import extract_session, refused
+from neve.usecases.work.observe.lease import LeaseLost
 from neve.worker import process_fifo
 from tests.unit.world import World, observed_line
 

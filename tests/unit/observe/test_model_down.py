@@ -15,14 +15,14 @@ from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, Mod
 from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compile.reads import start_reads
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.lag.note_model import NOTED_EVERY
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.model_down import QUEUED, queued_of
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.ask.compile.reads import start_reads
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.lag.model_down import QUEUED, queued_of
+from neve.usecases.core.lag.note_model import NOTED_EVERY
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.observe.extract_session import extract_session
+from neve.usecases.work.observe.observe_session import observe_session
 from neve.worker import process_fifo
 from tests.unit.world import World
 

@@ -16,14 +16,14 @@ from neve.ports.errors import ModelUnavailable
 from neve.ports.table import Delete
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.prior_memories import prior_memories
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.lease import LeaseHeld, LeaseLost, take_lease
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.prior_memories import prior_memories
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import NOTHING, World, observed_line
 
 
@@ -252,7 +252,7 @@ def test_a_session_that_is_removed_while_its_pass_is_put_together_is_gone(
         world.table.write([Delete(world.user("ann").of_session("s1").keys.epoch)])
         return prior_memories(*given)
 
-    monkeypatch.setattr("neve.usecases.observe.observe_session.prior_memories", after_an_erasure)
+    monkeypatch.setattr("neve.usecases.work.observe.observe_session.prior_memories", after_an_erasure)
     with pytest.raises(UserErased):
         observe(world)
     assert world.observer.passes == []

@@ -20,10 +20,10 @@ from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, ObservedLine
 from neve.store import rows
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import NOTHING, World
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE

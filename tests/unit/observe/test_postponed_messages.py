@@ -35,18 +35,18 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, leg_health, tenant_row
 from neve.store.tenants.leg_health import WORKERS, read_leg_troubles
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.lag.memory_lag import MemoryLag
-from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.reflect.replace_rows import Replacement, _begin
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.read_sessions import SessionView, get_session
+from neve.usecases.ask.sessions.read_sessions import SessionView, get_session
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.jobs.read_jobs import find_job
+from neve.usecases.core.lag.memory_lag import MemoryLag
+from neve.usecases.core.memories.replace_rows import Replacement, _begin
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.lease import LeaseHeld, release_lease, take_lease
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from neve.worker import PROGRESS
 from neve.workers.cut_off import tell_of_cut_off
 from tests.unit.api_world import installed

@@ -25,21 +25,21 @@ from neve.ports.errors import (
 )
 from neve.ports.queue import Message, QueueName
 from neve.store import rows
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.finish_job import NOTHING_NEW
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.observe import images
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.observe_session import NOTHING_USABLE, observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.finish_job import NOTHING_NEW
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe import images
+from neve.usecases.work.observe.extract_session import extract_session
+from neve.usecases.work.observe.observe_session import NOTHING_USABLE, observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.pictures import TINY_PNG, png
 from tests.unit.world import ScriptedObserver, World, time_for
 

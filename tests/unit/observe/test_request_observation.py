@@ -12,15 +12,15 @@ from neve.ports.queue import Message, QueueName
 from neve.store.partitions import due_rows
 from neve.store.rows import QUEUED
 from neve.store.stream_records import Change
-from neve.usecases.background.asked_for import asked_for
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.jobs.finish_job import NOTHING_NEW, carry_on_job, finish_job
-from neve.usecases.jobs.messages.observation import observation_job_id
-from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.observe.extract_session import report_so_far
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.core.jobs.finish_job import NOTHING_NEW, carry_on_job, finish_job
+from neve.usecases.core.jobs.messages.observation import observation_job_id
+from neve.usecases.core.jobs.read_jobs import find_job
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.work.background.asked_for import asked_for
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.observe.extract_session import report_so_far
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.world import World
 
 

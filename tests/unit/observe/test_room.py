@@ -21,16 +21,16 @@ from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, PassInput, ProposedFact
 from neve.ports.errors import ModelRefused
 from neve.ports.models import ModelAnswer, ModelRequest
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.lag.memory_lag import user_lag
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.lag.memory_lag import user_lag
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import NOTHING, World, time_for
 
 USER, ASSISTANT, TOOL = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE, EventType.TOOL_RESULT

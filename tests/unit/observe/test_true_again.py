@@ -11,8 +11,8 @@ import pytest
 
 from neve.domain.records.memories import Kind, Status
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import World
 
 

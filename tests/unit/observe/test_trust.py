@@ -16,12 +16,12 @@ from neve.domain.records.memories import TRUST, Memory, MemoryPassage, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, Reflected, ReflectedRow
 from neve.store import rows
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import reflect_session
 from tests.unit.domain_rows import memory
 from tests.unit.world import World
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from neve.domain.pack.fit import fit_chronicle
 from neve.domain.records.memories import Priority
 from neve.domain.tenants.policy import Policy
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.domain_rows import memory
 from tests.unit.world import World, observed_line
 

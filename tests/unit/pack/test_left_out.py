@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neve.domain.records.packs import PackEntry, PackManifest
-from neve.usecases.pack.served_pack import contents_of
-from neve.usecases.recall.dropped import EXCLUDED, IN_PACK, History, left_out
+from neve.usecases.ask.recall.dropped import EXCLUDED, IN_PACK, History, left_out
+from neve.usecases.core.pack.served_pack import contents_of
 
 MANIFEST = PackManifest(
     session_id="s1",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.records.memories import Kind, Priority
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.pack.read_pack import preview_pack
+from neve.usecases.ask.pack.read_pack import preview_pack
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
 from tests.unit.world import World
 
 OLD = "The glaze workshop starts at ten on Saturday."

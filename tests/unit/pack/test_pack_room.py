@@ -31,14 +31,14 @@ from neve.http.schemas.sessions.sessions import SESSIONS
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import PackView, preview_pack, read_pack
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.pack.read_pack import PackView, preview_pack, read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -241,7 +241,7 @@ def test_what_takes_the_place_of_words_in_a_full_row_makes_a_version(
     first = rebuilt(world)
     assert first.manifest is not None
     monkeypatch.setattr(room, "LAYERS_BYTES", row_bytes(first.manifest.layers["local"]))
-    monkeypatch.setattr("neve.usecases.pack.build_pack.LAYERS_BYTES", room.LAYERS_BYTES)
+    monkeypatch.setattr("neve.usecases.core.pack.build_pack.LAYERS_BYTES", room.LAYERS_BYTES)
     delete_memory(world.user(), "note-39", None)
     again = ImportedRow(text="27", kind=Kind.NOTE, id="note-40", session_id="s1")
     import_memories(world.user(), [again])

@@ -19,15 +19,15 @@ from neve.domain.records.packs import PackManifest
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Item, Key
 from neve.store import rows
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.mark_used import mark_used
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
-from neve.usecases.pack.read_pack import PackView, preview_of_session, preview_pack, read_pack
-from neve.usecases.pack.versions import pack_diff, pack_versions
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.pack.read_pack import PackView, preview_of_session, preview_pack, read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.pack.build_pack import BuiltPack, build_pack, known_body
+from neve.usecases.core.pack.versions import pack_diff, pack_versions
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.mark_used import mark_used
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
 

@@ -24,12 +24,12 @@ from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.store.pins import pins_of
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import PackView, preview_pack, read_pack
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.pack.read_pack import PackView, preview_pack, read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from tests.unit.world import World
 
 

@@ -16,12 +16,10 @@ from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import pages
-from neve.usecases.memories import delete_memory as delete_memory_module
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.pack import purge_versions as purge_versions_module
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import (
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.pack import purge_versions as purge_versions_module
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.core.pack.purge_versions import (
     BEGINNING,
     Holds,
     PackVersion,
@@ -30,8 +28,10 @@ from neve.usecases.pack.purge_versions import (
     purge_pages,
     purge_versions,
 )
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.pack.versions import pack_versions
+from neve.usecases.core.pack.versions import pack_versions
+from neve.usecases.tell.memories import delete_memory as delete_memory_module
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
 from tests.unit.world import World
 
 

@@ -21,15 +21,15 @@ from neve.domain.records.memories import Kind, Memory, MemoryPassage, Priority, 
 from neve.domain.records.sessions import Spans
 from neve.domain.times import iso
 from neve.store import rows
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import PackView, read_pack
+from neve.usecases.ask.pack.read_pack import PackView, read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import START, World, observed_line
 
 LYON = "User lives in Lyon"

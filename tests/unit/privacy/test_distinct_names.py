@@ -19,8 +19,8 @@ from neve.domain.privacy.structured import Walk
 from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.sessions.events import MAX_EVENT_BYTES
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.api_world import Api, installed
 from tests.unit.world import World
 

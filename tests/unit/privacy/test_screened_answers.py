@@ -12,13 +12,13 @@ from neve.domain.librarian.filing import Account
 from neve.observing import Condensed, CondensedRow, Reflected, ReflectedRow, Summarised
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.reflect.request_reflection import request_reflection
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import reflect_session
+from neve.usecases.work.reflect.request_reflection import request_reflection
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, proposals
 from tests.unit.reflect.night_world import NightWorld
 from tests.unit.world import World

@@ -21,19 +21,19 @@ from neve.domain.tenants.policy import PiiActions, Policy
 from neve.observing import Observed, ObservedLine
 from neve.scope import SessionScope, UserScope
 from neve.store.tenants.tenant_rows import set_numbers
-from neve.usecases.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution as MemoryEvolution
-from neve.usecases.memories.evolve_memory import evolve_memory
-from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution as MemoryEvolution
+from neve.usecases.tell.memories.evolve_memory import evolve_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, ImportReport, import_memories
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.api_world import Api, installed
 from tests.unit.world import World
 

@@ -17,8 +17,8 @@ from local.engine.sqlite_table import SqliteTable
 from local.template import ROOT, read_template
 from neve.domain.records.sessions import EventType
 from neve.ports.table import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.project.test_observability import documented
 from tests.unit.world import CountedTable, HandClock, World
 

@@ -26,7 +26,7 @@ by_document = pytest.mark.parametrize("document", d.documents(), ids=lambda path
 RULES = sorted((ROOT / "docs" / "rules").glob("*.md"))
 MAKE = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 OUR_MODULES = ("local", "evals", "infra")
-BY_CAPABILITY = ("domain", "usecases", "schemas")
+BY_CAPABILITY = ("domain", "core", "ask", "tell", "work", "schemas")
 """Folders whose folders are the capabilities."""
 MAX_FILES = 15
 """Python files in a folder, ``__init__.py`` not counted."""
@@ -78,7 +78,7 @@ def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
             "## A section, with `code`",
             "[here](#a-section-with-code) [gone](#gone) [away](https://a.b/c)",
         ),
-        f"`ports.py` `usecases/recall/gone.py` `docs/` `build/layers` `GET /v1/tools` `test_gone` {gone}",
+        f"`ports.py` `usecases/ask/recall/gone.py` `docs/` `build/layers` `GET /v1/tools` `test_gone` {gone}",
         "tests/unit/project/test_documents.py::test_gone",
         *("```", "# no heading", "make gone", "python -m local.gone", "[no](link)", "```"),
     ]
@@ -86,8 +86,8 @@ def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
     assert d.sections(document) == {"the-page", "a-section-with-code"}
     assert [link for link in d.links(document) if not d.leads_somewhere(tmp_path, link)] == ["page#gone"]
     assert len(d.links(document)) == 2
-    assert d.named_files(document) == ["ports.py", "usecases/recall/gone.py", "docs/"]
-    assert [name for name in d.named_files(document) if not d.exists(name, document)] == ["usecases/recall/gone.py"]
+    assert d.named_files(document) == ["ports.py", "usecases/ask/recall/gone.py", "docs/"]
+    assert [name for name in d.named_files(document) if not d.exists(name, document)] == ["usecases/ask/recall/gone.py"]
     named = [("tests/unit/project/test_documents.py", "test_gone"), (None, "test_gone")]
     assert list(d.named_tests(document)) == named
     assert not any(d.is_test(*one) for one in named)

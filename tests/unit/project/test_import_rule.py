@@ -71,8 +71,11 @@ OUTSIDE_WORLD = {"time", "random", "secrets", "uuid", "threading", "socket", "su
 PURE = {"domain", "usecases", "store", "scope"}
 """Time, chance and threads come through the ports there (``clock``, ``ids``, ``tasks``)."""
 
+FLOORS = ("work", "tell", "ask", "core")
+"""Folders of ``usecases/`` (ADR 59). Each imports from those behind it alone, and holds the capabilities."""
+
 WITHOUT_CIRCLES = {
-    "neve.usecases": NEVE / "usecases",
+    **{f"neve.usecases.{floor}": NEVE / "usecases" / floor for floor in FLOORS},
     "neve.domain": NEVE / "domain",
     "neve.http": NEVE / "http",
     "neve.http.schemas": NEVE / "http" / "schemas",
@@ -233,6 +236,13 @@ def test_folders_do_not_import_in_a_circle(package: str) -> None:
     assert any(arrows.values())
     circle = shortest_circle(arrows)
     assert circle is None, circle
+
+
+def test_floors_import_from_below_alone() -> None:
+    arrows = arrows_between("neve.usecases", NEVE / "usecases")
+    assert set(arrows) == set(FLOORS)
+    upwards = [arrows[low][high] for n, high in enumerate(FLOORS) for low in FLOORS[n + 1 :] if high in arrows[low]]
+    assert upwards == []
 
 
 def test_a_circle_is_seen_and_named(tmp_path: Path) -> None:

@@ -24,13 +24,13 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.indexing.requeue import backlog_age_s
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.usage import model_metrics
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.tenants.usage import model_metrics
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.indexing.requeue import backlog_age_s
+from neve.usecases.work.observe.extract_session import extract_session
+from neve.usecases.work.observe.report import ObservationReport
 from neve.worker import process_fifo
 from tests.unit.world import World, observed_line
 

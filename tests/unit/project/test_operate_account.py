@@ -10,7 +10,7 @@ import pytest
 
 from infra.operate import __main__ as operate
 from infra.operate.stages import NoAccount, settings_of
-from neve.usecases.erase.request_erasure import request_erasure
+from neve.usecases.tell.requests.request_erasure import request_erasure
 from tests.unit.recall_world import RecallWorld
 
 

@@ -30,14 +30,14 @@ from neve.ports.table import Delete, key_of
 from neve.scope import SessionData, SessionScope, Tenant, UserData, UserScope
 from neve.store import rows
 from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.indexing.index_events import reindex_events
-from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.indexed_collections import DOCUMENTS
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.work.indexing.index_events import reindex_events
+from neve.usecases.work.indexing.index_memories import index_memories
+from neve.usecases.work.indexing.indexed_collections import DOCUMENTS
+from neve.usecases.work.observe.observe_session import observe_session
 
 ANN = Account("acme", "ann")
 KEYS = Keys("acme")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from neve.domain.indexing.passage import Source
 from neve.domain.recall.short_reply import SHORT_TERMS
 from neve.ports.search import Candidate
-from neve.usecases.recall.stages.before_replies import MOST, ROWS_A_READ, before_replies, message_before
-from neve.usecases.recall.stages.gate import Gated
+from neve.usecases.ask.recall.stages.before_replies import MOST, ROWS_A_READ, before_replies, message_before
+from neve.usecases.ask.recall.stages.gate import Gated
 
 
 def candidate(identifier: str, length: int = 3) -> Candidate:

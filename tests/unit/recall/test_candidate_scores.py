@@ -12,8 +12,8 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.domain.times import parse
 from neve.ports.search import Candidate
-from neve.usecases.recall.recall_rows import GONE, Hidden, RecallRow
-from neve.usecases.recall.stages.candidate_scores import CandidateScores
+from neve.usecases.ask.recall.recall_rows import GONE, Hidden, RecallRow
+from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
 
 AT = "2026-01-05T10:00:00.000Z"
 

@@ -12,7 +12,7 @@ from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
 from neve.domain.indexing.passage import Source
 from neve.ports.search import IndexModel
-from neve.usecases.recall.stages.legs import QUERY_VECTORS
+from neve.usecases.ask.recall.stages.legs import QUERY_VECTORS
 from tests.unit.recall_world import RecallWorld
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.indexing.passage import Source
-from neve.usecases.recall.command import MAX_K
+from neve.usecases.ask.recall.command import MAX_K
 from tests.unit.recall_world import RecallWorld
 
 WORDS = ("kayak", "sauna", "river", "ferry", "alder", "harbour", "lantern", "copper", "violin", "orchard")

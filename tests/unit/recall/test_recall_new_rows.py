@@ -11,7 +11,7 @@ from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind
 from neve.ports.search import FoundByWords, Owner, SearchFilter
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 
 

@@ -15,9 +15,9 @@ from neve.domain.records.memories import Kind, Provenance, Status
 from neve.domain.tenants.policy import Policy
 from neve.ports.search import FoundByWords, Owner, SearchFilter
 from neve.scope import Tenant
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from neve.ports.table import Item, Key
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.recall.command import MIN_DEPTH
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.recall.command import MIN_DEPTH
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10

@@ -18,10 +18,10 @@ from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.memories import memories_of
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.recall.command import RecallFilters
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.ask.recall.command import RecallFilters
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 

@@ -11,7 +11,7 @@ import pytest
 from local.controls.virtual_time import spend
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Index, Key
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 
 CAPYBARA = "Ann adopted a capybara"

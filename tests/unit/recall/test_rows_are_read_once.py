@@ -12,7 +12,7 @@ from neve.domain.records.users import UserHead
 from neve.ports.search import SearchFilter
 from neve.store import rows
 from neve.store.keys import Keys
-from neve.usecases.recall.recall_rows import FILTERED, NOT_YET, Hidden, RecallRow, read_row
+from neve.usecases.ask.recall.recall_rows import FILTERED, NOT_YET, Hidden, RecallRow, read_row
 from tests.unit.domain_rows import memory
 
 KEYS = Keys("acme").of_user("ann")

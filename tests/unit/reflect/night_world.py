@@ -16,13 +16,13 @@ from neve.ports.table import Index
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.plan_nights import Planned, plan_nights
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.write_policy import write_policy
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.write_policy import write_policy
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.plan_nights import Planned, plan_nights
 from neve.workers.nights import process_nightly
 from tests.unit.world import World, observed_line
 

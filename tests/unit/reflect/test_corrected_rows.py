@@ -11,13 +11,13 @@ from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.reflect.nightly import eligible, oldest_first
 from neve.scope import UserScope
 from neve.store.rows import read_head
-from neve.usecases.librarian.remembered import remembered_of
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.work.librarian.remembered import remembered_of
+from neve.usecases.work.reflect.reflect_session import reflect_session
+from neve.usecases.work.reflect.request_reflection import plan_reflection, request_reflection
 from tests.unit.reflect.night_world import NightWorld
 
 CORRECTED = "🔴 User's daughter is called Mila"

@@ -13,10 +13,10 @@ from neve.domain.jobs.time_limits import DELIVERIES
 from neve.domain.reflect.night_limits import GIVEN_UP_AFTER
 from neve.ports.errors import ModelUnavailable
 from neve.ports.queue import Message
-from neve.usecases.background.read_admin_job import read_admin_job
-from neve.usecases.jobs.messages.reflection import reflection_request
-from neve.usecases.reflect.night_job import take_up
-from neve.usecases.reflect.request_reflection import request_reflection
+from neve.usecases.core.jobs.messages.reflection import reflection_request
+from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.reflect.night_job import take_up
+from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers import nights
 from neve.workers.nights import process_nightly
 from tests.unit.reflect.night_world import NightWorld

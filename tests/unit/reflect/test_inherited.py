@@ -9,9 +9,9 @@ import pytest
 
 from neve.domain.records.memories import Memory
 from neve.observing import Condensed, CondensedRow, Reflected, ReflectedRow
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.reflect.request_reflection import request_reflection
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.work.reflect.reflect_session import reflect_session
+from neve.usecases.work.reflect.request_reflection import request_reflection
 from tests.unit.reflect.night_world import NightWorld
 
 

@@ -12,10 +12,10 @@ import pytest
 from neve.domain.reflect.night_limits import NO_PROGRESS_FOR, POSTPONED_S, SPARE_S
 from neve.domain.times import iso
 from neve.observing import Condensed
-from neve.usecases.reflect import reflect_user
-from neve.usecases.reflect.replace_rows import ReplacementBusy, replace_rows
-from neve.usecases.reflect.request_reflection import request_reflection
-from neve.usecases.tenants.tenant_usage import tenant_usage
+from neve.usecases.ask.tenants.tenant_usage import tenant_usage
+from neve.usecases.core.memories.replace_rows import ReplacementBusy, replace_rows
+from neve.usecases.work.reflect import reflect_user
+from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers.nights import BUSY_SINCE
 from tests.unit.reflect.night_world import Context, NightWorld
 

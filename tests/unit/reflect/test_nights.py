@@ -17,15 +17,15 @@ from neve.ports.table import Put, Version
 from neve.scope import Tenant, TenantScope, UserData
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS
-from neve.usecases.background.refill_queues import refill_queues
-from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
-from neve.usecases.jobs.messages.reflection import ReflectionRequest
-from neve.usecases.reflect import run
-from neve.usecases.reflect.night_job import NightJob, take_up
-from neve.usecases.reflect.note_due import note_due, rows_of_due
-from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.write_policy import write_policy
+from neve.usecases.core.jobs.messages.reflection import ReflectionRequest
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.tell.tenants.write_policy import write_policy
+from neve.usecases.work.background.refill_queues import refill_queues
+from neve.usecases.work.erase.erase_user import begin_erasure, erase_user, finish_erasure
+from neve.usecases.work.reflect import run
+from neve.usecases.work.reflect.night_job import NightJob, take_up
+from neve.usecases.work.reflect.note_due import note_due, rows_of_due
+from neve.usecases.work.reflect.request_reflection import plan_reflection, request_reflection
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.unit.reflect.night_world import NightWorld
 

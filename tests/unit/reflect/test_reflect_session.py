@@ -17,23 +17,13 @@ from neve.ports.errors import Conflict, ContentRefused, ModelRefused, StoreUnava
 from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.gather_pack import gather_pack
-from neve.usecases.pack.purge_versions import purge_pages
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.pack.versions import pack_versions
-from neve.usecases.reflect.reflect_session import NOTHING, OVERTAKEN, NoTimeToReflect, reflect_session
-from neve.usecases.reflect.replace_rows import (
+from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.ask.tenants.user_stats import user_stats
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.memories.replace_rows import (
     LEASE_S,
     REPLACED_TTL_S,
     Replacement,
@@ -45,9 +35,19 @@ from neve.usecases.reflect.replace_rows import (
     replace_rows,
     resolve_replacement,
 )
-from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.core.pack.gather_pack import gather_pack
+from neve.usecases.core.pack.purge_versions import purge_pages
+from neve.usecases.core.pack.versions import pack_versions
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.observe.extract_session import extract_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.reflect.reflect_session import NOTHING, OVERTAKEN, NoTimeToReflect, reflect_session
 from tests.unit.world import World, observed_line, time_for
 
 

@@ -15,17 +15,17 @@ from neve.domain.reflect.night_limits import LEASE_S, POSTPONED_S, SPARE_S
 from neve.observing import Condensed, CondensedRow
 from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import QueueName
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.jobs.read_jobs import get_tenant_job
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.mark_used import mark_used
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
-from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.tenants.tenant_usage import tenant_usage
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.ask.tenants.tenant_usage import tenant_usage
+from neve.usecases.core.jobs.read_jobs import get_tenant_job
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.mark_used import mark_used
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.reflect.request_reflection import plan_reflection, request_reflection
 from tests.unit.reflect.night_world import Context, NightWorld
 
 

@@ -11,13 +11,13 @@ import pytest
 from neve.domain.records.memories import Memory, Status
 from neve.domain.records.sessions import EventType
 from neve.observing import Condensed, CondensedRow, Observed, ObservedLine, Reflected, ReflectedRow
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.reflect.request_reflection import request_reflection
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import reflect_session
+from neve.usecases.work.reflect.request_reflection import request_reflection
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.reflect.night_world import NightWorld
 
 BOAT = "User bought a red boat in Oslo"

@@ -16,13 +16,13 @@ from neve.observing import Reflected, ReflectedRow
 from neve.ports.errors import AnswerCutOff, ContentRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.jobs.messages.observation import observation_message
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.model_down import queued_of
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.reflect.reflect_session import (
+from neve.usecases.core.jobs.messages.observation import observation_message
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.lag.model_down import queued_of
+from neve.usecases.work.observe.extract_session import extract_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.reflect.reflect_session import (
     ASKED_AGAIN_AFTER,
     ASKED_LATELY,
     NOTHING,

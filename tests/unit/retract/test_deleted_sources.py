@@ -14,15 +14,15 @@ from neve.domain.records.memories import Memory, Status
 from neve.domain.records.retractions import RetractReason
 from neve.observing import CondensedRow
 from neve.store import rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.reflect.condensed_memory import condensed_memories
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.reflect.condensed_memory import condensed_memories
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World, observed_line
 
 

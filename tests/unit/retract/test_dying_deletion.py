@@ -16,14 +16,14 @@ from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import UserKeys
 from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract import erase_retracted
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract import erase_retracted
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, observed_line
 

@@ -12,13 +12,13 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Memory, Provenance, Status
 from neve.domain.retract.derived import MAX_FACTS
 from neve.store import rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.store_fact import store_facts
-from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.store_fact import store_facts
+from neve.usecases.tell.memories.stored_fact import StoredFact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
 LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."

@@ -9,11 +9,11 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind, Status
 from neve.observing import Observed
 from neve.store import rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World, observed_line
 
 

@@ -13,13 +13,13 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Provenance
 from neve.observing import Summarised
-from neve.usecases.inbox.list_inbox import list_inbox
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.ask.memories.list_inbox import list_inbox
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.api_world import Api, installed
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, proposals
 
@@ -97,7 +97,7 @@ def test_an_answer_that_is_still_there_afterwards_is_counted(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decide(guess(world, "The user owns a MARKER.", 2), "approve")
-    monkeypatch.setattr("neve.usecases.retract.erase_retracted.forget_answers", lambda *_: None)
+    monkeypatch.setattr("neve.usecases.work.retract.erase_retracted.forget_answers", lambda *_: None)
     assert not deleted(world, 2).result["erased"]["verified"]
 
 

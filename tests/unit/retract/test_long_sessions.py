@@ -22,20 +22,20 @@ from neve.observing import Observed
 from neve.ports.table import Put
 from neve.store import rows
 from neve.store.partitions import all_rows, pages
-from neve.usecases.export.export_user import export_part
-from neve.usecases.export.request_export import request_export
-from neve.usecases.jobs.carry_on import carry_on
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack import purge_versions
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.retract import erase_retracted
-from neve.usecases.retract.find_derived import find_derived
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.retract.still_used import texts_of_event, used_elsewhere
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.core.jobs.carry_on import carry_on
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.pack import purge_versions
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.export.export_user import export_part
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.retract import erase_retracted
+from neve.usecases.work.retract.find_derived import find_derived
+from neve.usecases.work.retract.run_retraction import run_retraction
+from neve.usecases.work.retract.still_used import texts_of_event, used_elsewhere
 from tests.pictures import TINY_PNG
 from tests.unit.world import World, observed_line
 

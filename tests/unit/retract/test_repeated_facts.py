@@ -20,14 +20,14 @@ from neve.domain.records.memories import Kind, Memory, Provenance, Status
 from neve.domain.records.retractions import RetractReason
 from neve.observing import Observed, PassInput
 from neve.store import rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.store_fact import store_fact
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.retract import find_derived
-from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.store_fact import store_fact
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, Retracted, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.retract import find_derived
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import ScriptedObserver, World
 
 TEA, TRAIN, BUS = "User likes oolong tea.", "User takes the train.", "User takes the bus."
@@ -214,7 +214,7 @@ def test_of_a_session_with_many_repetitions_everything_is_looked_at(
 ) -> None:
     for module in (fact_statements, find_derived):
         monkeypatch.setattr(module, "MAX_REPEATED_FACTS", 1)
-    monkeypatch.setattr("neve.usecases.memories.fact_writes.MAX_REPEATED_FACTS", 1)
+    monkeypatch.setattr("neve.usecases.tell.memories.fact_writes.MAX_REPEATED_FACTS", 1)
     for text in (TEA, TRAIN):
         tell(world, new(text))
     seqs = [tell(world, new(text), "s2") for text in (TEA, TRAIN)]

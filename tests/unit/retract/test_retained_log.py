@@ -18,17 +18,17 @@ from neve.observing import Summarised
 from neve.ports.table import Delete, Key
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compact import move_horizon, read_log
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.retract import rewrite_summary
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact import move_horizon, read_log
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.retract import rewrite_summary
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import retain_log
 from tests.unit.world import ScriptedObserver

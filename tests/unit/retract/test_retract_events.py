@@ -18,11 +18,11 @@ from neve.domain.records.sessions import EventType
 from neve.ports.table import Key
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.retract_events import Retract, Retracted, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
 

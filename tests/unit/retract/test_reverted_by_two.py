@@ -11,8 +11,8 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.store import rows
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.retract.documents import revert_documents
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.work.retract.documents import revert_documents
 from tests.unit.librarian.library_world import LibraryWorld, answer
 from tests.unit.retract.test_reverted_documents import OSLO, filed, filing, retract, work
 

@@ -22,28 +22,28 @@ from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
 from neve.store.rows import read_retraction
 from neve.store.stream_records import Change
-from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.background.refill_queues import refill_queues
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact.end_session import end_session
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.jobs import long_lists
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.list_memories import MemoryFilter, list_memories
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.deleted_before import deleted_before
-from neve.usecases.retract.documents import revert_documents
-from neve.usecases.retract.documents.erase_revisions import erase_revisions
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.retract.wait_for_retraction import wait_for_retraction
-from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs import long_lists
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests.end_session import end_session
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.requests.wait_for_retraction import wait_for_retraction
+from neve.usecases.tell.tenants.create_tenant import create_tenant
+from neve.usecases.work.background.dispatch_changes import dispatch_changes
+from neve.usecases.work.background.refill_queues import refill_queues
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.librarian.file_session import file_session
+from neve.usecases.work.retract.deleted_before import deleted_before
+from neve.usecases.work.retract.documents import revert_documents
+from neve.usecases.work.retract.documents.erase_revisions import erase_revisions
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, paths, proposals
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
@@ -308,7 +308,7 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
             run_retraction(other, second)
         return gone
 
-    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.work.retract.documents.revert_documents.delete_document", meeting)
     work(world, first)
     neighbour = get_job(world.user(), second["job_id"])
     assert (met, neighbour.status, neighbour.state["sessions"]) == ([OSLO], "done", ["s1"])
@@ -334,7 +334,7 @@ def test_another_conversation_takes_the_place_of_a_deleted_document(
             file_other(world, other)
         return gone
 
-    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.work.retract.documents.revert_documents.delete_document", meeting)
     work(world, retract(world, 3, None, edit))
     assert (filing(world).document_path, filing_of(world, "s2").document_path) == (None, OSLO)
     world.observer.filings = [answer()]
@@ -357,7 +357,7 @@ def test_a_document_that_took_the_place_of_a_touched_one_is_not_deleted(
             file_other(world, other)
         return delete_document(scope, path, *of)
 
-    monkeypatch.setattr("neve.usecases.retract.documents.revert_documents.delete_document", late)
+    monkeypatch.setattr("neve.usecases.work.retract.documents.revert_documents.delete_document", late)
     job = work(world, retract(world, 3))
     assert (job.status, world.rev(OSLO)) == ("done", 1)
     assert [one.provenance.session_id for one in world.revisions(OSLO)] == ["s2"]

@@ -20,20 +20,20 @@ from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, Mod
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract import replace_derived
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import JobEnded, after, note
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.requests.retract_job import JobEnded, after, note
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract import replace_derived
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.pictures import TINY_PNG
 from tests.unit.world import NOTHING, World, observed_line, time_for
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from neve.domain.errors import NeveError
 from neve.domain.records.sessions import EventType
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.pictures import TINY_PNG
 from tests.unit.world import World
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neve.domain.sessions.spans import holds, joined
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.sessions.list_events import MOST_READS, list_events
+from neve.usecases.ask.sessions.list_events import MOST_READS, list_events
 from tests.unit.world import World
 
 EVENTS = 24

@@ -15,8 +15,8 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import shown_event, strip_event
 from neve.domain.sessions.transcript import completed_to, completes_turn, event_text, last_of_turn
 from neve.domain.tails.told import told_of
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.logs import drawn_logs
 from tests.unit.world import World
 

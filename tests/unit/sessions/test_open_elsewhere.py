@@ -10,8 +10,8 @@ import pytest
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
 from neve.ports.table import Put
-from neve.usecases.jobs.messages.observation import observation_job_id
-from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open_session
+from neve.usecases.core.jobs.messages.observation import observation_job_id
+from neve.usecases.tell.sessions.open_session import OpenedSession, OpenSession, open_session
 from tests.unit.recall_world import RecallWorld
 
 

@@ -10,9 +10,9 @@ import pytest
 from neve.domain.records.markers import SessionMarker
 from neve.scope import SessionData
 from neve.store import rows
-from neve.usecases.lag.memory_lag import leave_if_caught_up
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open_session
+from neve.usecases.core.lag.memory_lag import leave_if_caught_up
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.sessions.open_session import OpenedSession, OpenSession, open_session
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10

@@ -13,11 +13,11 @@ from neve.domain.indexing.passage import Source
 from neve.domain.records.memories import Kind
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Index, Item, Key
-from neve.usecases.lag import memory_lag
-from neve.usecases.lag.memory_lag import MemoryLag
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.recall.command import RecallFilters
-from neve.usecases.recall.stages import reads
+from neve.usecases.ask.recall.command import RecallFilters
+from neve.usecases.ask.recall.stages import reads
+from neve.usecases.core.lag import memory_lag
+from neve.usecases.core.lag.memory_lag import MemoryLag
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
 from tests.unit.recall_world import RecallWorld
 
 

@@ -27,13 +27,13 @@ from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
-from neve.usecases.compact.artifacts import path_of, store_artifacts
-from neve.usecases.indexing import index_events
-from neve.usecases.indexing.write_without import write_without
-from neve.usecases.sessions import retain_logs
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retain_logs import send_expired
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact import retain_logs
+from neve.usecases.work.compact.artifacts import path_of, store_artifacts
+from neve.usecases.work.compact.retain_logs import send_expired
+from neve.usecases.work.indexing import index_events
+from neve.usecases.work.indexing.write_without import write_without
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, retain_log, with_images

@@ -13,10 +13,10 @@ from neve.http.schemas.sessions.events import AppendBody
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.compile.reads import start_reads
-from neve.usecases.export.export_lines import export_lines
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.list_events import list_events
+from neve.usecases.ask.compile.reads import start_reads
+from neve.usecases.ask.sessions.list_events import list_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.export.export_lines import export_lines
 from tests.unit.world import World
 
 USER, ASSISTANT, CALL, RESULT = (

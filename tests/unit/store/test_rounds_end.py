@@ -15,18 +15,10 @@ from neve.ports.errors import Conflict
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import ATTEMPTS, MAX_PAUSE_S, ROUNDS_OF_A_MODEL, transact
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.librarian.commit_filing import FilingCommit, Overtaken
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.pack import gather_pack
-from neve.usecases.pack.build_pack import MAX_ATTEMPTS, build_pack
-from neve.usecases.pack.purge_versions import purge_pages
-from neve.usecases.pack.read_pack import preview_pack, read_pack
-from neve.usecases.reflect.replace_rows import (
+from neve.usecases.ask.pack.read_pack import preview_pack, read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.memories.replace_rows import (
     LEASE_S,
     Replacement,
     SourcesReplaced,
@@ -34,9 +26,17 @@ from neve.usecases.reflect.replace_rows import (
     _Replacing,
     resolve_replacement,
 )
-from neve.usecases.retract import replace_derived
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.pack import gather_pack
+from neve.usecases.core.pack.build_pack import MAX_ATTEMPTS, build_pack
+from neve.usecases.core.pack.purge_versions import purge_pages
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.librarian.commit_filing import FilingCommit, Overtaken
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.retract import replace_derived
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.world import World
 

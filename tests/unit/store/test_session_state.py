@@ -15,7 +15,7 @@ from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.session_state import read_state, state_rows
-from neve.usecases.lag.indexed_row import IndexedRow
+from neve.usecases.core.lag.indexed_row import IndexedRow
 from tests.unit.world import CountedTable
 
 ANN = UserKeys("t1", "ann")

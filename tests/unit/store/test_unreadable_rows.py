@@ -14,7 +14,7 @@ from functions.recall.app import router as recalling
 from functions.records.app import router as recording
 from neve.ports.table import Key
 from neve.readable_table import ReadableTable
-from neve.usecases.erase.user_stores import left_in_stores, remove_everything
+from neve.usecases.work.erase.user_stores import left_in_stores, remove_everything
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.recall_world import RecallWorld
 

@@ -24,18 +24,18 @@ from neve.ports.errors import (
 )
 from neve.ports.models import ModelAnswer, ModelRequest
 from neve.store.incarnation import UserErased
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import reflect_session
-from neve.usecases.reflect.replace_rows import Replacement, ReplacementBusy, _begin
-from neve.usecases.reflect.request_reflection import request_reflection
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.tenants.paid_in_vain import count_in_vain, counting_if_lost
-from neve.usecases.tenants.tenant_usage import Usage, tenant_usage
+from neve.usecases.ask.tenants.tenant_usage import Usage, tenant_usage
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.memories.replace_rows import Replacement, ReplacementBusy, _begin
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.tenants.paid_in_vain import count_in_vain, counting_if_lost
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.reflect.reflect_session import reflect_session
+from neve.usecases.work.reflect.request_reflection import request_reflection
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 from tests.unit.reflect.night_world import NightWorld
 from tests.unit.world import World, observed_line

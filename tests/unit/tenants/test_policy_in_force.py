@@ -11,7 +11,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports.table import Item, Key
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from tests.unit.world import World
 
 

@@ -21,15 +21,15 @@ from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.sessions.prompts import RETENTION
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.pack.purge_versions import purge_versions
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.read_sessions import get_session, list_sessions
-from neve.usecases.tenants.prompt_usage import user_days
-from neve.usecases.tenants.report_usage import NewReport, report_prompt, report_usage
-from neve.usecases.tenants.tenant_usage import tenant_usage
-from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.ask.tenants.tenant_usage import tenant_usage
+from neve.usecases.ask.tenants.user_stats import user_stats
+from neve.usecases.core.pack.purge_versions import purge_versions
+from neve.usecases.core.tenants.prompt_usage import user_days
+from neve.usecases.tell.tenants.report_usage import NewReport, report_prompt, report_usage
 from tests.unit.world import World
 
 MODEL = "claude-opus-5-5"
@@ -207,7 +207,7 @@ def test_a_store_that_is_down_is_not_a_count(world: World, monkeypatch: pytest.M
 
 
 def test_session_user_day_and_tenant_add_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neve.usecases.tenants.prompt_usage.PAGE", 1)
+    monkeypatch.setattr("neve.usecases.core.tenants.prompt_usage.PAGE", 1)
     world.open(session="s2")
     world.open(user="bob")
     report(world, new(100))

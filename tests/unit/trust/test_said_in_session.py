@@ -14,14 +14,14 @@ from neve.domain.records.memories import Kind, Status
 from neve.domain.records.sessions import EventType
 from neve.observing import Observed, ObservedLine, ProposedFact, Summarised
 from neve.store import rows
-from neve.usecases.compact.compact_session import compact_session
-from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.observe import said_in_session
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.requests.request_compaction import request_compaction
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.compact.compact_session import compact_session
+from neve.usecases.work.observe import said_in_session
+from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.world import NOTHING, World
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE

@@ -22,7 +22,7 @@ from neve.http.request import Request
 from neve.http.schemas.fields import BY_KEY, NAMES, PATH_IDS
 from neve.ports.engines import Ports
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
 
 METADATA = "metadata"
 

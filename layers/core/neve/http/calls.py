@@ -17,7 +17,7 @@ from neve.ports.engines import Ports
 from neve.ports.errors import UnreadableRow
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import Beside, IdempotencyKey, StoredReply, nothing_beside
-from neve.usecases.jobs.run_once import run_once
+from neve.usecases.core.jobs.run_once import run_once
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """Idempotency records: the first answer of a write, kept 24 h per method and concrete path.
 
 A use case that commits in one transaction makes ``done`` part of it, by itself or as ``Beside``: then the record exists
-iff the work does. Others run inside ``usecases/jobs/run_once.py``, which claims the key first; a claim outlives a
-crashed call by at most ``CLAIM_S``."""
+iff the work does. Others run inside ``usecases/core/jobs/run_once.py``, which claims the key first; a claim
+outlives a crashed call by at most ``CLAIM_S``."""
 
 from __future__ import annotations
 

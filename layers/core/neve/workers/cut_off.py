@@ -12,7 +12,7 @@ from typing import Any
 from neve import observability
 from neve.observing import time_of
 from neve.ports.engines import Ports
-from neve.usecases.background.note_cut_off import note_cut_off
+from neve.usecases.work.background.note_cut_off import note_cut_off
 
 TELL_S = 1.0
 """Seconds before the end, because nothing runs behind it (*chosen*: one write takes some 10 ms)."""

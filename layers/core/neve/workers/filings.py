@@ -13,9 +13,9 @@ from neve.domain.privacy.classes import metrics
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
-from neve.usecases.jobs.again import again
-from neve.usecases.librarian.file_session import FilingReport, file_session
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.jobs.again import again
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.librarian.file_session import FilingReport, file_session
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 

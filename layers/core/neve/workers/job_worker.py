@@ -12,11 +12,11 @@ from neve.correlation import FIELD
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
-from neve.usecases.background.steps import steps
-from neve.usecases.erase.run_erasure import run_erasure
-from neve.usecases.jobs.carry_on import carry_on
-from neve.usecases.jobs.queued_jobs import ERASURE, WorkerReplaced
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.jobs.carry_on import carry_on
+from neve.usecases.core.jobs.queued_jobs import ERASURE, WorkerReplaced
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.background.steps import steps
+from neve.usecases.work.erase.run_erasure import run_erasure
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 

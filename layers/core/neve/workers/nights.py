@@ -15,13 +15,13 @@ from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
-from neve.usecases.jobs.again import again
-from neve.usecases.jobs.messages.reflection import ReflectionRequest
-from neve.usecases.reflect.night_job import UserBusy, give_up
-from neve.usecases.reflect.reflect_user import UserReport, reflect_user
-from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.reflect.run import give_up_run, queue_users
-from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.usecases.core.jobs.again import again
+from neve.usecases.core.jobs.messages.reflection import ReflectionRequest
+from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.work.reflect.night_job import UserBusy, give_up
+from neve.usecases.work.reflect.reflect_user import UserReport, reflect_user
+from neve.usecases.work.reflect.run import give_up_run, queue_users
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 

@@ -8,8 +8,8 @@ from neve import observability
 from neve.domain.records.jobs import Job
 from neve.observing import time_of
 from neve.ports.engines import Ports
-from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.indexing.requeue import backlog_age_s
+from neve.usecases.work.background.sweep_due import sweep_due
+from neve.usecases.work.indexing.requeue import backlog_age_s
 from neve.workers.cut_off import telling_if_cut_off
 
 METRICS = {

@@ -12,8 +12,8 @@ from neve.domain.records.jobs import Job
 from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys, job_of_export
-from neve.usecases.export.withdraw_exports import REASON
-from neve.usecases.jobs.queued_jobs import EXPORT
+from neve.usecases.core.jobs.queued_jobs import EXPORT
+from neve.usecases.work.export.withdraw_exports import REASON
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, log_of, row
 

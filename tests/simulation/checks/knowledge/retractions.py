@@ -19,9 +19,9 @@ from neve.ports.search import Owner
 from neve.ports.table import Item, Key, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
-from neve.usecases.jobs.messages.compaction import RETRACT
-from neve.usecases.retract.retract_job import PACK as PACKED
-from neve.usecases.retract.retract_job import is_done
+from neve.usecases.core.jobs.messages.compaction import RETRACT
+from neve.usecases.tell.requests.retract_job import PACK as PACKED
+from neve.usecases.tell.requests.retract_job import is_done
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import (
     Found,

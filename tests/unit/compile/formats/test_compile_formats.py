@@ -19,7 +19,7 @@ from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import OWN_TOOLS
 from neve.domain.tenants.budgets import Budget
-from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS
+from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS
 from tests.unit.compile.formats.provider_rules import RULES
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 

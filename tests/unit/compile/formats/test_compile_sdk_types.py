@@ -17,7 +17,7 @@ from neve.domain.compile.formats.openai_chat import render as for_openai
 from neve.domain.compile.formats.openai_responses import render as for_responses
 from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
-from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS
+from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
 IMAGES = [

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.recall.read_recalls import get_recall
-from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.compile.compile_world import compiled, session
 from tests.unit.compile.turns.test_compile_rounds import messages, round_of
 from tests.unit.recall_world import RecallWorld

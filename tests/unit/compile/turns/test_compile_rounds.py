@@ -15,12 +15,12 @@ from neve.domain.records.sessions import EventType
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.sessions.prompts import RETENTION
-from neve.usecases.compile import reads
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.compile import reads
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import compiled, session
 from tests.unit.recall_world import RecallWorld
 

@@ -34,7 +34,7 @@ from neve.ports.queue import Message, QueueName
 from neve.ports.table import Delete, Expect, Key, Put, Version
 from neve.store import rows
 from neve.store.keys import Keys
-from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message, put_work, work_key
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message, put_work, work_key
 from tests.patience import PATIENCE_S
 
 TEMPLATE = read_template()

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
-from neve.usecases.recall.answer import Hit, hit_line
-from neve.usecases.recall.dropped import OVER_TOKENS
-from neve.usecases.recall.recall_rows import RecallRow
-from neve.usecases.recall.search import Found
-from neve.usecases.recall.stages.fill import FILL_TOKENS, MOST_HITS, filled
-from neve.usecases.recall.stages.rank_candidates import Ranked
+from neve.usecases.ask.recall.answer import Hit, hit_line
+from neve.usecases.ask.recall.dropped import OVER_TOKENS
+from neve.usecases.ask.recall.recall_rows import RecallRow
+from neve.usecases.ask.recall.search import Found
+from neve.usecases.ask.recall.stages.fill import FILL_TOKENS, MOST_HITS, filled
+from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 
 SENTENCE = "The cello that stands in the hall has strings of gut, and nobody has played it for years."
 

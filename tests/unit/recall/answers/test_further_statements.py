@@ -14,14 +14,14 @@ from neve.domain.recall.query import shape
 from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
-from neve.usecases.recall.answer import Hit
-from neve.usecases.recall.further_statements import (
+from neve.usecases.ask.recall.answer import Hit
+from neve.usecases.ask.recall.further_statements import (
     FURTHER_TOKENS,
     MOST_FURTHER,
     _Shown,
     with_further_statements,
 )
-from neve.usecases.recall.recall_rows import RecallRow
+from neve.usecases.ask.recall.recall_rows import RecallRow
 from tests.unit.domain_rows import AT, memory
 from tests.unit.recall_world import RecallWorld
 

@@ -11,7 +11,7 @@ from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import estimate
 from neve.scope import Tenant
-from neve.usecases.recall.answer import HIT_TOKENS, INJECTED_TOKENS
+from neve.usecases.ask.recall.answer import HIT_TOKENS, INJECTED_TOKENS
 from tests.unit.recall_world import RecallWorld
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from neve.domain.times import iso
 from neve.store import rows
-from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from tests.unit.recall_world import RecallWorld
 
 LATE = datetime(2026, 3, 10, 3, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.times import iso
-from neve.usecases.recall.said_again import MAX_TIMES
+from neve.usecases.ask.recall.said_again import MAX_TIMES
 from tests.unit.recall_world import RecallWorld
 
 LOGGED = "Took my methotrexate."

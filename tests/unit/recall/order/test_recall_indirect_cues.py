@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.ids import event_id
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.recall import recall
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.recall import recall
 from tests.unit.recall_world import RecallWorld
 
 ASKED = "physician apartment quartz lantern violin"

@@ -15,12 +15,12 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import query_terms
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.recall_rows import RecallRow
-from neve.usecases.recall.stages.candidate_scores import CandidateScores
-from neve.usecases.recall.stages.rank_candidates import Match, rank_candidates
-from neve.usecases.recall.stages.rerank import with_what_memories_lend
+from neve.usecases.ask.recall.answer import RecallAnswer
+from neve.usecases.ask.recall.recall_rows import RecallRow
+from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
+from neve.usecases.ask.recall.stages.rank_candidates import Match, rank_candidates
+from neve.usecases.ask.recall.stages.rerank import with_what_memories_lend
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 

@@ -13,9 +13,9 @@ from neve.domain.indexing.passage import Source
 from neve.domain.tenants.policy import Policy
 from neve.ports.models import ANY_LANGUAGE
 from neve.scope import Tenant
-from neve.usecases.recall.answer import NOT_UNDERSTOOD
-from neve.usecases.recall.command import MIN_DEPTH, RecallCommand, resolve
-from neve.usecases.recall.recall import recall
+from neve.usecases.ask.recall.answer import NOT_UNDERSTOOD
+from neve.usecases.ask.recall.command import MIN_DEPTH, RecallCommand, resolve
+from neve.usecases.ask.recall.recall import recall
 from tests.unit.recall_world import RecallWorld
 
 OFF_TOPIC = "explain how kayak races changed through medieval history"

@@ -14,8 +14,8 @@ from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind, Scope
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.command import RecallFilters
+from neve.usecases.ask.recall.answer import RecallAnswer
+from neve.usecases.ask.recall.command import RecallFilters
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from neve.usecases.recall.answer import PLAIN_WORDS
-from neve.usecases.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.answer import PLAIN_WORDS
+from neve.usecases.ask.recall.read_recalls import get_recall
 from tests.unit.recall_world import RecallWorld
 
 KID, DAUGHTER, SON = (

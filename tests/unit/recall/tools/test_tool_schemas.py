@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.sessions.rendered_blocks import OWN_TOOLS
-from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS, tools
+from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS, tools
 
 PUBLISHED = {
     "1": "fde48c4efbf9fea78775215b5ad7b8c0662a46dff8127c1fda5b5affed68e6b0",

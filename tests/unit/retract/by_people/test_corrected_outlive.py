@@ -20,17 +20,17 @@ from neve.ports.table import Delete
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
 BERLIN, BERN = "🔴 User lives in Berlin.", "Lives in Bern since 2024."

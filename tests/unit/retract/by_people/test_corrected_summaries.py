@@ -14,13 +14,13 @@ from neve.domain.records.memories import Kind, Memory, Priority, Status
 from neve.domain.records.retractions import RetractReason
 from neve.store import rows
 from neve.store.filings import read_filing
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.ask.sessions.read_sessions import get_session
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.librarian.file_session import file_session
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 THEIRS = "We talked about Bergen."

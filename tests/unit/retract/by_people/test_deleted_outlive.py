@@ -14,14 +14,14 @@ from neve.observing import Observed
 from neve.ports.errors import ModelRefused
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.memories.by_people.settled_facts import without_settled
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.observe.report import ObservationReport
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.memories.by_people.settled_facts import without_settled
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.observe.observe_session import observe_session
+from neve.usecases.work.observe.report import ObservationReport
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.retract.by_people.test_corrected_outlive import (
     BERLIN,
     fact,
@@ -136,7 +136,7 @@ def test_nor_of_a_session_that_repeated_what_another_had_said_before_it(
     world.say("I live in Berlin.", "I know.", session="s2")
     observe_again(world, "s2", lines((BERLIN, 1, 2), facts=(fact(LIVES, 1, 1),)))
     if many:
-        monkeypatch.setattr("neve.usecases.memories.by_people.deleted_facts.MAX_REPEATED_FACTS", 1)
+        monkeypatch.setattr("neve.usecases.tell.memories.by_people.deleted_facts.MAX_REPEATED_FACTS", 1)
         marker = rows.read_marker(world.table.get(scope_of(world, "s2").keys.marker) or {})
         world.table.write([rows.put_marker(scope_of(world, "s2").keys, replace(marker, retold=("mem_other",)))])
     delete(world, all_facts(world)[0])
@@ -187,11 +187,11 @@ def at_the_commit(world: World, monkeypatch: pytest.MonkeyPatch, deleted: Callab
 
     def look_then_delete(*args: Any) -> Any:
         found = without_settled(*args)
-        monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", without_settled)
+        monkeypatch.setattr("neve.usecases.work.retract.observe_remainder.without_settled", without_settled)
         world.table.before_write = lambda: delete(world, deleted())
         return found
 
-    monkeypatch.setattr("neve.usecases.retract.observe_remainder.without_settled", look_then_delete)
+    monkeypatch.setattr("neve.usecases.work.retract.observe_remainder.without_settled", look_then_delete)
 
 
 def test_nor_where_it_is_deleted_at_the_moment_of_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,20 +25,20 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Put
 from neve.store.documents import MAX_ROW_TEXT_BYTES, put_revision
 from neve.store.partitions import all_rows
-from neve.usecases.documents.document_writes import writes_of
-from neve.usecases.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.documents.get_document import find_document
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.jobs.read_jobs import get_job
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.ask.documents.get_document import find_document
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.jobs.read_jobs import get_job
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.document_writes import writes_of
+from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 PLAN, PINNED, CALLED = "/projects/plan", "/profile/plan", "Of the QUARTZ"
-FORGETTING = "neve.usecases.retract.documents.forget_descriptions"
+FORGETTING = "neve.usecases.work.retract.documents.forget_descriptions"
 THEIRS = "A plan of my own. It has two parts."
 
 

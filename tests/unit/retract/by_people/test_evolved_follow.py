@@ -13,11 +13,11 @@ from neve.domain.memories.made_of import ranges_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.retractions import RetractReason
-from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.retract.by_people.test_corrected_outlive import (
     BERLIN,

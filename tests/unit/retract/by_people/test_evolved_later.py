@@ -11,8 +11,8 @@ import pytest
 from neve.domain.memories.live_rows import NOWHERE, Place, in_place
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind
-from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
-from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
 from tests.unit.retract.test_run_retraction import fold, observe, retract, scope_of, seen, work
 from tests.unit.world import World, observed_line
 

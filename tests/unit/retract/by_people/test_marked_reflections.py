@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from neve.domain.records.memories import Kind, Memory, Priority, Scope, Status
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
 from tests.unit.retract.by_people.test_corrected_outlive import (
     BERLIN,
     MARKS,

@@ -14,7 +14,7 @@ from neve.domain.records.memories import Kind, Memory, Provenance, Status
 from neve.domain.records.sessions import Event, EventType, SessionHead, Span
 from neve.domain.retract.derived import Elsewhere, consequences
 from neve.domain.sessions.spans import holds, joined
-from neve.usecases.memories.by_people.outliving import Outliving
+from neve.usecases.tell.memories.by_people.outliving import Outliving
 from tests.unit.domain_rows import memory
 
 SESSION = "s1"

@@ -20,16 +20,16 @@ from neve.ports.table import Put
 from neve.store import rows
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows, pages
-from neve.usecases.documents.write_document import write_document
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.pack import purge_versions
-from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.retract.documents import file_again, filings, revert_documents
-from neve.usecases.retract.documents.forget_descriptions import ForgetDescriptions
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.ask.pack.read_pack import read_pack
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.core.pack import purge_versions
+from neve.usecases.core.pack.build_pack import build_pack
+from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.librarian.file_session import file_session
+from neve.usecases.work.retract.documents import file_again, filings, revert_documents
+from neve.usecases.work.retract.documents.forget_descriptions import ForgetDescriptions
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 PEOPLE = [f"/profile/people/{name}" for name in ("ada", "bob", "cid")]

@@ -15,13 +15,10 @@ from neve.store import rows
 from neve.store.filings import read_filing
 from neve.store.keys import JOB_LIST
 from neve.store.partitions import all_rows
-from neve.usecases.jobs import long_lists
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.retract.documents import revert_documents
-from neve.usecases.retract.documents.filings import Filings
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import (
+from neve.usecases.core.jobs import long_lists
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.tell.requests.retract_job import (
     AT_PATHS,
     EMPTIED,
     FILE_AGAIN,
@@ -31,8 +28,11 @@ from neve.usecases.retract.retract_job import (
     WAITING,
     read_list,
 )
-from neve.usecases.retract.run_retraction import run_retraction
-from neve.usecases.retract.wait_for_retraction import wait_for_retraction
+from neve.usecases.tell.requests.wait_for_retraction import wait_for_retraction
+from neve.usecases.work.librarian.file_session import file_session
+from neve.usecases.work.retract.documents import revert_documents
+from neve.usecases.work.retract.documents.filings import Filings
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 

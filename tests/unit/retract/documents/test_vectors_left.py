@@ -13,12 +13,12 @@ from neve.domain.memories.text import fingerprint
 from neve.ports.table import Put
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.jobs.messages.compaction import message_of_row
-from neve.usecases.librarian.file_session import file_session
-from neve.usecases.retract.documents import revert_documents
-from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.run_retraction import run_retraction
+from neve.usecases.core.jobs.messages.compaction import message_of_row
+from neve.usecases.tell.documents.delete_document import delete_document
+from neve.usecases.tell.requests.retract_events import Retract, retract_events
+from neve.usecases.work.librarian.file_session import file_session
+from neve.usecases.work.retract.documents import revert_documents
+from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 FIRST, SECOND = "/profile/goals", "/profile/people/sarah"

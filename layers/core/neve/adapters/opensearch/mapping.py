@@ -2,7 +2,7 @@
 
 ``MAPPING_VERSION`` is part of every index's name. Raise it with any change here, of a term in ``neve.domain.terms`` or
 of a count in ``neve.domain.recall.weighted_counts``: an index is never changed in place, a new one is filled from the
-table (``neve.usecases.indexing.reindex``)."""
+table (``neve.usecases.work.indexing.reindex``)."""
 
 from __future__ import annotations
 

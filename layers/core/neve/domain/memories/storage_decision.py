@@ -1,5 +1,5 @@
 """Decides what becomes of a fact: one decision for every fact, by whatever way it came, and always with its reasons
-(docs/rules/facts.md#decision). Pure: the rows it asks about are read by ``usecases/memories/store_fact.py``."""
+(docs/rules/facts.md#decision). Pure: the rows it asks about are read by ``usecases/tell/memories/store_fact.py``."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class SessionHead:
     """The append head of a session (row ``SES#``): every append moves it. ``outcome``: what the caller said of it when
     it was ended; ``corrected``: how often another one was said while it was filed, or behind that. ``complete_seq``:
     the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
-    the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
+    the log, as (last seq, epoch second); empty while they are (``usecases/core/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
     on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
     its end, and it was not seen since then that the sweep will look whether it is idle. ``asked_seq``: the last

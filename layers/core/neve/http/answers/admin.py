@@ -16,15 +16,15 @@ from neve.http.schemas.reflect.reflections import ReflectBody, ReflectPlanOut
 from neve.http.schemas.tenants.admin import PolicyChange, PolicyOut, StatsOut, TenantUsageOut
 from neve.http.schemas.tenants.usage import DaysQuery
 from neve.store.idempotency import Beside
-from neve.usecases.erase.request_erasure import request_erasure
-from neve.usecases.export.request_export import request_export
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
-from neve.usecases.tenants.policy_in_force import forget_policy
-from neve.usecases.tenants.read_policy import PolicyAt, read_policy
-from neve.usecases.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
-from neve.usecases.tenants.user_stats import user_stats
-from neve.usecases.tenants.write_policy import change_policy, write_policy
+from neve.usecases.ask.tenants.read_policy import PolicyAt, read_policy
+from neve.usecases.ask.tenants.tenant_usage import TIME_LIMIT_MS, tenant_usage
+from neve.usecases.ask.tenants.user_stats import user_stats
+from neve.usecases.core.tenants.policy_in_force import forget_policy
+from neve.usecases.tell.requests.request_erasure import request_erasure
+from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.tenants.write_policy import change_policy, write_policy
+from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.work.reflect.request_reflection import plan_reflection, request_reflection
 
 USAGE_TIMEOUT, STATS_TIMEOUT = "usage:timeout", "stats:timeout"
 

@@ -10,15 +10,15 @@ from neve.http.operations import Nothing
 from neve.http.pages import fitting
 from neve.http.router import Router
 from neve.http.schemas.documents import documents as d
-from neve.usecases.documents.delete_document import DeletedDocuments, delete_below, delete_document
-from neve.usecases.documents.evolve_document import evolve_document
-from neve.usecases.documents.get_document import get_document
-from neve.usecases.documents.list_documents import page_of_documents
-from neve.usecases.documents.list_versions import list_versions
-from neve.usecases.documents.move_document import move_document
-from neve.usecases.documents.move_folder import move_folder
-from neve.usecases.documents.restore_document import restore_document
-from neve.usecases.documents.write_document import write_document
+from neve.usecases.ask.documents.get_document import get_document
+from neve.usecases.ask.documents.list_documents import page_of_documents
+from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.tell.documents.delete_document import DeletedDocuments, delete_below, delete_document
+from neve.usecases.tell.documents.evolve_document import evolve_document
+from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.move_folder import move_folder
+from neve.usecases.tell.documents.restore_document import restore_document
+from neve.usecases.tell.documents.write_document import write_document
 
 
 def bind_documents(router: Router) -> None:

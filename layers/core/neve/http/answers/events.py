@@ -9,8 +9,8 @@ from neve.domain.privacy.classes import metrics
 from neve.http.calls import Answer, Call
 from neve.http.schemas.sessions.events import AppendedOut
 from neve.http.schemas.sessions.messages import AppendedMessagesOut, MessagesBody
-from neve.usecases.sessions.append_events import Appended
-from neve.usecases.sessions.append_messages import append_messages
+from neve.usecases.tell.sessions.append_events import Appended
+from neve.usecases.tell.sessions.append_messages import append_messages
 
 
 def appended_answer(appended: Appended) -> Answer:

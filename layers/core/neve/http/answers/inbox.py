@@ -9,8 +9,8 @@ from neve.http.operations import Nothing
 from neve.http.pages import fitting
 from neve.http.router import Router
 from neve.http.schemas.inbox.inbox import DECISIONS, LIST_INBOX, InboxItem, InboxPage, InboxQuery
-from neve.usecases.inbox.decide import decide
-from neve.usecases.inbox.list_inbox import list_inbox
+from neve.usecases.ask.memories.list_inbox import list_inbox
+from neve.usecases.tell.inbox.decide import decide
 
 
 def bind_inbox(router: Router) -> None:

@@ -11,12 +11,12 @@ from neve.http.router import Answer, Call
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import StoredReply
-from neve.usecases.jobs.named_documents import with_paths
-from neve.usecases.jobs.read_jobs import find_job, get_job
-from neve.usecases.jobs.stages import stages_of
-from neve.usecases.observe.model_down import queued_of
-from neve.usecases.observe.request_observation import request_observation
-from neve.usecases.retract.left_index import with_index
+from neve.usecases.core.jobs.named_documents import with_paths
+from neve.usecases.core.jobs.read_jobs import find_job, get_job
+from neve.usecases.core.jobs.stages import stages_of
+from neve.usecases.core.lag.model_down import queued_of
+from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.work.retract.left_index import with_index
 
 
 def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:

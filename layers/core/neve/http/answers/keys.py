@@ -5,9 +5,9 @@ from __future__ import annotations
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.tenants import admin as a
-from neve.usecases.tenants.keys.create_key import create_key
-from neve.usecases.tenants.keys.list_keys import list_keys
-from neve.usecases.tenants.keys.revoke_key import revoke_key
+from neve.usecases.ask.tenants.list_keys import list_keys
+from neve.usecases.tell.tenants.keys.create_key import create_key
+from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
 
 
 def bind_keys(router: Router) -> None:

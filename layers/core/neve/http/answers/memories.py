@@ -14,12 +14,12 @@ from neve.http.schemas.memories.kept import DecidedFact, FactsView
 from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery, UpdateBody
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.store.idempotency import StoredReply
-from neve.usecases.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
-from neve.usecases.memories.import_memories import TIME_LIMIT_MS, import_memories
-from neve.usecases.memories.list_memories import get_memory
-from neve.usecases.memories.store_fact import store_facts
-from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.update_memory import Reworded, reword_memory
+from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.tell.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
+from neve.usecases.tell.memories.import_memories import TIME_LIMIT_MS, import_memories
+from neve.usecases.tell.memories.store_fact import store_facts
+from neve.usecases.tell.memories.stored_fact import StoredFact
+from neve.usecases.tell.memories.update_memory import Reworded, reword_memory
 
 _WRITTEN = ("stored", "superseded", "inbox")
 

@@ -8,7 +8,7 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, once
 from neve.http.schemas.sessions.sessions import OpenedOut, OpenSessionBody, opening_of
 from neve.store.idempotency import StoredReply
-from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open_session
+from neve.usecases.tell.sessions.open_session import OpenedSession, OpenSession, open_session
 
 
 def opening_answer(call: Call[Nothing, OpenSessionBody]) -> Answer:

@@ -9,8 +9,8 @@ from typing import Literal
 from neve.http.preconditions import EntityTags
 from neve.http.router import Answer
 from neve.http.schemas.pack.packs import PackOut
-from neve.usecases.lag.memory_lag import MemoryLag
-from neve.usecases.pack.read_pack import PackView
+from neve.usecases.ask.pack.read_pack import PackView
+from neve.usecases.core.lag.memory_lag import MemoryLag
 
 Format = Literal["json", "text"]
 

@@ -21,11 +21,11 @@ from neve.http.schemas.recall.tools import (
 )
 from neve.ports.engines import Ports
 from neve.scope import SessionScope
-from neve.usecases.compile.command import CompileCommand
-from neve.usecases.compile.compile_context import compile_context
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.note_legs import note_legs
-from neve.usecases.recall.recall import Recording, already_shown, recall_and_record
+from neve.usecases.ask.compile.command import CompileCommand
+from neve.usecases.ask.compile.compile_context import compile_context
+from neve.usecases.ask.recall.answer import RecallAnswer
+from neve.usecases.ask.recall.note_legs import note_legs
+from neve.usecases.ask.recall.recall import Recording, already_shown, recall_and_record
 
 
 def recall_answer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas.retract import retractions as r
-from neve.usecases.retract.retract_events import WHOLE, retract_events
+from neve.usecases.tell.requests.retract_events import WHOLE, retract_events
 
 
 def bind_taking_back(router: Router) -> None:

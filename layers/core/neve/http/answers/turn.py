@@ -12,9 +12,9 @@ from neve.http.operations import Nothing
 from neve.http.problems import PROBLEMS, Problem, as_refusal, problem_body
 from neve.http.schemas.sessions.events import commands_of
 from neve.http.schemas.turn.turn import TURN, TurnBody, TurnOut
-from neve.usecases.compile.compile_context import check_command
-from neve.usecases.recall.recall import recall_and_record
-from neve.usecases.sessions.append_events import append_events
+from neve.usecases.ask.compile.compile_context import check_command
+from neve.usecases.ask.recall.recall import recall_and_record
+from neve.usecases.tell.sessions.append_events import append_events
 
 Ready = Callable[[], float | None]
 """Waits for the encoder; the milliseconds that it took in a new process."""

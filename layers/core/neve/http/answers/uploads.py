@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
 from neve.http.schemas.sessions.events import UploadBody, UploadOut, without_signature
-from neve.usecases.images.create_upload import create_upload
+from neve.usecases.tell.sessions.create_upload import create_upload
 
 
 def upload_target(call: Call[Nothing, UploadBody]) -> Answer:

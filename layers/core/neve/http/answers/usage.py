@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve.http.calls import Answer, Call
 from neve.http.operations import Nothing
 from neve.http.schemas.tenants.usage import UNKNOWN_MODEL, ReportedUsageOut, ReportUsageBody
-from neve.usecases.tenants.report_usage import report_prompt, report_usage
+from neve.usecases.tell.tenants.report_usage import report_prompt, report_usage
 
 
 def usage_answer(call: Call[Nothing, ReportUsageBody]) -> Answer:

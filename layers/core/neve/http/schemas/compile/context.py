@@ -25,9 +25,9 @@ from neve.http.schemas.enums import BreakpointPlace, CacheTtl, ImagesShown, Prom
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
-from neve.usecases.compile.command import CompileCommand, Content
-from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.compile.reads import SessionState
+from neve.usecases.ask.compile.command import CompileCommand, Content
+from neve.usecases.ask.compile.compile_context import Compiled
+from neve.usecases.ask.compile.reads import SessionState
 
 WARN_AT = 0.8
 """Share of the input from which a prompt is called nearly full."""

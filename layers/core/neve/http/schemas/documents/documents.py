@@ -30,9 +30,9 @@ from neve.http.schemas.fields import (
 )
 from neve.http.schemas.memories.fields import Importance, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
-from neve.usecases.documents.delete_document import DeletedDocuments
-from neve.usecases.documents.evolve_document import Evolution
-from neve.usecases.documents.move_folder import MovedDocuments
+from neve.usecases.tell.documents.delete_document import DeletedDocuments
+from neve.usecases.tell.documents.evolve_document import Evolution
+from neve.usecases.tell.documents.move_folder import MovedDocuments
 
 IMPORTED = Provenance("import", trust="import")
 MAX_TEXT = 1024 * 1024

@@ -16,7 +16,7 @@ from neve.http.schemas.enums import Category, Certainty, FilingAction, InboxStat
 from neve.http.schemas.fields import Cursor, Filled, Limit
 from neve.http.schemas.memories.fields import MAX_REASON, Importance, Text
 from neve.http.schemas.memories.memory_view import MemoryView
-from neve.usecases.inbox.decision import Choice, Decision
+from neve.usecases.tell.inbox.decision import Choice, Decision
 
 INBOX = "/v1/users/{user_id}/inbox"
 

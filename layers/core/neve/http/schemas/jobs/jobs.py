@@ -13,7 +13,7 @@ from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
 from neve.http.schemas.fields import Degraded, Identifier
-from neve.usecases.jobs.read_jobs import MAX_WAIT_S, WAIT_S
+from neve.usecases.core.jobs.read_jobs import MAX_WAIT_S, WAIT_S
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pydantic import Field
 
 from neve.http.operations import View
-from neve.usecases.lag.memory_lag import MemoryLag
+from neve.usecases.core.lag.memory_lag import MemoryLag
 
 
 class MemoryLagOut(View):

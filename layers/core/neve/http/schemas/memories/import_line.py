@@ -30,7 +30,7 @@ from neve.http.schemas.memories.fields import (
     Topics,
     check_fields,
 )
-from neve.usecases.memories.import_memories import ImportedRow
+from neve.usecases.tell.memories.import_memories import ImportedRow
 
 MAX_LINE_BYTES, BESIDE_A_PASSAGE = 262_000, 64
 """The bytes of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB)

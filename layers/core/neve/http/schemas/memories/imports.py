@@ -17,7 +17,7 @@ from neve.http.operations import USER_WRITE, Nothing, Operation, Response, TextB
 from neve.http.problems import FieldProblem
 from neve.http.schemas.memories.import_line import ImportLine
 from neve.http.schemas.memories.memories import MEMORIES
-from neve.usecases.memories.import_memories import ImportedRow, ImportReport
+from neve.usecases.tell.memories.import_memories import ImportedRow, ImportReport
 
 MAX_LINES = 5_000
 OF_AN_EXPORT = ("export", "document", "proposal", "session", "summary", "event")

@@ -15,8 +15,8 @@ from neve.http.schemas.fields import Filled
 from neve.http.schemas.memories.fields import MAX_REASON, Importance, Tags, Text
 from neve.http.schemas.memories.memories import CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import CriteriaView, MemoryView
-from neve.usecases.memories.evolve_memory import Evolution
-from neve.usecases.memories.stored_fact import StoredFact
+from neve.usecases.tell.memories.evolve_memory import Evolution
+from neve.usecases.tell.memories.stored_fact import StoredFact
 
 _DECISION: Any = Field(description="`superseded`: stored, in the place of what it corrects.")
 

@@ -48,11 +48,11 @@ from neve.http.schemas.memories.fields import (
     check_fields,
 )
 from neve.http.schemas.memories.memory_view import MemoryView
-from neve.usecases.memories.create_memory import NewMemory
-from neve.usecases.memories.delete_memory import Deleted
-from neve.usecases.memories.list_memories import MemoryFilter
-from neve.usecases.memories.mark_used import Marked
-from neve.usecases.memories.update_memory import MemoryChange, Reworded
+from neve.usecases.ask.memories.list_memories import MemoryFilter
+from neve.usecases.tell.memories.create_memory import NewMemory
+from neve.usecases.tell.memories.delete_memory import Deleted
+from neve.usecases.tell.memories.mark_used import Marked
+from neve.usecases.tell.memories.update_memory import MemoryChange, Reworded
 
 
 class ListQuery(Parameters):

@@ -7,7 +7,7 @@ from pydantic import Field
 from neve.domain.records.memories import Memory
 from neve.http.operations import Nothing, Operation, Response, View
 from neve.http.pages import parts_that_fit
-from neve.usecases.memories.trace_memory import Trace
+from neve.usecases.ask.memories.trace_memory import Trace
 
 
 class SurfacedView(View):

@@ -13,8 +13,8 @@ from neve.http.operations import Nothing, Operation, Parameters, Response, Text,
 from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, whole_number
-from neve.usecases.pack.read_pack import PackView
-from neve.usecases.pack.versions import PackDiff
+from neve.usecases.ask.pack.read_pack import PackView
+from neve.usecases.core.pack.versions import PackDiff
 
 PACK = "/v1/users/{user_id}/pack"
 

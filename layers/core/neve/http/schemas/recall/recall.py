@@ -29,10 +29,10 @@ from neve.http.schemas.enums import (
 )
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
-from neve.usecases.recall.answer import FurtherStatement, Hit, RecallAnswer
-from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
-from neve.usecases.recall.record_recall import RecallRecord
-from neve.usecases.recall.stages.legs import LegReport
+from neve.usecases.ask.recall.answer import FurtherStatement, Hit, RecallAnswer
+from neve.usecases.ask.recall.command import MAX_K, RecallCommand, RecallFilters
+from neve.usecases.ask.recall.record_recall import RecallRecord
+from neve.usecases.ask.recall.stages.legs import LegReport
 
 MAX_QUERY = 8_000
 MAX_EXCLUDED = 100

@@ -17,10 +17,10 @@ from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
-from neve.usecases.documents.read_document import DocumentPage
-from neve.usecases.recall.answer import Hit, RecallAnswer, degradation_line
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.tool import (
+from neve.usecases.ask.documents.read_document import DocumentPage
+from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.tool import (
     TOOLS_VERSION,
     TOP_K,
     VERSIONS,

@@ -10,7 +10,7 @@ from neve.domain.tenants.policy import MAX_DAYS
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
 from neve.http.schemas.jobs.jobs import JobOut
-from neve.usecases.reflect.request_reflection import Plan
+from neve.usecases.work.reflect.request_reflection import Plan
 
 
 class ReflectBody(Body):

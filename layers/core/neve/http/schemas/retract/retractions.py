@@ -10,7 +10,7 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response,
 from neve.http.schemas.enums import RetractReason
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS
-from neve.usecases.retract.retract_events import Retract, Retracted
+from neve.usecases.tell.requests.retract_events import Retract, Retracted
 
 
 class RetractBody(Body):

@@ -40,10 +40,10 @@ from neve.http.schemas.fields import (
     whole_number,
 )
 from neve.store.keys import image_name
-from neve.usecases.images.create_upload import Upload
-from neve.usecases.images.uploaded_texts import MAX_TEXT_BYTES
-from neve.usecases.sessions.append_events import Appended, NewEvent
-from neve.usecases.sessions.list_events import EventPage
+from neve.usecases.ask.sessions.list_events import EventPage
+from neve.usecases.core.images.uploaded_texts import MAX_TEXT_BYTES
+from neve.usecases.tell.sessions.append_events import Appended, NewEvent
+from neve.usecases.tell.sessions.create_upload import Upload
 
 B = TypeVar("B", bound=BaseModel)
 

@@ -16,8 +16,8 @@ from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
 from neve.http.schemas.fields import Metadata, Name, Time
 from neve.http.schemas.sessions.events import MAX_EVENT_IMAGES, TOO_LARGE, check_event_size
 from neve.http.schemas.sessions.user_meta import UserMeta
-from neve.usecases.sessions.append_messages import AppendedMessage, AppendedMessages
-from neve.usecases.sessions.new_session import OpenSession
+from neve.usecases.tell.sessions.append_messages import AppendedMessage, AppendedMessages
+from neve.usecases.tell.sessions.new_session import OpenSession
 
 MESSAGES = "/v1/users/{user_id}/sessions/{session_id}/messages"
 MAX_MESSAGES = 200

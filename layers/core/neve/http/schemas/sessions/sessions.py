@@ -14,8 +14,8 @@ from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.http.schemas.tenants.usage import SessionPromptsOut
-from neve.usecases.sessions.open_session import OpenedSession, OpenSession
-from neve.usecases.sessions.read_sessions import SessionView
+from neve.usecases.ask.sessions.read_sessions import SessionView
+from neve.usecases.tell.sessions.open_session import OpenedSession, OpenSession
 
 SESSIONS = "/v1/users/{user_id}/sessions"
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"

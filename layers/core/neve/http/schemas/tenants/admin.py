@@ -23,12 +23,12 @@ from neve.http.schemas.fields import Cursor, Limit, Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
 from neve.store.tenants.tenant_rows import SCOPES, ApiKey, set_numbers
-from neve.usecases.tenants.keys.create_key import CreatedKey
-from neve.usecases.tenants.list_users import ListedUser
-from neve.usecases.tenants.read_policy import PolicyAt
-from neve.usecases.tenants.service_health import Health
-from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
-from neve.usecases.tenants.user_stats import UserStats
+from neve.usecases.ask.tenants.list_users import ListedUser
+from neve.usecases.ask.tenants.read_policy import PolicyAt
+from neve.usecases.ask.tenants.service_health import Health
+from neve.usecases.ask.tenants.tenant_usage import TenantUsage, Usage
+from neve.usecases.ask.tenants.user_stats import UserStats
+from neve.usecases.tell.tenants.keys.create_key import CreatedKey
 
 
 class EmbedderOut(View):

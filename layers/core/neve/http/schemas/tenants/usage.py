@@ -13,7 +13,7 @@ from neve.domain.tenants.provider_usage import TAKEN, Tokens, WrongUsage, read_u
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.enums import CollapseReason, Trigger
 from neve.http.schemas.fields import Filled, Identifier, Name, whole_number
-from neve.usecases.tenants.report_usage import NewReport
+from neve.usecases.tell.tenants.report_usage import NewReport
 
 PICO = 1e12
 MAX_DAYS = 92

@@ -1,0 +1,33 @@
+"""Put a correction before the statement that it corrects (docs/rules/recall.md#corrections)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neve.domain.recall.corrections import WITHIN, Statement, corrections_first
+from neve.domain.terms import terms
+from neve.usecases.ask.recall.stages.rank_candidates import Ranked
+
+
+def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
+    """Put corrections before what they correct: one that stood behind gets the score of the row that it now stands
+    before."""
+    order = list(best_first)
+    for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]], terms):
+        places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}
+        here, there = places[newer_id], places[older_id]
+        if here > there:
+            order.insert(there, order.pop(here).raised_to(order[there].final))
+    return order
+
+
+def _statement(one: Ranked) -> Statement:
+    passage, utterance, memory = one.row.passages[one.n], one.row.utterance, one.row.memory
+    return Statement(
+        id=one.row.id,
+        at=passage.observed_at,
+        speaker=utterance.speaker if utterance else None,
+        text=utterance.parts[one.n] if utterance else passage.text,
+        length=one.length,
+        replaces=frozenset(memory.supersedes) if memory else frozenset(),
+    )

@@ -1,0 +1,351 @@
+"""Erases what was deleted to the last byte: the events, what was made of them, and every version of a pack that holds
+it (docs/rules/retract.md#erase). In rounds; each may be repeated, and finds what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from neve.domain.memories.made_of import left_of_memory
+from neve.domain.memories.passages import texts_of_memory
+from neve.domain.records.memories import Kind, Memory
+from neve.domain.records.retractions import Retraction
+from neve.domain.sessions.spans import meets
+from neve.observing import SecondsLeft, for_ever
+from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.delete_rows import delete_rows
+from neve.store.idempotency import answers_about, answers_with_paths
+from neve.store.incarnation import still_there
+from neve.store.keys import CLIENT_ID, is_summary_key
+from neve.store.memories import deleted_ops
+from neve.store.partitions import all_rows
+from neve.store.sessions.messages import forgotten
+from neve.store.transact import batches, item_bytes, transact
+from neve.store.vectors import erase_vectors
+from neve.usecases.core.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
+from neve.usecases.core.images.shown_images import ShownImages
+from neve.usecases.tell.requests.retract_job import ROUND_S
+from neve.usecases.work.compact.artifacts import artifacts_of
+from neve.usecases.work.export.withdraw_exports import overtaken_exports, withdraw_exports
+from neve.usecases.work.observe.observe_session import OutOfTime
+from neve.usecases.work.retract.documents.erase_revisions import stored_revisions
+from neve.usecases.work.retract.forget_answers import forget_answers
+from neve.usecases.work.retract.purge_packs import PacksPurge
+from neve.usecases.work.retract.still_used import texts_of_event, used_elsewhere
+
+T = TypeVar("T")
+
+ROUND = 500
+"""Events or memories that are erased without a look at the time; events whose images are looked for in all the others,
+at once."""
+LOOK = 20_000
+"""*Chosen*: events or memories whose texts are looked for in everything else that the user has, at once, in some 10 MB.
+A worker erases fewer: to look again for each ``ROUND`` of them would be to read most of them as often."""
+BATCH = 24
+"""Rows of one transaction: of an event, its client id and its thinking below 100 actions."""
+READ_BATCH_SIZE = 100
+"""Memories of one read: a worker looks again at all that those before have erased."""
+DELETED = 16
+"""Memories of one transaction: each takes up to five actions."""
+
+
+@dataclass
+class Receipt:
+    """The receipt: how many of each were removed, by all workers that ended in time; ``left``: what was found of them
+    afterwards, which is nothing. ``withdrawing``: whether the exports are on, behind all the others: an export that
+    begins from then on reads none of it."""
+
+    events: int = 0
+    images: int = 0
+    documents: int = 0
+    revisions: int = 0
+    memories: int = 0
+    vectors: int = 0
+    summaries: int = 0
+    packs: int = 0
+    exports: int = 0
+    left: int = 0
+    withdrawing: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {name: value for name, value in vars(self).items() if name not in ("left", "withdrawing")}
+
+    def as_result(self) -> dict[str, object]:
+        return {**self.counts, "rebuilt_packs": [], "verified": self.left == 0}
+
+
+def erase_retracted(
+    scope: SessionScope,
+    incarnation: int,
+    retraction: Retraction,
+    receipt: Receipt,
+    packs: PacksPurge,
+    seconds_left: SecondsLeft = for_ever,
+) -> None:
+    """Erase everything. ``receipt``, ``packs``: of what workers before this one have removed; this one's is added.
+    Raises OutOfTime, whenever less than ``ROUND_S`` is left behind some of it: the next call finds what is left. Raises
+    UserErased, StoreUnavailable."""
+    _Erasing(scope, incarnation, retraction, receipt, packs, seconds_left).run()
+
+
+@dataclass
+class _Erasing:
+    scope: SessionScope
+    incarnation: int
+    retraction: Retraction
+    receipt: Receipt
+    packs: PacksPurge
+    seconds_left: SecondsLeft
+
+    def __post_init__(self) -> None:
+        self.made = self.packs.made
+        self.shown = ShownImages(self.scope)
+
+    def run(self) -> None:
+        while count := self._erase_log():
+            if count < LOOK:
+                break
+        transact(self.scope.ports, self._forget_messages)
+        for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
+            for batch in _batched(clients, BATCH):
+                transact(self.scope.ports, partial(self._unbind, batch))
+            self._need_time()
+        for memories in _batched(sorted(self.made.touched), LOOK):
+            self._erase_memories(memories)
+        forget_answers(self.scope, self._answers_about_memories())
+        # whose documents are gone by now: none that is kept from here on can name one of theirs
+        forget_answers(self.scope, answers_with_paths(self.scope.ports.table, self.scope.keys))
+        self._erase_summaries()
+        self._erase_packs()
+        self._withdraw_exports()
+        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
+        self.receipt.left += sum(1 for _ in self._left_client_ids())
+        self.receipt.left += sum(1 for _ in self._answers_about_memories())
+        self.receipt.left += sum(1 for _ in self._summaries())
+        self.receipt.left += self.packs.left
+        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, sorted(self.made.revisions)))
+        self.receipt.left += sum(1 for _ in overtaken_exports(self.scope))
+
+    def _need_time(self) -> None:
+        """Check that there is time for more: behind each part of which something was left, and not before it, so that
+        every worker gets on. Raises OutOfTime."""
+        if self.seconds_left() < ROUND_S:
+            raise OutOfTime
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def _events(self, last: int | None = None) -> Iterator[Item]:
+        """Read the events that still say something, or whose images are still to be removed; up to ``last``."""
+        first, end = self.retraction.span
+        between = self.scope.keys.events(first, end if last is None else last)
+        log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
+        return (item for item in log if not item.get("erased") or rows.images_of_row(item))
+
+    def _erase_log(self) -> int:
+        """Erase events, and give how many of them there still were, up to ``LOOK``, whose texts are looked for at once
+        in everything else. Raises OutOfTime behind some of them."""
+        count, last, texts = 0, self.retraction.seq_from, set[str]()
+        for item in islice(self._events(), LOOK):
+            count, last = count + 1, item["seq"]
+            texts.update(texts_of_event(self.scope.session, rows.read_event(item)))
+        alone = texts - used_elsewhere(self.scope, texts, self._leaving)
+        # no others: where another worker erases meanwhile, fewer than ``count`` are left of these
+        for events in _batched(self._events(last), ROUND):
+            self._erase_events(events, alone)
+            self._need_time()
+        return count
+
+    def _erase_events(self, items: Sequence[Item], alone: Set[str]) -> None:
+        """Erase some events: vectors and documents first, as what the event's row says is how they are found; images
+        behind it, so that of two events that show one, the last to be blanked finds no other. ``alone``: texts that
+        nothing else says."""
+        scope, events = self.scope, [rows.read_event(item) for item in items]
+        self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)} & alone)
+        documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
+        documents = list(scope.ports.table.get_many(documents)) if documents else []
+        delete_rows(scope.ports.table, documents)
+        for batch in batches(items, item_bytes, most=BATCH):
+            transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
+        self.receipt.events += sum(not event.erased for event in events)
+        self.receipt.documents += len(documents)
+        self._remove_images(items)
+
+    def _remove_images(self, items: Sequence[Item]) -> None:
+        """Remove images of events that are blank by now. In parts, each of which is noted: a worker that is cut off is
+        followed there (docs/rules/sessions.md#images)."""
+        images = {image for item in items for image in rows.images_of_row(item)}
+        for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
+            gone = frozenset(part)
+            self.receipt.images += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
+            note_removed(self.scope, items, gone)
+            self._need_time()
+
+    def _leaving(self, session: str, seq: int) -> bool:
+        return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
+
+    def _blank(self, seqs: Sequence[int]) -> None:
+        """Write the rows without their words, the client ids without what they were bound to."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
+        clients = self._unbound(named)
+        said = [item for item in found.values() if not item.get("erased")]
+        ops: list[WriteOp] = [rows.put_erased(item) for item in said]
+        ops += [Delete(keys.thinking(item["seq"])) for item in said]
+        ops += clients
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _forget_messages(self) -> None:
+        """Remove what the session knows the messages again by: a digest of few words can be turned back into them.
+        Raises Conflict."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        head = rows.read_head(table.get(keys.head))
+        still_there(head, self.incarnation)
+        if puts := forgotten(table, keys, (self.retraction.span,)):
+            table.write([rows.check_head(keys, head), *puts])
+
+    def _left_client_ids(self) -> Iterator[Item]:
+        """Read the client ids of events that retention has removed: their rows do not name them any more. They are
+        looked through only where there may be some."""
+        table, keys, (first, last) = self.scope.ports.table, self.scope.keys, self.retraction.span
+        item = table.get(keys.epoch)
+        if item is None or rows.read_epoch(item).removed_to < first:
+            return
+        for client in all_rows(table, keys.log, prefix=CLIENT_ID):
+            if "sha" in client and first <= client["seq"] <= last:
+                yield client
+
+    def _unbind(self, clients: Sequence[Key]) -> None:
+        """Remove what client ids were bound to. Raises Conflict."""
+        head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
+        still_there(head, self.incarnation)
+        if ops := self._unbound(clients):
+            self.scope.ports.table.write([rows.check_head(self.scope.keys, head), *ops])
+
+    def _unbound(self, clients: Sequence[Key]) -> list[WriteOp]:
+        """Give the writes of client ids without what they were bound to."""
+        found = self.scope.ports.table.get_many(clients) if clients else {}
+        return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in found.values()]
+
+    def _erase_vectors(self, texts: Collection[str]) -> None:
+        self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
+
+    # --- memories -------------------------------------------------------------------------------
+
+    def _memories(self, ids: Sequence[str]) -> Iterator[Memory]:
+        for batch in _batched(ids, READ_BATCH_SIZE):
+            found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
+            yield from map(rows.read_memory, found.values())
+
+    def _erase_memories(self, ids: Sequence[str]) -> None:
+        """Erase memories, all of which are looked for at once in everything else, and deleted in parts. Raises
+        OutOfTime behind one of them; the vectors of the others are gone by then, too."""
+        left, texts = list[str](), set[str]()
+        for memory in self._memories(ids):
+            left.append(memory.id)
+            texts |= texts_of_memory(memory)
+        if not left:
+            return
+        alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
+        self._erase_vectors(alone)
+        in_time = all(map(self._delete_part, _batched(left, ROUND)))
+        # a worker that was embedding one takes away what it has kept where it finds the row gone
+        self._erase_vectors(alone)
+        if not in_time:
+            raise OutOfTime
+
+    def _delete_part(self, ids: Sequence[str]) -> bool:
+        """Delete a part, and say whether there is time for another."""
+        for batch in _batched(ids, DELETED):
+            transact(self.scope.ports, partial(self._delete, batch))
+        self.receipt.memories += len(ids)
+        return self.seconds_left() >= ROUND_S
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        """Delete memories in one transaction. The stream takes their passages out of the index."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.memory, ids)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        ops: list[WriteOp] = []
+        memories = [rows.read_memory(item) for item in found.values()]
+        for memory in memories:
+            ops += [
+                *deleted_ops(keys, memory, self.scope.ports.clock.now()),
+                rows.put_deleted_memory(keys, memory, self.retraction.id, left_of_memory(memory)),
+            ]
+        ops += self._left_places(memories)
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
+        """Give the deletions of facts' places: a place is named by a hash of what was said there."""
+        facts = {self.scope.keys.fingerprint(one.fingerprint): one.id for one in memories if one.kind is Kind.FACT}
+        places = self.scope.ports.table.get_many(list(facts)) if facts else {}
+        own = {memory.id for memory in memories}
+        return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
+
+    def _answers_about_memories(self) -> Iterator[Key]:
+        """Find answers about these memories, also about those that an earlier worker deleted before it died, and what
+        others had deleted before."""
+        return answers_about(
+            self.scope.ports.table, self.scope.keys, self.made.touched | self.made.retained | self.made.gone_memories
+        )
+
+    # --- summaries ------------------------------------------------------------------------------
+
+    def _erase_summaries(self) -> None:
+        """Delete the summaries of the epochs before that cover some of it, which no prompt shows any more, and what
+        their jobs say of them. What ends before it stays: nothing else may be left of events that retention has
+        removed."""
+        table = self.scope.ports.table
+        old = list(self._summaries())
+        for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
+            transact(self.scope.ports, partial(self._without_summary, job_id))
+        self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
+
+    def _summaries(self) -> Iterator[Item]:
+        """Read those summaries, and what stands in for them."""
+        table, keys, span = self.scope.ports.table, self.scope.keys, self.retraction.span
+        found = (item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix))
+        for item in found:
+            if item["epoch"] < self.retraction.epoch and meets([span], (item["covers_from"], item["covers_to"])):
+                yield item
+
+    def _without_summary(self, job_id: str) -> None:
+        item = self.scope.ports.table.get(self.scope.keys.job(job_id))
+        job = rows.read_job(item) if item else None
+        if job and "summary" in job.result:
+            left = {name: value for name, value in job.result.items() if name != "summary"}
+            self.scope.ports.table.write([rows.put_job(self.scope.keys, replace(job, result=left))])
+
+    # --- packs and exports ----------------------------------------------------------------------
+
+    def _erase_packs(self) -> None:
+        """Purge packs of any session of the user. They are rebuilt when what is left of the touched rows has been
+        written."""
+        try:
+            self.packs.run(self.scope, self.seconds_left)
+        finally:
+            self.receipt.packs += self.packs.versions
+
+    def _withdraw_exports(self) -> None:
+        for _ in withdraw_exports(self.scope, self.incarnation, moved=self.receipt.withdrawing):
+            self.receipt.withdrawing = True
+            self.receipt.exports += 1
+            self._need_time()
+
+
+def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while part := list(islice(left, size)):
+        yield part
