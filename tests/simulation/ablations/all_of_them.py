@@ -31,7 +31,6 @@ from neve.usecases.tell.memories import (
     note_access,
     update_memory,
 )
-from neve.usecases.tell.memories.by_people import outliving
 from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.background import dispatch_changes, sweep_due
 from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
@@ -39,7 +38,7 @@ from neve.usecases.work.erase import erasure_job
 from neve.usecases.work.indexing import forget_events, index_events, index_memories, requeue, write_without
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session
-from neve.usecases.work.retract import replace_derived
+from neve.usecases.work.retract import find_derived, replace_derived
 from tests.simulation.ablations import export, filing, recall
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
@@ -304,10 +303,10 @@ ABLATIONS = _by_name(
         ),
         Ablation(
             "corrections",
-            "leaving what a person has corrected where only an answer is taken back",
+            "leaving what a person last wrote, unless it is deleted",
             "corrected",
             400,
-            lambda: [(outliving.Outliving, "stays", lambda *_: False)],
+            lambda: [(find_derived._Weighing, "_outliving", lambda _: frozenset())],
         ),
         Ablation(
             "said later",

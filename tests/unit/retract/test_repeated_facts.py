@@ -256,7 +256,7 @@ def test_what_a_person_has_edited_was_not_said_before(world: World) -> None:
     first = tell(world, new(TRAIN))
     tell(world, new(TRAIN), "s2")
     update_memory(world.user(), facts(world)[0].id, MemoryChange({"text": BUS}), None)
-    begin(world, first)()
+    begin(world, first, reason="deleted")()
     assert facts(world) == []
 
 

@@ -482,8 +482,8 @@ def put_deleted_memory(
     nothing of other kinds. ``with_memory``: the id of the one that it was made of, when that was to take it along."""
     attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources)}
     if by_a_person:
-        places = stated_ranges(memory) if memory.kind is Kind.FACT else []
-        attributes["unsaid"] = [[session, *span] for session, span in places]
+        said = [[session, *span] for session, span in stated_ranges(memory)] + list(map(list, memory.written_over))
+        attributes["unsaid"] = said if memory.kind is Kind.FACT else []
     if with_memory is not None:
         attributes["with_memory"] = with_memory
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))

@@ -134,32 +134,26 @@ def _is_gone(run: Run, keys: UserKeys, statement: Statement) -> bool:
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
     """When calm: no row that readers see was made of it, by its own range, by its sources, or by what a person evolved
-    it from; but for those that a person has corrected, where it is nothing that the user uttered."""
+    it from; but for what a person last wrote, where it is nothing that is deleted."""
     origins = _origins(run)
     for keys in run.history.sessions():
-        spans, theirs = _retracted(run, keys), _theirs(run, keys)
+        spans, erased = _retracted(run, keys), _retracted(run, keys, "erased")
         gen = rows.read_head(row(run, keys, "head")).gen
         every = {m.id: m for m in memories_of(run, keys)}
         for memory in every.values():
             taken_back = _taken_back(origins.get(memory.id, memory), every, keys, spans, frozenset())
-            if active(memory, gen) and taken_back and not (memory.corrected and taken_back.isdisjoint(theirs)):
+            stays = memory.corrected and not any(holds(erased, seq) for seq in taken_back)
+            if active(memory, gen) and taken_back and not stays:
                 yield f"{memory.id}: {memory.kind} of {memory.provenance}, {spans} is taken back"
 
 
-def a_correction_outlives_an_answer(run: Run) -> Found:
-    """When calm: what a person has corrected is not superseded by a retraction of what the user did not utter, as long
-    as something of its range stays, or of the range of what they evolved it from."""
-    origins = _origins(run)
-    for keys in run.history.sessions():
-        spans, theirs = _retracted(run, keys), _theirs(run, keys)
+def what_a_person_last_wrote_stays(run: Run) -> Found:
+    """When calm: it is not superseded by a retraction, but for a deletion of what it was made of."""
+    for keys in run.history.users():
         for memory in memories_of(run, keys):
-            gone = memory.corrected and str(memory.superseded_reason).startswith("taken back")
-            if not gone or memory.kind is Kind.REFLECTION:
-                continue
-            seqs = _range_of(origins.get(memory.id, memory), keys)
-            taken_back = {seq for seq in seqs if holds(spans, seq)}
-            if taken_back and taken_back != seqs and taken_back.isdisjoint(theirs):
-                yield f"{memory.id}: {memory.provenance} left with {sorted(taken_back)}"
+            reason = str(memory.superseded_reason)
+            if memory.corrected and reason in ("taken back (edited)", "taken back (branched)"):
+                yield f"{memory.id}: {memory.provenance}, {reason}"
 
 
 def what_is_taken_back_is_marked(run: Run) -> Found:
@@ -291,18 +285,9 @@ def _range_of(memory: Memory, keys: SessionKeys) -> set[int]:
     return {seq for first, last in own for seq in range(first, last + 1)}
 
 
-def _theirs(run: Run, keys: SessionKeys) -> set[int]:
-    """Seqs of what the user uttered, or may have, and of what is erased."""
+def _retracted(run: Run, keys: SessionKeys, name: str = "retracted") -> Spans:
     item = row(run, keys, "session_head")
-    erased = _spans(item.get("erased", ())) if item else ()
-    log = {item["seq"]: item["event_type"] for item in log_of(run, keys)}
-    last = max([*log, *(seq for span in erased for seq in span)], default=0)
-    return {seq for seq in range(1, last + 1) if log.get(seq, "user_message") == "user_message" or holds(erased, seq)}
-
-
-def _retracted(run: Run, keys: SessionKeys) -> Spans:
-    item = row(run, keys, "session_head")
-    return _spans(item.get("retracted", ())) if item else ()
+    return _spans(item.get(name, ())) if item else ()
 
 
 def _spans(stored: object) -> Spans:
@@ -314,7 +299,7 @@ INVARIANTS = (
     a_retraction_is_done,
     a_repeat_is_answered_the_same,
     nothing_visible_is_about_what_is_taken_back,
-    a_correction_outlives_an_answer,
+    what_a_person_last_wrote_stays,
     what_still_stands_holds,
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,

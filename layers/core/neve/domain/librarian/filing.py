@@ -114,9 +114,8 @@ class Filing:
     ``left_out``: what of the log had been taken back before it was read; ``read_to``: how far it was ever read, also
     where the cursor has been moved back since. ``last_filing``: the name that the last commit gave itself, and
     ``result`` what it said of itself. ``waiting``: id and kind of the jobs that end when what is taken back has left,
-    and the session is filed again. ``marks_of``: id of a summary that left with what was taken back, whose marks the
-    next one has. ``theirs``: while ``account`` is not known any more, names of its fields that a person had changed on
-    the summary that was written from it."""
+    and the session is filed again. ``theirs``: while ``account`` is not known any more, names of its fields that a
+    person had changed on the summary that was written from it."""
 
     session_id: str
     filed_seq: int = 0
@@ -132,7 +131,6 @@ class Filing:
     last_filing: str | None = None
     result: dict[str, Any] = field(default_factory=dict)
     waiting: tuple[tuple[str, str], ...] = ()
-    marks_of: str | None = None
     theirs: tuple[str, ...] = ()
     version: int = 0
 

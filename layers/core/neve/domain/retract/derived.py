@@ -20,7 +20,7 @@ from neve.domain.memories.fact_statements import (
 from neve.domain.memories.made_of import Sources, meets_any, ranges_of
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Statement, Status
-from neve.domain.records.sessions import Span, Spans
+from neve.domain.records.sessions import SessionHead, Span, Spans
 from neve.domain.sessions.spans import meets, without
 
 _SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
@@ -36,8 +36,7 @@ class Consequences:
     and facts that leave and were said again in what stays, as these say it. ``again``: observations of which something
     is left to be read again. ``touched``: the ids of everything that may hold words of what was taken back, whatever
     its status. ``more``: as ``MAX_FACTS`` come back already, further memories leave, and others come back for them,
-    only after these. ``through``: by the id of a source that is to be seen or read again, the reflections that it stood
-    in and that leave, the innermost first.
+    only after these.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
@@ -50,7 +49,6 @@ class Consequences:
     again: tuple[Memory, ...]
     touched: frozenset[str]
     more: bool = False
-    through: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changed: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
     inherited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     retained: tuple[Memory, ...] = ()
@@ -64,6 +62,12 @@ class Consequences:
 def is_touched(memory: Memory, session: str, spans: Sequence[Span]) -> bool:
     """Say whether a memory's own range meets the spans."""
     return any(meets(spans, part) for part in ranges_of(memory, session))
+
+
+def goes_with(memory: Memory, log: SessionHead) -> bool:
+    """Say whether a memory goes with what is taken back of a log, as far as its own range tells: what a person last
+    wrote goes with what is deleted alone."""
+    return is_touched(memory, log.session_id, log.erased if memory.corrected else log.retracted)
 
 
 def left_of(memory: Memory, session: str, spans: Sequence[Span]) -> Spans:
@@ -80,7 +84,7 @@ class Elsewhere:
     """Facts from outside the session's own log. ``retracted``: spans that are taken back in other sessions.
     ``unsupported``: statements that do not stand by themselves, each with the id of its fact: the fact's words are
     those of a message that was deleted. ``gone``: sources of reflections that were deleted, by id, with what those had
-    been made of. ``outliving``: ids of what stays although its range is met (``domain/retract/outliving.py``)."""
+    been made of. ``outliving``: ids of what a person last wrote, and of which nothing is deleted."""
 
     retracted: Mapping[str, Spans] = field(default_factory=dict)
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
@@ -100,6 +104,13 @@ def consequences(
     return _Weighing({memory.id: memory for memory in memories}, session, spans, gen, elsewhere).weighed()
 
 
+def touched(
+    memories: Mapping[str, Memory], session: str, spans: Spans, elsewhere: Elsewhere = NOTHING_ELSE
+) -> frozenset[str]:
+    """Give the ids of the memories that may hold words of what is taken back in ``spans``."""
+    return _Weighing(memories, session, spans, 0, elsewhere).touched
+
+
 @dataclass
 class _Weighing:
     memories: Mapping[str, Memory]
@@ -111,7 +122,10 @@ class _Weighing:
     asked: set[str] = field(default_factory=set)
     joining: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
     inherited: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    through: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> frozenset[str]:
+        return frozenset(memory.id for memory in self.memories.values() if self._touched(memory))
 
     def weighed(self) -> Consequences:
         touched = [memory for memory in self.memories.values() if self._touched(memory)]
@@ -132,10 +146,9 @@ class _Weighing:
                 leave = leave[: place + 1]
                 break
         more = len(leave) < sum(self._shown(memory) for memory in touched)
-        ids = frozenset(memory.id for memory in touched)
-        outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
+        outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), self.touched, more)
         retained = self._retained(memory for memory in touched if not self._shown(memory))
-        outcome = replace(outcome, through=self.through, changed=self._changed(), inherited=self.inherited)
+        outcome = replace(outcome, changed=self._changed(), inherited=self.inherited)
         return replace(outcome, retained=tuple(retained), asked=frozenset(self.asked))
 
     def _shown(self, memory: Memory) -> bool:
@@ -230,13 +243,9 @@ class _Weighing:
             if self._shown(source):
                 continue
             if source.kind is Kind.FACT or (self._touched(source) and source.kind is not Kind.OBSERVATION):
-                behind = self._successors(source, seen)
+                yield from self._successors(source, seen)
             else:
-                behind = iter([source])
-            for one in behind:
-                if memory.kind is Kind.REFLECTION:
-                    self.through[one.id] = tuple(dict.fromkeys((*self.through.get(one.id, ()), memory.id)))
-                yield one
+                yield source
 
     def _replaced_by(self, fact: Memory) -> list[Memory]:
         """Give what this fact alone replaced. A fact that came back names what it had replaced before, too."""

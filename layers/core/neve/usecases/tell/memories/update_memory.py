@@ -16,7 +16,7 @@ from neve.domain.memories.visibility import being_replaced
 from neve.domain.memories.written_memory import SCREENED_FIELDS
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
-from neve.domain.retract.derived import is_touched
+from neve.domain.retract.derived import goes_with
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
@@ -24,7 +24,6 @@ from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import TOO_MANY_WRITERS, transact
 from neve.usecases.core.privacy.admit import admitted_values
-from neve.usecases.tell.memories.by_people.outliving import Outliving
 from neve.usecases.tell.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.tell.memories.edited_text import leave_text
 from neve.usecases.tell.memories.fact_place import one_statement, take_place
@@ -145,12 +144,8 @@ class _Update:
         too."""
         if memory.session_id is None or memory.restatements:
             return
-        log = self.scope.of_session(memory.session_id)
-        item = self.scope.ports.table.get(log.keys.session_head)
-        if item is None:
-            return
-        session = rows.read_session(item)
-        if is_touched(memory, memory.session_id, session.retracted) and not Outliving(log, session).of([memory]):
+        item = self.scope.ports.table.get(self.scope.keys.of_session(memory.session_id).session_head)
+        if item is not None and goes_with(memory, rows.read_session(item)):
             raise NeveError("conflict", "What this memory was made of has been taken back.")
 
     def _made_before(self, tried: Memory) -> Memory | None:

@@ -137,11 +137,9 @@ def with_lists(scope: SessionScope, job: Job) -> Job:
 # --- what is to be read again -----------------------------------------------------------------------
 
 
-def place_to_read(observation: Memory, through: Sequence[str]) -> list[Any]:
-    """Make the entry of an observation in ``again``. ``through``: reflections whose marks are to pass to what is
-    read."""
-    place = [observation.id, *whole_range(observation, observation.provenance.session_id)]
-    return [*place, list(through)] if through else place
+def place_to_read(observation: Memory) -> list[Any]:
+    """Make the entry of an observation in ``again``."""
+    return [observation.id, *whole_range(observation, observation.provenance.session_id)]
 
 
 def to_read(job: Job, places: Sequence[Sequence[Any]]) -> dict[str, Any]:

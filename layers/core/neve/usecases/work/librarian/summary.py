@@ -22,7 +22,6 @@ from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.trust import Said, is_of_a_tool
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
-from neve.domain.retract.marks import with_marks_of_summary
 from neve.domain.times import iso, parse
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
@@ -60,7 +59,7 @@ class SessionSummary:
         keys, filing = self.scope.keys, self.read.filing
         wanted = [keys.document(path) for path in self._paths]
         wanted.append(keys.document_source(SOURCE_TYPE, self.scope.session))
-        wanted += [keys.memory(one) for one in (filing.memory_id, filing.marks_of) if one is not None]
+        wanted += [keys.memory(filing.memory_id)] if filing.memory_id is not None else []
         return wanted
 
     def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> Summarised:
@@ -81,10 +80,7 @@ class SessionSummary:
         keys, text = self.scope.keys, as_memory(self.account, self._date)
         if filing.memory_id is None:
             made = self._new_memory(text, gen, now)
-            left = found.get(keys.memory(filing.marks_of)) if filing.marks_of else None
-            if left is not None:  # an erasure leaves none
-                made = with_marks_of_summary(made, rows.read_memory(left), filing.theirs)
-            named = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint, marks_of=None)
+            named = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint)
             return named, (rows.put_memory(keys, made),)
         item = found.get(keys.memory(filing.memory_id))
         before = rows.read_memory(item) if item else None

@@ -5,7 +5,7 @@ that tell of a state, so that they can be corrected, then global rows of the fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,18 +14,17 @@ from neve.domain.memories.marks import words_of
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Scope
 from neve.domain.records.packs import PackEntry
-from neve.domain.records.sessions import Event, Span, Spans
-from neve.domain.retract.derived import is_touched, left_of
+from neve.domain.records.sessions import Event, SessionHead, Span, Spans
+from neve.domain.retract.derived import goes_with, left_of
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tails.told import UTTERED
 from neve.domain.words import content_words
 from neve.observing import PriorMemory
-from neve.ports.table import Index, Item, Key
+from neve.ports.table import Index, Item
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.memories import active_memories, memories_of
-from neve.usecases.tell.memories.by_people.outliving import Outliving
 
 MAX_ROWS = 50
 MAX_FACTS = 100
@@ -54,7 +53,7 @@ def prior_memories(
     """Return the memories that a pass is shown: global rows, facts first, each kind in its order, then local ones,
     oldest first. Newest local rows are preferred when not all fit. ``facts``: ``facts_elsewhere``, be it of a while
     ago. What was made of events that are taken back is not among them, whether or not it has been superseded yet, but
-    for what outlives that (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
+    for what a person last wrote (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
     StoreUnavailable."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
     wanted = [keys.head, keys.epoch, *([keys.session_head] if marker.retracted else ())]
@@ -72,7 +71,9 @@ def prior_memories(
     known = _rank_by_shared_words(facts, events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]
-    read = partial(_still_meant, scope, _read_outliving(scope, marker, found), gen)
+    item = found.get(keys.session_head)
+    log = replace(rows.read_session(item), retracted=marker.retracted) if item else None
+    read = partial(_still_meant, scope, log, gen)
     shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
     newest = tuple(reversed(marker.live))
@@ -99,19 +100,9 @@ def _own(scope: SessionScope, item: Item) -> bool:
     return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
 
 
-def _read_outliving(scope: SessionScope, marker: SessionMarker, found: Mapping[Key, Item]) -> Outliving | None:
-    """Return what decides which memories outlive a retraction; None where nothing is taken back."""
-    item = found.get(scope.keys.session_head)
-    return Outliving(scope, replace(rows.read_session(item), retracted=marker.retracted)) if item else None
-
-
-def _still_meant(scope: SessionScope, log: Outliving | None, gen: int, ids: Sequence[str]) -> list[Memory]:
+def _still_meant(scope: SessionScope, log: SessionHead | None, gen: int, ids: Sequence[str]) -> list[Memory]:
     found = active_memories(scope.ports.table, scope.keys, ids, gen)
-    if log is None:
-        return found
-    met = [memory for memory in found if is_touched(memory, scope.session, log.session.retracted)]
-    gone = {memory.id for memory in met} - log.of(met)
-    return [memory for memory in found if memory.id not in gone]
+    return [memory for memory in found if log is None or not goes_with(memory, log)]
 
 
 def _range_here(scope: SessionScope, memory: Memory) -> Span | None:

@@ -9,13 +9,11 @@ from datetime import timedelta
 
 from neve.domain.memories.fact_statements import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
 from neve.domain.memories.made_of import Sources
-from neve.domain.memories.visibility import status_at
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import Kind, Memory, Statement, Status
+from neve.domain.records.memories import Kind, Memory, Statement
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import SessionHead, Span, Spans
-from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
-from neve.domain.retract.outliving import in_their_words, made_of_here
+from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, touched, unknown_sources
 from neve.domain.sessions.transcript import event_text
 from neve.domain.times import parse
 from neve.domain.words import content_words
@@ -26,7 +24,6 @@ from neve.store.keys import MEMORY, deleted_memory_id
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.core.memories.candidates import READ_BATCH_SIZE
-from neve.usecases.tell.memories.by_people.outliving import Outliving
 
 SKEW = timedelta(hours=1)
 """A memory's id holds the time of the worker that made it, the session's start that of the process that opened it."""
@@ -71,7 +68,7 @@ def made_since(scope: SessionScope, session: SessionHead) -> str:
 class _Weighing:
     """The rows as they are read. ``known``: the rows that were read. ``heads``: of sessions, this one's included; one
     that is not there has taken nothing back. ``gone``: what deleted sources of reflections had been made of, by id.
-    ``outliving``: ids of those rows that stay although something of their range is taken back."""
+    ``outliving``: ids of those rows that a person last wrote, and of which nothing is deleted."""
 
     scope: SessionScope
     session: SessionHead
@@ -81,9 +78,6 @@ class _Weighing:
     unsupported: frozenset[tuple[str, Statement]] = frozenset()
     gone: dict[str, Sources | None] = field(default_factory=dict)
     outliving: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        self._log_left = Outliving(self.scope, self.session)
 
     def read(self, marker: SessionMarker) -> None:
         """Read the user's rows since the session began: none that is older was made of it, but for the facts that the
@@ -103,7 +97,7 @@ class _Weighing:
         asked: set[str] = set()
         self.unsupported = frozenset(self._unsupported())
         while True:
-            self.outliving = frozenset(self._outliving())
+            self.outliving = self._outliving()
             outcome = self._outcome(self.session.retracted)
             missing = sorted(unknown_sources({i: self.known[i] for i in outcome.touched}) - self.known.keys() - asked)
             missing = missing or sorted(_facts_in_their_places(self.scope, outcome) - self.known.keys() - asked)
@@ -115,11 +109,11 @@ class _Weighing:
             self._read_heads(others)
         if not retraction.erases:
             return Weighed(outcome, frozenset(), (), (), self.known, self.heads)
-        touched = self._outcome((retraction.span,)).touched
-        retained = tuple(fact for fact in outcome.retained if fact.id in touched)
-        gone = {i: self.known[i] for i in touched if self.known[i].kind is Kind.FACT}
-        heirs = (*self._heirs(gone), *self._heirs_of_summaries(touched))
-        return Weighed(outcome, touched, retained, heirs, self.known, self.heads)
+        deleted = touched(self.known, self.scope.session, (retraction.span,), self._elsewhere())
+        retained = tuple(fact for fact in outcome.retained if fact.id in deleted)
+        gone = {i: self.known[i] for i in deleted if self.known[i].kind is Kind.FACT}
+        heirs = (*self._heirs(gone), *self._heirs_of_summaries(deleted))
+        return Weighed(outcome, deleted, retained, heirs, self.known, self.heads)
 
     def _heirs(self, gone: Mapping[str, Memory]) -> Iterator[Memory]:
         for fact in self.known.values():
@@ -152,14 +146,10 @@ class _Weighing:
         retracted = {name: head.retracted for name, head in self.heads.items()}
         return Elsewhere(retracted, self.unsupported, self.gone, self.outliving)
 
-    def _outliving(self) -> Iterator[str]:
-        """Find what outlives; of what something else has replaced, a person's own words only, which may come back."""
-        for memory in self.known.values():
-            if status_at(memory, self.gen) is Status.SUPERSEDED and not in_their_words(memory):
-                continue
-            ranges = made_of_here(memory, self.scope.session, self.known, self.gone)
-            if ranges and self._log_left.stays(memory, ranges):
-                yield memory.id
+    def _outliving(self) -> frozenset[str]:
+        theirs = frozenset(memory.id for memory in self.known.values() if memory.corrected)
+        elsewhere = replace(self._elsewhere(), outliving=frozenset())
+        return theirs and theirs - touched(self.known, self.scope.session, self.session.erased, elsewhere)
 
     def _add(self, memories: Iterable[Memory]) -> None:
         self.known |= {memory.id: memory for memory in memories}

@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from neve.domain.memories.live_rows import in_place, live_row, places_of
+from neve.domain.memories.text import priority_of
 from neve.domain.observe.facts import StatedFact, facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import RefusedEvent, SessionMarker
-from neve.domain.records.memories import Memory
+from neve.domain.records.memories import Memory, Status
 from neve.domain.records.sessions import Event, Spans
-from neve.domain.retract.marks import with_marks
-from neve.domain.retract.outliving import with_marks_of
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
@@ -32,8 +31,6 @@ from neve.store.partitions import all_rows
 from neve.usecases.core.lag.note_model import noting_the_model
 from neve.usecases.core.privacy.screen_observed import screen_observed
 from neve.usecases.core.tenants.usage import answer_cost
-from neve.usecases.tell.memories.by_people.deleted_facts import deleted_by_people
-from neve.usecases.tell.memories.by_people.settled_facts import without_settled
 from neve.usecases.tell.memories.fact_writes import FactWrites
 from neve.usecases.tell.requests.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
@@ -45,18 +42,17 @@ from neve.usecases.work.observe.prior_memories import facts_elsewhere, prior_mem
 from neve.usecases.work.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.observe.said_in_session import said_in_pass
-from neve.usecases.work.retract.find_derived import by_ids, made_since
+from neve.usecases.work.retract.find_derived import made_since
+from neve.usecases.work.retract.settled_facts import without_settled
 
 
 @dataclass(frozen=True)
 class Left:
-    """The part of the observation ``memory_id`` that is still to be read. ``through``: ids of reflections that it stood
-    in, the innermost first."""
+    """The part of the observation ``memory_id`` that is still to be read."""
 
     memory_id: str
     first: int
     last: int
-    through: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
     """Give the job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
     again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
     if read_to < left.last:
-        again.insert(0, [left.memory_id, read_to + 1, left.last, *([left.through] if left.through else [])])
+        again.insert(0, [left.memory_id, read_to + 1, left.last])
     ids = [*job.result.get("written", ()), *([written] if written else [])]
     so_far = ObservationReport.going_on(job.result)
     so_far.also_left_out(new)
@@ -243,8 +239,7 @@ class _Again:
         read = PassRead(
             shown.spans[0][0], shown.last, shown.last, shown.events, True, unseen=unseen, held=held, said=said
         )
-        facts = self._leave_out_settled(shown, stated_facts(observed.facts, said))
-        room = facts_with_room(facts, shown.events[0].seq)
+        room = facts_with_room(stated_facts(observed.facts, said), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
         new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
         new.lines_left_out = len(observed.lines_left_out)
@@ -268,13 +263,6 @@ class _Again:
         self.new = new
         self._tell_report()
         return read_to
-
-    def _leave_out_settled(self, shown: _Shown, facts: Sequence[StatedFact]) -> list[StatedFact]:
-        """Leave out settled facts as they are before the commit, however long the model took."""
-        found = self.scope.ports.table.get(self.scope.keys.session_head)
-        if found is None:
-            raise UserErased
-        return without_settled(self.scope, shown.marker, facts, made_since(self.scope, rows.read_session(found)))
 
     def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
         """Give the answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for
@@ -317,15 +305,13 @@ def _told(refused: RefusedEvent) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Commit(PassCommit):
-    """The commit of a bounded pass: the marker stays, and the row stands where its events do. ``overtaken``: by another
-    writer, which may have been a person; until then the facts are as they were looked at just before. ``before``: the
+    """The commit of a bounded pass: the marker stays, and the row stands where its events do. ``before``: the
     observation's row, where this attempt has found it."""
 
     job_id: str
     left: Left
     read_to: int
     new: ObservationReport
-    overtaken: list[bool] = field(default_factory=list)
     before: list[Item] = field(default_factory=list)
 
     @property
@@ -333,13 +319,8 @@ class _Commit(PassCommit):
         return False
 
     def _facts_left(self, found: Mapping[Key, Item]) -> Sequence[StatedFact]:
-        facts = super()._facts_left(found)
-        if self.overtaken:
-            keys = self.scope.keys
-            since = made_since(self.scope, rows.read_session(found[keys.session_head]))
-            facts = without_settled(self.scope, rows.read_marker(found[keys.marker]), facts, since)
-        self.overtaken.append(True)
-        return facts
+        keys, since = self.scope.keys, made_since(self.scope, rows.read_session(found[self.scope.keys.session_head]))
+        return without_settled(self.scope, rows.read_marker(found[keys.marker]), super()._facts_left(found), since)
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:
         job = read(self.scope, self.job_id)
@@ -351,22 +332,16 @@ class _Commit(PassCommit):
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
         memory = super()._memory(memory_id, observed, timezone)
-        item = self.scope.ports.table.get(self.scope.keys.memory(self.left.memory_id)) if memory else None
-        self.before[:] = [item] if item else []
-        if memory and item:  # an erasure leaves no row, and none of its marks
-            memory = self._mark_by_reflections(with_marks_of(memory, rows.read_memory(item)))
-        elif memory and deleted_by_people(self.scope, [self.left.memory_id]):
+        if memory is None:
             return None
-        return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
-
-    def _mark_by_reflections(self, memory: Memory) -> Memory:
-        """Set on the memory the marks of the reflections that the row before stood in."""
-        if not self.left.through:
-            return memory
-        through = {one.id: one for one in by_ids(self.scope, self.left.through)}
-        sources = list({i: None for one in through.values() for i in one.supersedes})
-        known = {one.id: one for one in by_ids(self.scope, sources)}
-        return with_marks(memory, [through[i] for i in self.left.through if i in through], known)
+        row, deleted = self.scope.keys.memory(self.left.memory_id), self.scope.keys.deleted_memory(self.left.memory_id)
+        found = self.scope.ports.table.get_many([row, deleted])
+        self.before[:] = [found[row]] if row in found else []
+        if row in found:  # an erasure leaves no row, and none of its marks
+            memory = _with_marks_of(memory, rows.read_memory(found[row]))
+        elif deleted in found and rows.read_unsaid(found[deleted]) is not None:  # by a person
+            return None
+        return replace(memory, supersedes=(self.left.memory_id,))
 
     def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
         live = marker.live
@@ -376,3 +351,20 @@ class _Commit(PassCommit):
             live = in_place(live, row, places_of([memory, *known]))
         live = facts.live(self.scope.session, live)
         return replace(marker, live=live, retold=facts.repeated_with(marker.retold))
+
+
+def _with_marks_of(observation: Memory, before: Memory) -> Memory:
+    """Set on what was read again the marks that a person had put on the row before."""
+    was = before.was if before.status is Status.SUPERSEDED else before.status
+    return replace(
+        observation,
+        status=Status.RESOLVED if was is Status.RESOLVED else observation.status,
+        tags=before.tags,
+        never_recall=before.never_recall,
+        importance=before.importance,
+        confidence=before.confidence,
+        priority=observation.priority if before.priority == priority_of(before.text) else before.priority,
+        label=before.label,
+        group=before.group,
+        metadata=before.metadata,
+    )

@@ -14,7 +14,6 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
 from neve.domain.records.retractions import Retraction
 from neve.domain.retract.derived import named_by
-from neve.domain.retract.marks import with_marks
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import WriteOp
@@ -97,8 +96,6 @@ def replace_derived(
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
     now = scope.ports.clock.now()
     sources = [_with_tokens_and_day(scope, source, seen) for source in seen.outcome.back]
-    if not retraction.erases:
-        sources = [_with_marks(source, seen) for source in sources]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
     gone = {memory.id for memory in seen.outcome.leave}
     back = {source.id: copy.id for source, copy in zip(sources, copies, strict=True) if source.id not in gone}
@@ -125,7 +122,7 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
 def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
     """Note the outcome in the job, with what was done before where it takes more than one replacement."""
     outcome = seen.outcome
-    again = [place_to_read(m, () if retraction.erases else outcome.through.get(m.id, ())) for m in outcome.again]
+    again = [place_to_read(memory) for memory in outcome.again]
     superseded = job.result.get("superseded", 0) + len(outcome.leave)
     result = {"superseded": superseded, "restored": job.result.get("restored", 0) + restored}
     state = {**to_read(job, again), "flipped": superseded > 0}
@@ -208,12 +205,6 @@ def _with_tokens_and_day(scope: SessionScope, memory: Memory, seen: Weighed) -> 
         observed_date=observed_date(memory.observed_at, timezone),
         time_of_day=time_of_day(memory.observed_at, timezone),
     )
-
-
-def _with_marks(source: Memory, seen: Weighed) -> Memory:
-    """Set on a source the marks of what it comes back from: an erasure leaves none."""
-    through = [seen.memories[one] for one in seen.outcome.through.get(source.id, ())]
-    return with_marks(source, through, seen.memories)
 
 
 def _copy(source: Memory, identifier: str, now: str) -> Memory:

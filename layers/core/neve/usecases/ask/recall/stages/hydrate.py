@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neve.domain.ids import event_place, is_document_id, is_event_id
 from neve.domain.records.sessions import SessionHead
 from neve.domain.records.users import UserHead
-from neve.domain.retract.outliving import leaves_for_sure
+from neve.domain.retract.derived import goes_with
 from neve.domain.sessions.spans import holds
 from neve.ports.errors import StoreUnavailable
 from neve.ports.runtime import Task
@@ -189,12 +189,13 @@ def _sessions_of_memories(scope: UserScope, hydrated: Hydrated, known: Collectio
 
 
 def _taken_back(identifier: str, row: RecallRow | Hidden, logs: Mapping[str, SessionHead]) -> bool:
-    """Tell it of what was said then, and of what was made of it and leaves for sure: no reader waits for the flip."""
+    """Tell it of what was said then, and of what was made of it: no reader waits for the flip. What was said elsewhere,
+    too, may stay."""
     if place := event_place(identifier):
         return place[0] in logs and holds(logs[place[0]].retracted, place[1])
     memory = row.memory if isinstance(row, RecallRow) else None
     log = logs.get(memory.provenance.session_id or "") if memory else None
-    return memory is not None and log is not None and leaves_for_sure(memory, log.session_id, log.retracted, log.erased)
+    return memory is not None and log is not None and not memory.restatements and goes_with(memory, log)
 
 
 def shown(rows_by_id: Hydrated, out: LeftOut) -> Hydrated:

@@ -92,8 +92,7 @@ class Filings:
         if session == self.scope.session and _left_with_retraction(
             self._find_last_successor(summary), session, spans, gen
         ):
-            left = {"theirs": ()} if self.retraction.erases else {"marks_of": filing.memory_id}
-            moved = replace(moved, memory_id=None, memory_fingerprint=None, **left)
+            moved = replace(moved, memory_id=None, memory_fingerprint=None, theirs=())
         if filing.document_id is None:
             return moved
         item = found.get(keys.document(str(filing.document_path)))
