@@ -15,8 +15,7 @@ from local.workers.failure_log import report_given_back
 from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.core.jobs.queued_jobs import ERASURE, KINDS, RETENTION, put_work, work_key
-from neve.usecases.tell.requests.request_erasure import put_erasure
+from neve.usecases.core.jobs.queued_jobs import KINDS, RETENTION, put_work, work_key
 
 DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
 
@@ -66,7 +65,7 @@ def _end_lease(table: Table, keys: UserKeys, kind: str, work_id: str) -> None:
     if job is None or job.status != "running" or job.state.get("worker", work_id) is None:
         return
     free = replace(job, state=job.state | {"due_at": job.created_at})
-    table.write([put_erasure(keys, free) if kind == ERASURE else put_work(keys, free)])
+    table.write([put_work(keys, free)])
 
 
 def _end_night(table: Table, keys: UserKeys) -> None:

@@ -34,7 +34,7 @@ from neve.usecases.tell.memories import (
 from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.background import dispatch_changes, sweep_due
 from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
-from neve.usecases.work.erase import erasure_job
+from neve.usecases.work.erase import run_erasure
 from neve.usecases.work.indexing import forget_events, index_events, index_memories, requeue, write_without
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session
@@ -521,7 +521,7 @@ ABLATIONS = _by_name(
             "waiting between the two looks of an erasure that a tenant asked for",
             "erasures",
             20,
-            lambda: [(erasure_job.Erasing, "settled", property(lambda _: True))],
+            lambda: [(run_erasure, "SETTLE_S", 0)],
         ),
         Ablation(
             "lost jobs",

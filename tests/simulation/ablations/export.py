@@ -30,7 +30,7 @@ def waits_for_nobody() -> list[Patch]:
 
 def checks_no_fence() -> list[Patch]:
     """A worker trusts what it has read when it took the work up, and writes whatever has become of it since then."""
-    heads, fence = dict[str, UserHead](), carry_on._fence
+    heads, fence = dict[str, UserHead](), carry_on._fenced
 
     def trusting(worker: Any, seconds_left: SecondsLeft) -> carry_on.Run | None:
         work, head = worker._read()
@@ -41,7 +41,7 @@ def checks_no_fence() -> list[Patch]:
     def blindly(*given: Any) -> list[WriteOp]:
         return [blind(op) for op in fence(*given) if isinstance(op, Put)]
 
-    return [(carry_on._Worker, "next_run", trusting), (carry_on, "_fence", blindly)]
+    return [(carry_on._Worker, "next_run", trusting), (carry_on, "_fenced", blindly)]
 
 
 def starts_over() -> list[Patch]:

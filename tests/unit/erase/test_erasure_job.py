@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
 from neve.domain.records.jobs import Job
-from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.queue import QueueName
+from neve.ports.queue import Message, QueueName
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
@@ -23,17 +21,16 @@ from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.ask.sessions.read_sessions import list_sessions
 from neve.usecases.ask.tenants.user_stats import user_stats
 from neve.usecases.core.jobs import read_jobs
+from neve.usecases.core.jobs.queued_jobs import ERASURE, job_message
 from neve.usecases.tell.requests import request_erasure as request_erasure_module
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
-from neve.usecases.work.erase.erasure_job import take_up
-from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED, remove_everything
+from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
-from tests.unit.erase.test_erase_user import Failing
 from tests.unit.recall_world import RecallWorld
 
 ANN = UserKeys("acme", "ann")
@@ -206,74 +203,6 @@ def test_before_its_time_nobody_goes_on(world: RecallWorld) -> None:
     assert job(world, erasure).status == "running"
 
 
-def test_a_worker_without_time_hands_on(world: RecallWorld) -> None:
-    live(world, "ann")
-    erasure = asked(world)
-    assert deliver(world, seconds=SPARE_S - 1) == 1
-    rounds = 0
-    while deliver(world, seconds=SPARE_S - 1 if rounds < 3 else 900):
-        rounds += 1
-    assert rounds == 4, "each worker did one piece and sent the job on; the last one did the rest"
-    settle(world)
-    assert job(world, erasure).result["receipt"]["memories"]["deleted"] == 1
-    assert left(world, "ann") == []
-
-
-def test_the_sweep_takes_up_what_a_dead_worker_left(world: RecallWorld) -> None:
-    live(world, "ann")
-    erasure = asked(world)
-    table = world.table
-    world.table = cast("Any", Failing(world.rows, after=3))
-    with pytest.raises(StoreUnavailable):
-        deliver(world)
-    world.table = table
-    sweep_due(world)
-    assert deliver(world) == 0, "it may still be at work"
-    world.clock.move(seconds=LEASE_S)
-    sweep_due(world)
-    assert deliver(world) == 1
-    assert left(world, "ann") == []
-    settle(world)
-    assert job(world, erasure).status == "done"
-
-
-def test_a_worker_that_was_taken_for_dead_changes_nothing(world: RecallWorld) -> None:
-    live(world, "ann")
-    erasure = asked(world)
-    world.dispatch()
-
-    def sleeps_past_its_lease() -> float:
-        """Another one does all of it meanwhile."""
-        if job(world, erasure).status != "done":
-            world.clock.move(seconds=LEASE_S)
-            sweep_due(world)
-            deliver(world)
-            settle(world)
-            live(world, "ann")
-        return 900.0
-
-    work(world, _message(erasure).body, sleeps_past_its_lease)
-    assert job(world, erasure).status == "done"
-    assert len(left(world, "ann")) > 10, "the next life of the id is none of its business"
-
-
-def test_no_row_of_the_next_life_can_be_removed(world: RecallWorld) -> None:
-    live(world, "ann")
-    erasure = asked(world)
-    world.dispatch()
-    taken = take_up(UserData(world, ANN), erasure.id)
-    assert taken is not None
-    world.queue.sent = []
-    world.clock.move(seconds=LEASE_S)
-    sweep_due(world)
-    deliver(world)
-    settle(world)
-    world.open()
-    with pytest.raises(Conflict):
-        list(remove_everything(UserData(world, ANN), fence=taken.fence))
-    assert any("SES#s1" in name for name in left(world, "ann"))
-
-
 def test_an_operator_and_a_job_do_not_meet(world: RecallWorld) -> None:
     live(world, "ann", "bob")
     erasure = asked(world)
@@ -286,7 +215,5 @@ def test_an_operator_and_a_job_do_not_meet(world: RecallWorld) -> None:
         asked(world, "bob")
 
 
-def _message(erasure: Job) -> Any:
-    from neve.usecases.work.erase.erasure_job import erasure_message
-
-    return erasure_message(ANN, erasure.id)
+def _message(erasure: Job) -> Message:
+    return job_message(ANN, ERASURE, erasure.id)

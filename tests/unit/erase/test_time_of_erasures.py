@@ -14,14 +14,15 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.sessions import SessionHead
 from neve.domain.times import iso
 from neve.ports.table import Expect, Put
-from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
+from neve.usecases.core.jobs.carry_on import carry_on
+from neve.usecases.core.jobs.queued_jobs import ERASURE
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.erase.erase_user import SETTLE_S
-from neve.usecases.work.erase.run_erasure import run_erasure
+from neve.usecases.work.erase.run_erasure import erase_next
 from tests.unit.erase.kept import left, live
 from tests.unit.recall_world import RecallWorld
 
@@ -58,6 +59,10 @@ class Counted:
             return found
 
         return call
+
+
+def run(world: RecallWorld, asked: Job, seconds_left: Callable[[], float]) -> None:
+    carry_on(world.user(), ERASURE, asked.id, erase_next, seconds_left)
 
 
 def many(world: RecallWorld, make: Callable[[int], Put], count: int) -> None:
@@ -102,9 +107,9 @@ def test_no_worker_goes_on_for_long_without_a_look_at_its_time(
 
     for port in ("table", "objects", "search"):
         setattr(world, port, Counted(getattr(world, port), counts))
-    run_erasure(UserData(world, ANN), asked.id, look)
+    run(world, asked, look)
     world.clock.move(seconds=SETTLE_S)
-    run_erasure(UserData(world, ANN), asked.id, look)
+    run(world, asked, look)
     look()
     receipt = read_admin_job(world.scope, asked.id).result["receipt"]
     assert (receipt["images"]["deleted"], receipt["answers"]["deleted"], receipt["jobs"]["deleted"]) == (251, 250, 1501)
@@ -127,9 +132,9 @@ def test_the_next_worker_begins_with_the_sessions_that_are_left(world: RecallWor
     world.table = cast("Any", Counted(world.table, counts))
     world.table.query = noted  # type: ignore[method-assign]
     workers = 0
-    while not read_admin_job(world.scope, asked.id).state.get("settled"):
+    while not read_admin_job(world.scope, asked.id).state.get("cursor", {}).get("settled"):
         times = iter([900.0, 900.0, 900.0])
-        run_erasure(UserData(world, ANN), asked.id, lambda times=times: next(times, SPARE_S - 1))  # type: ignore[misc]
+        run(world, asked, lambda times=times: next(times, SPARE_S - 1))  # type: ignore[misc]
         workers += 1
     assert (workers, len(logs), len(set(logs))) == (3, 600, 600)
 
@@ -153,8 +158,8 @@ def test_many_passages_are_removed_by_one_worker_behind_the_other(world: RecallW
     world.search = cast("Any", Passages(12_000))
     asked = request_erasure(world.user(), close=False)
     for left_then in (7_000, 2_000, 0):
-        run_erasure(UserData(world, ANN), asked.id, lambda: SPARE_S - 1)
+        run(world, asked, lambda: SPARE_S - 1)
         assert world.search.count(ANN.owner) == left_then
-    run_erasure(UserData(world, ANN), asked.id, lambda: 900.0)
+    run(world, asked, lambda: 900.0)
     job = read_admin_job(world.scope, asked.id)
-    assert (job.state["settled"], job.result["deleted"]["passages"]) == (True, 12_000)
+    assert (job.state["cursor"]["settled"], job.result["deleted"]["passages"]) == (True, 12_000)

@@ -19,16 +19,16 @@ from neve.domain.records.memories import Provenance
 from neve.http.router import Router
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import WriteOp
-from neve.scope import UserData
 from neve.store.partitions import all_rows
 from neve.store.rows import read_head
 from neve.usecases.ask.memories.list_memories import get_memory
+from neve.usecases.core.jobs.carry_on import carry_on
 from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT
 from neve.usecases.tell.memories.create_memory import WAIT_MS
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.store_fact import store_fact
 from neve.usecases.work.erase.erase_user import SETTLE_S
-from neve.usecases.work.erase.run_erasure import run_erasure
+from neve.usecases.work.erase.run_erasure import erase_next
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -255,7 +255,7 @@ def test_a_job_that_was_asked_for_by_a_call_that_died_is_not_asked_for_again(
     [job] = jobs_of(world)
     if once is JOBS["erasure"]:
         for _ in range(2):
-            run_erasure(UserData(world, world.user().keys), job, lambda: 900.0)
+            carry_on(world.user(), ERASURE, job, erase_next)
             world.clock.move(seconds=SETTLE_S)
         world.open()
         world.say("I came back.")

@@ -29,7 +29,7 @@ from neve.ports.search import SearchFilter
 from neve.ports.table import Expect, Key, key_of
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.core.jobs.queued_jobs import EXPORT, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.requests.request_export import request_export
@@ -38,8 +38,10 @@ from neve.usecases.work.background.steps import steps
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.erase.erase_user import SETTLE_S
+from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
 from neve.usecases.work.export import export_user
 from neve.workers.job_worker import work
+from tests.unit.erase.kept import left, live
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, with_images
 
@@ -102,13 +104,31 @@ def retained(world: RecallWorld) -> object:
     return rows_of(world), world.objects.list(""), world.index.count(keys.owner), archived.state["cursor"]
 
 
+def ask_for_erasure(world: RecallWorld) -> None:
+    live(world, "ann")
+    request_erasure(world.user(), close=False)
+
+
+def erased(world: RecallWorld) -> object:
+    """What is left, and which stores the receipt says to be empty."""
+    [item] = [item for item in all_rows(world.rows, world.tenant.keys.jobs) if item["kind"] == ERASURE]
+    job = read_admin_job(world.scope, item["id"])
+    assert job.status == "done" and left(world, "ann") == [], job
+    counted = {name: one["deleted"] for name, one in job.result["receipt"].items() if name in (*ROWS, *SHARED, JOBS)}
+    return counted, rows_of(world), world.objects.list("")
+
+
 @dataclass(frozen=True)
 class Kind:
     ask: Callable[[RecallWorld], None]
     result: Callable[[RecallWorld], object]
 
 
-KINDS = {EXPORT: Kind(ask_for_export, exported), RETENTION: Kind(let_events_expire, retained)}
+KINDS = {
+    ERASURE: Kind(ask_for_erasure, erased),
+    EXPORT: Kind(ask_for_export, exported),
+    RETENTION: Kind(let_events_expire, retained),
+}
 
 
 def test_every_kind_is_disturbed(tmp_path: Path) -> None:
@@ -200,7 +220,7 @@ def to_the_end(world: RecallWorld) -> None:
     for _ in range(9):
         for message in waiting(world):
             deliver(world, message, Fate("ends", 0))
-        world.clock.move(seconds=LEASE_S)
+        world.clock.move(seconds=SETTLE_S)
         sweep_due(world)
         if not any(queue is QueueName.JOBS for queue, _ in world.queue.sent):
             return

@@ -14,7 +14,8 @@ from functions.recall.app import router as recalling
 from functions.records.app import router as recording
 from neve.ports.table import Key
 from neve.readable_table import ReadableTable
-from neve.usecases.work.erase.user_stores import left_in_stores, remove_everything
+from neve.usecases.work.erase.erase_user import erase_user
+from neve.usecases.work.erase.user_stores import left_in_stores
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.recall_world import RecallWorld
 
@@ -140,8 +141,7 @@ def test_what_cannot_be_read_is_not_said_to_be_missing(stored: Stored) -> None:
 def test_an_erasure_takes_it_along(stored: Stored) -> None:
     stored.damage("MEM#", "EVT#", "RCL#")
     data = stored.world.user("ann").data
-    for _ in remove_everything(data):
-        pass
+    erase_user(data)
     assert set(left_in_stores(data).values()) == {0}
     left = [key for key in stored.engine.query(data.keys.partition, limit=100).items if key["sk"] != "HEAD"]
     assert left == []

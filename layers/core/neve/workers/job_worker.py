@@ -13,10 +13,9 @@ from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.usecases.core.jobs.carry_on import carry_on
-from neve.usecases.core.jobs.queued_jobs import ERASURE, WorkerReplaced
+from neve.usecases.core.jobs.queued_jobs import WorkerReplaced
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.work.background.steps import steps
-from neve.usecases.work.erase.run_erasure import run_erasure
 from neve.workers.cut_off import telling_if_cut_off
 from neve.workers.one_by_one import process_one_by_one
 
@@ -34,9 +33,6 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
     """Do the work of one message."""
     scope = tenant_scope(ports, body["tenant"]).of_user(body["user"])
     try:
-        if body["work"] == ERASURE:
-            run_erasure(scope.data, body["job_id"], seconds_left)
-        else:
-            carry_on(scope, body["work"], body["job_id"], steps(scope)[body["work"]], seconds_left)
+        carry_on(scope, body["work"], body["job_id"], steps(scope)[body["work"]], seconds_left)
     except WorkerReplaced as held:
         observability.message_postponed(QUEUE, body.get(FIELD, ""), held)  # another worker is at it

@@ -16,12 +16,11 @@ from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.errors import Conflict
-from neve.ports.queue import QueueName
 from neve.ports.table import Delete, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import Rounds, transact
-from neve.usecases.core.jobs.queued_jobs import WorkerReplaced, job_message, put_work, work_key
+from neve.usecases.core.jobs.queued_jobs import WorkerReplaced, put_work, send_work, work_key
 
 Cursor = Mapping[str, Any]
 """How far the work is, as JSON that only its kind reads."""
@@ -45,22 +44,43 @@ class Run:
         """Tell whether the step is to end here, because the worker may begin no other."""
         return self.seconds_left() < SPARE_S
 
+    def moved(self, outcome: Outcome) -> WriteOp:
+        """Make the write of the work's row as the step leaves it, while it is as the step has read it."""
+        keys, work, now = self.scope.keys, self.work, self.scope.ports.clock.now()
+        if isinstance(outcome, Done):
+            if outcome.result is None:
+                return Delete(work_key(keys, work.kind, work.id), Version(work.version))
+            state = {"incarnation": work.state["incarnation"], "cursor": dict(outcome.cursor)}
+            ended = replace(work, status=outcome.status, finished_at=iso(now), result=outcome.result, state=state)
+            return put_work(keys, ended)
+        lease = _lease(now, work.state["worker"])
+        if isinstance(outcome, Wait):
+            lease = {"due_at": iso(outcome.until or now), "worker": None}
+        result = work.result if outcome.result is None else outcome.result
+        return put_work(
+            keys, replace(work, state=work.state | {"cursor": dict(outcome.cursor)} | lease, result=dict(result))
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """Say that the work goes on behind ``cursor``, at once. ``ops``: the step's effect, of the same transaction."""
+    """Say that the work goes on behind ``cursor``, at once. ``ops``: the step's effect, of the same transaction.
+    ``result``: of the job so far; None: as it was."""
 
     cursor: Cursor
     ops: Sequence[WriteOp] = ()
+    result: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Say that nothing has failed, and nothing is to be done before ``until``, when the sweep sends the work again."""
+    """Say that nothing has failed, and nothing is to be done before ``until``, when the sweep sends the work again;
+    None: another worker is to go on at once, who has more time."""
 
     cursor: Cursor
-    until: datetime
+    until: datetime | None = None
     ops: Sequence[WriteOp] = ()
+    result: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +95,9 @@ class Done:
 
 
 Outcome = More | Wait | Done
-Step = Callable[[Run], Outcome]
+Step = Callable[[Run], Outcome | None]
+"""A step of a kind. None: it has committed ``Run.moved`` itself, because it writes the user's row, or may not be done
+twice for what others write there. Where it raises Conflict or WorkerReplaced the rows are read again."""
 
 
 def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left: SecondsLeft = for_ever) -> None:
@@ -85,23 +107,23 @@ def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left
     worker = _Worker(scope, work_key(scope.keys, kind, work_id), scope.ports.ids.token())
     if not transact(scope.ports, worker.take_up):
         return
-    rounds = Rounds(scope.ports)
+    rounds, hands_on = Rounds(scope.ports), False
     while True:
         rounds.begin()
         run = worker.next_run(seconds_left)
         if run is None:
             return
-        outcome = step(run)
-        goes_on = isinstance(outcome, More) and not run.out_of_time()
         try:
-            scope.ports.table.write([*_fence(run, worker.after(run, outcome, goes_on)), *outcome.ops])
-        except Conflict:  # another writer was faster, or the answer was lost: the rows say what holds
+            outcome = Wait(run.cursor) if hands_on else step(run)
+            if outcome is not None:
+                scope.ports.table.write(_fenced(run, outcome))
+        except (Conflict, WorkerReplaced):  # another writer was faster, or the answer was lost: the rows say what holds
             continue
-        if not goes_on:
-            if isinstance(outcome, More):
-                scope.ports.queue.send(QueueName.JOBS, [job_message(scope.keys, kind, work_id)])
+        if isinstance(outcome, Wait) and outcome.until is None:
+            send_work(scope.ports, scope.keys, kind, work_id)
+        if isinstance(outcome, Wait | Done):
             return
-        rounds = Rounds(scope.ports)
+        rounds, hands_on = Rounds(scope.ports), run.out_of_time()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +144,7 @@ class _Worker:
         now = self.scope.ports.clock.now()
         if work.state["due_at"] > iso(now):
             return False
-        taken = replace(work, status="running", state=work.state | self._lease(now))
+        taken = replace(work, status="running", state=work.state | _lease(now, self.token))
         self.scope.ports.table.write([rows.check_head(self.scope.keys, head), put_work(self.scope.keys, taken)])
         return True
 
@@ -135,29 +157,17 @@ class _Worker:
             raise WorkerReplaced(work.id)
         return Run(self.scope, work, head, seconds_left)
 
-    def after(self, run: Run, outcome: Outcome, goes_on: bool) -> Job | None:
-        """Make the row of the work as the step leaves it, None where it goes."""
-        now, work = self.scope.ports.clock.now(), run.work
-        if isinstance(outcome, Done):
-            state = {"incarnation": work.state["incarnation"], "cursor": dict(outcome.cursor)}
-            end = replace(work, status=outcome.status, finished_at=iso(now), result=outcome.result or {}, state=state)
-            return None if outcome.result is None else end
-        free = {"due_at": iso(outcome.until if isinstance(outcome, Wait) else now), "worker": None}
-        lease = self._lease(now) if goes_on else free
-        return replace(work, state=work.state | {"cursor": dict(outcome.cursor)} | lease)
-
-    def _lease(self, now: datetime) -> dict[str, Any]:
-        return {"due_at": iso(now + timedelta(seconds=LEASE_S)), "worker": self.token}
-
     def _read(self) -> tuple[Job | None, UserHead]:
         found = self.scope.ports.table.get_many([self.scope.keys.head, self.key])
         item = found.get(self.key)
         return rows.read_job(item) if item else None, rows.read_head(found.get(self.scope.keys.head))
 
 
-def _fence(run: Run, moved: Job | None) -> list[WriteOp]:
-    """Write the work's row only while it and the user's are as the step has read them: the lease is held, and nothing
-    has begun that no step may overlook."""
-    keys, work = run.scope.keys, run.work
-    gone = Delete(work_key(keys, work.kind, work.id), Version(work.version))
-    return [rows.check_head(keys, run.head), put_work(keys, moved) if moved else gone]
+def _lease(now: datetime, token: str) -> dict[str, Any]:
+    return {"due_at": iso(now + timedelta(seconds=LEASE_S)), "worker": token}
+
+
+def _fenced(run: Run, outcome: Outcome) -> list[WriteOp]:
+    """Add to what the step writes that the work's row and the user's are as the step has read them: the lease is held,
+    and nothing has begun that no step may overlook."""
+    return [rows.check_head(run.scope.keys, run.head), run.moved(outcome), *outcome.ops]

@@ -15,6 +15,8 @@ from neve.store.keys import SessionKeys, UserKeys
 
 ERASURE = "erase"
 """Names the jobs that say of an erasure what it removed: their rows outlive the user's."""
+RECEIPT_DAYS = 400
+"""How long they can be read: longer than any backup lives (*chosen*)."""
 EXPORT = "export"
 KINDS = (ERASURE, EXPORT)
 """Kinds that callers poll."""
@@ -50,17 +52,23 @@ def put_work(keys: UserKeys, work: Job) -> Put:
     return put_due_job(keys, work)
 
 
-def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, retention_days: int = rows.JOB_DAYS) -> Put:
+def put_due_job(keys: UserKeys, job: Job, *, new: bool = False) -> Put:
     """Make the put of a job of one of ``KINDS``. It is in the index ``due`` from its ``due_at`` on until it has ended.
     ``new``: the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
     put = rows.put_job(keys, job)
-    expires = datetime.fromisoformat(job.created_at) + timedelta(days=retention_days)
+    days = RECEIPT_DAYS if job.kind == ERASURE else rows.JOB_DAYS
+    expires = datetime.fromisoformat(job.created_at) + timedelta(days=days)
     item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
     if not job.ended:
         item |= rows.due_keys(rows.WORK, keys, job.id, datetime.fromisoformat(job.state["due_at"]))
     if new:
         item = carried(item | {"type": rows.QUEUED_JOB, "incarnation": job.state["incarnation"]})
     return Put(item, put.expect)
+
+
+def send_work(ports: Ports, keys: UserKeys, kind: str, job_id: str) -> None:
+    """Tell the workers of a piece of work. Raises StoreUnavailable."""
+    ports.queue.send(QueueName.JOBS, [job_message(keys, kind, job_id)])
 
 
 def send_again(ports: Ports, item: Item) -> None:
@@ -71,8 +79,7 @@ def send_again(ports: Ports, item: Item) -> None:
     if job is None or job.user_id is None or job.ended:
         return
     if job.state["due_at"] <= iso(ports.clock.now()):
-        keys = UserKeys(item["tenant_id"], job.user_id)
-        ports.queue.send(QueueName.JOBS, [job_message(keys, job.kind, job.id)])
+        send_work(ports, UserKeys(item["tenant_id"], job.user_id), job.kind, job.id)
 
 
 def message_of_row(item: Item) -> Message:

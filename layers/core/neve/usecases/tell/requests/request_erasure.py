@@ -8,7 +8,7 @@ from datetime import datetime
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.errors import Conflict
-from neve.ports.table import Put, WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
@@ -16,9 +16,6 @@ from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.core.jobs.queued_jobs import ERASURE, put_due_job
 from neve.usecases.core.jobs.read_jobs import find_job
-
-RECEIPT_DAYS = 400
-"""How long a receipt can be read: longer than any backup lives (*chosen*)."""
 
 
 def request_erasure(scope: UserScope, *, close: bool, beside: Beside[Job] = nothing_beside) -> Job:
@@ -48,7 +45,7 @@ def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -
     begun = replace(head, incarnation=head.incarnation + 1, state="erasing", erasure_job=job_id)
     begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_by=None)
     job = new_erasure(job_id, keys, now, close=close, incarnation=begun.incarnation)
-    ops: list[WriteOp] = [rows.put_head(keys, begun), put_erasure(keys, job, queued=True), *beside(job)]
+    ops: list[WriteOp] = [rows.put_head(keys, begun), put_due_job(keys, job, new=True), *beside(job)]
     ports.table.write(ops)
     return job
 
@@ -58,15 +55,10 @@ def _also_close(scope: UserScope, job: Job) -> Job:
     if job.state.get("close", True):
         return job
     closing = replace(job, state=job.state | {"close": True})
-    scope.ports.table.write([put_erasure(scope.keys, closing)])
+    scope.ports.table.write([put_due_job(scope.keys, closing)])
     return replace(closing, version=job.version + 1)
 
 
 def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool, incarnation: int) -> Job:
-    state = {"due_at": iso(now), "close": close, "incarnation": incarnation, "settled": False, "deleted": {}}
+    state = {"due_at": iso(now), "close": close, "incarnation": incarnation}
     return Job(job_id, ERASURE, "queued", iso(now), user_id=keys.user, state=state)
-
-
-def put_erasure(keys: UserKeys, job: Job, *, queued: bool = False) -> Put:
-    """Write the job's row. ``queued``: a new row, which the outbox sends."""
-    return put_due_job(keys, job, new=queued, retention_days=RECEIPT_DAYS)

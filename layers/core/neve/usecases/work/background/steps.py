@@ -7,11 +7,12 @@ from functools import partial
 from neve.scope import UserScope
 from neve.usecases.core.images.shown_images import ShownImages
 from neve.usecases.core.jobs.carry_on import Step
-from neve.usecases.core.jobs.queued_jobs import EXPORT, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION
 from neve.usecases.work.compact.retain_logs import retain
+from neve.usecases.work.erase.run_erasure import erase_next
 from neve.usecases.work.export.export_user import export_part
 
 
 def steps(scope: UserScope) -> dict[str, Step]:
     """Name the step of each kind, for one worker."""
-    return {EXPORT: export_part, RETENTION: partial(retain, ShownImages(scope))}
+    return {ERASURE: erase_next, EXPORT: export_part, RETENTION: partial(retain, ShownImages(scope))}

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import astuple, dataclass, replace
+from datetime import datetime
+from typing import Literal
 
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
@@ -19,7 +21,7 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.tell.sessions.create_upload import EXPIRES_S
-from neve.usecases.work.erase.user_stores import remove_everything
+from neve.usecases.work.erase.user_stores import next_piece
 
 SETTLE_S = EXPIRES_S + 60
 """The target of an upload, and the worker of a night, of jobs or of a librarian, live longest (900 s, template.yaml);
@@ -66,9 +68,12 @@ def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
 def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
     """Remove everything of a user whose erasure has begun, but for the head and the receipts of erasures. ``shared``
     False: for a caller that removes the tenant's jobs and answers as a whole. Raises StoreUnavailable."""
-    removed = Counter[str]()
-    for piece in remove_everything(data, shared=shared):
+    removed, piece = Counter[str](), next_piece(data, shared=shared)
+    while piece is not None:
         removed[piece.store] += piece.removed
+        if piece.ops:
+            data.ports.table.write(piece.ops)
+        piece = next_piece(data, piece.store, piece.behind, shared=shared)
     objects = sum(removed[name] for name in data.keys.objects)
     passages = removed["passages"]
     return Removed(1, removed.total() - objects - passages, objects, passages)
@@ -81,6 +86,10 @@ def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
         raise UserNotFound(keys.user)
-    free = replace(head, created_at=iso(ports.clock.now()), erased=True)
-    left = replace(free, state="closed" if close else "active")
-    ports.table.write([rows.put_head(keys, left)])
+    ports.table.write([rows.put_head(keys, let_go(head, ports.clock.now(), close=close))])
+
+
+def let_go(head: UserHead, now: datetime, *, close: bool) -> UserHead:
+    """Make the head of a user of whom nothing is left: closed for good, or as of a new one."""
+    state: Literal["active", "closed"] = "closed" if close else "active"
+    return UserHead(head.gen, head.incarnation, state, created_at=iso(now), erased=True, version=head.version)

@@ -1,56 +1,51 @@
-"""Carries out a worker's part of an erasure (docs/rules/erase.md#job)."""
+"""Carries out an erasure that a tenant asked for (docs/rules/erase.md#job)."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
-from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.times import iso
-from neve.observing import SecondsLeft
-from neve.ports.engines import Ports
-from neve.ports.queue import QueueName
-from neve.scope import UserData
-from neve.usecases.core.jobs.queued_jobs import WorkerReplaced
-from neve.usecases.work.erase.erase_user import SETTLE_S
-from neve.usecases.work.erase.erasure_job import Erasing, erasure_message, take_up
-from neve.usecases.work.erase.user_stores import JOBS, left_in_stores, remove_everything
+from neve.store import rows
+from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
+from neve.usecases.work.erase.erase_user import SETTLE_S, let_go
+from neve.usecases.work.erase.user_stores import JOBS, left_in_stores, next_piece
+
+BACKUP_DAYS = 35
+"""Point-in-time recovery of a deployed table (infra/data.yaml). One machine keeps no backup of its own."""
 
 
-def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -> None:
-    """Erase as far as the worker's time goes: remove; once everything was removed leave the rest to the sweep until
-    ``SETTLE_S`` later; then remove again, list every store, and write the receipt. May be repeated at any point, also
-    after a crash in the middle: what was removed by then may be missing from the receipt's counts. Raises
-    WorkerReplaced, Conflict when the id was let go meanwhile, StoreUnavailable."""
-    clock, work = data.ports.clock, take_up(data, job_id)
-    if work is None:
-        return
-    for piece in remove_everything(data, fence=work.fence, jobs_behind=work.jobs_behind):
-        work.note(piece)
-        if work.is_over():
-            raise WorkerReplaced(job_id)
-        if seconds_left() < SPARE_S:
-            _hand_on(work)
-            return
-    if not work.settled:
-        work.begin_again()
-        work.leave(clock.now() + timedelta(seconds=SETTLE_S), settled=True)
-        return
+def erase_next(run: Run) -> Outcome | None:
+    """Do one step of an erasure: remove the next piece of what is kept. Once everything was removed it waits for
+    ``SETTLE_S``, and removes what came late; then it lists every store, and lets the id go with the receipt. Of objects
+    and passages, what a worker removed before it died may be missing from the counts. Raises StoreUnavailable."""
+    at: dict[str, Any] = {"settled": False, "deleted": {}} | run.cursor
+    piece = next_piece(run.scope.data, at.get("store", ""), at.get("behind", ""))
+    if piece is not None:
+        deleted = Counter[str](at["deleted"]) + Counter({piece.store: piece.removed})
+        moved = at | {"store": piece.store, "behind": piece.behind, "deleted": dict(deleted)}
+        moved["jobs"] = at.get("jobs", 0) + piece.removed * (piece.store == JOBS)
+        return More(moved, piece.ops, {"deleted": moved["deleted"]})
+    again = {"settled": True, "deleted": at["deleted"]}
+    if not at["settled"]:
+        return Wait(again, run.scope.ports.clock.now() + timedelta(seconds=SETTLE_S))
     verified: dict[str, str] = {}
-    for store, left in _count_left(work).items():
+    # jobs are not listed once more: nothing makes one of the user by now, and this look has read all of the tenant's
+    for store, left in (left_in_stores(run.scope.data) | {JOBS: at.get("jobs", 0)}).items():
         if left:  # it came while the others were looked at
-            work.begin_again()
-            _hand_on(work)
-            return
-        verified[store] = iso(clock.now())
-    work.finish(verified)
+            return More(again)
+        verified[store] = iso(run.scope.ports.clock.now())
+    _finish(run, at["deleted"], verified)
+    return None
 
 
-def _count_left(work: Erasing) -> dict[str, int]:
-    """Count how much each store holds. Jobs are not listed once more: by now nothing makes one of the user's, and a
-    worker that has just read all of the tenant's and found none has seen that."""
-    return left_in_stores(work.data) | {JOBS: work.jobs_found}
-
-
-def _hand_on(work: Erasing) -> None:
-    work.leave(work.data.ports.clock.now())
-    work.data.ports.queue.send(QueueName.JOBS, [erasure_message(work.data.keys, work.job.id)])
+def _finish(run: Run, deleted: Mapping[str, int], verified: Mapping[str, str]) -> None:
+    """Let the id go, and write the receipt, in one transaction. Raises Conflict."""
+    now, close = run.scope.ports.clock.now(), bool(run.work.state["close"])
+    receipt = {name: {"deleted": deleted.get(name, 0), "verified_empty_at": at} for name, at in verified.items()}
+    result: dict[str, Any] = {"receipt": receipt, "backups_expire_at": iso(now + timedelta(days=BACKUP_DAYS))}
+    done = run.moved(Done(result | {"closed": close}))
+    free = let_go(run.head, now, close=close)
+    run.scope.ports.table.write([rows.put_head(run.scope.keys, free), done])

@@ -6,15 +6,13 @@ what is listed here with what a user leaves behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import TypeVar
+from itertools import islice
 
 from neve.ports.engines import Ports
-from neve.ports.table import Check, Item, Key, key_of
+from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Item, Key, WriteOp, key_of
 from neve.scope import UserData
-from neve.store.delete_rows import DELETE_BATCH_SIZE, delete_rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
     DELETED_MEMORY,
@@ -28,7 +26,7 @@ from neve.store.keys import (
     UserKeys,
     session_of,
 )
-from neve.store.partitions import all_rows, object_pages, whole
+from neve.store.partitions import all_rows, whole
 from neve.usecases.work.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -37,48 +35,49 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 PASSAGES = 5_000
 """Passages of one piece (*chosen*): five pages of a search domain, some seconds."""
 
-T = TypeVar("T")
+PIECE = MAX_WRITE_OPS - 2
+"""Rows of one piece, beside the user's row and that of the work; objects, too."""
+
 Rows = Callable[[UserData[Ports]], Iterator[Key]]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A removal. ``removed``: how much of one store. ``jobs_behind``: of jobs, behind which row a worker that stops
-    here goes on."""
+    """A part of one store that one transaction removes. ``removed``: how much it is; passages and objects are gone by
+    then, rows go with ``ops``. ``behind``: of jobs, behind which row the next piece begins."""
 
     store: str
     removed: int
-    jobs_behind: str | None = None
+    ops: Sequence[WriteOp] = ()
+    behind: str = ""
 
 
-def remove_everything(
-    data: UserData[Ports], *, shared: bool = True, fence: Check | None = None, jobs_behind: str = ""
-) -> Iterator[Piece]:
-    """Remove what each store holds, but for the user's head and the receipts of erasures; yields after each piece, so
-    that a worker can stop in between. May be repeated. ``shared`` False: not what lies among other users' rows.
-    ``fence``: what has to hold for each removal of rows. ``jobs_behind``: of jobs only those behind that row, where an
-    earlier call has stopped. Raises Conflict when the fence does not hold, StoreUnavailable."""
-    ports, keys = data.ports, data.keys
-    yield from _passages(data)
-    for name, prefix in keys.objects.items():
-        for objects in _pieces(chain.from_iterable(object_pages(ports.objects, prefix))):
-            for one in objects:
-                ports.objects.delete(one)
-            yield Piece(name, len(objects))
-    for name, rows_of in (ROWS | (SHARED if shared else {})).items():
-        for some in _pieces(rows_of(data)):
-            yield Piece(name, delete_rows(ports.table, some, fence))
-    if shared:
-        for behind, removed in remove_jobs(data, jobs_behind, fence):
-            yield Piece(JOBS, removed, behind)
+def next_piece(data: UserData[Ports], store: str = "", behind: str = "", *, shared: bool = True) -> Piece | None:
+    """Find what is to be removed next, in the store of the last piece or those behind it; None when nothing is left but
+    the user's head and the receipts of erasures. ``shared`` False: not what lies among other users' rows. Raises
+    StoreUnavailable."""
+    stores = ["passages", *data.keys.objects, *ROWS, *((*SHARED, JOBS) if shared else ())]
+    for name in stores[stores.index(store) if store else 0 :]:
+        piece = _piece(data, name, behind if name == store else "")
+        if piece.removed or piece.behind:
+            return piece
+    return None
 
 
-def _passages(data: UserData[Ports]) -> Iterator[Piece]:
-    """Erase passages in at least one piece, be it empty."""
-    erased = PASSAGES
-    while erased >= PASSAGES:
-        erased = data.ports.search.erase(data.keys.owner, at_most=PASSAGES)
-        yield Piece("passages", erased)
+def _piece(data: UserData[Ports], store: str, behind: str) -> Piece:
+    ports, objects = data.ports, data.keys.objects
+    if store == "passages":
+        return Piece(store, ports.search.erase(data.keys.owner, at_most=PASSAGES))
+    if store in objects:
+        names = ports.objects.page(objects[store])[:PIECE]
+        for name in names:
+            ports.objects.delete(name)
+        return Piece(store, len(names))
+    if store == JOBS:
+        ops, behind = remove_jobs(data, behind, PIECE)
+    else:
+        ops = [Delete(key, Expect.ANY) for key in islice((ROWS | SHARED)[store](data), PIECE)]
+    return Piece(store, len(ops), ops, behind if store == JOBS else "")
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
@@ -90,18 +89,15 @@ def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
     return left | {name: int(next(rows_of(data), None) is not None) for name, rows_of in (ROWS | SHARED).items()}
 
 
-def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
-    """Cut into pieces of as many as one transaction takes."""
-    rest = iter(found)
-    while piece := list(islice(rest, DELETE_BATCH_SIZE)):
-        yield piece
-
-
 # --- rows ---------------------------------------------------------------------------------------
 
 
+def _all(data: UserData[Ports], partition: str, prefix: str | None = None) -> Iterator[Item]:
+    return all_rows(whole(data.ports.table), partition, prefix=prefix, page=PIECE)
+
+
 def _own(data: UserData[Ports], prefix: str | None = None) -> Iterator[Item]:
-    return all_rows(whole(data.ports.table), data.keys.partition, prefix=prefix)
+    return _all(data, data.keys.partition, prefix)
 
 
 def _events(data: UserData[Ports]) -> Iterator[Key]:
@@ -110,12 +106,12 @@ def _events(data: UserData[Ports]) -> Iterator[Key]:
     for item in _own(data, SESSION):
         session = session_of(key_of(item))
         if session is not None:
-            yield from map(key_of, all_rows(whole(data.ports.table), data.keys.of_session(session).log))
+            yield from map(key_of, _all(data, data.keys.of_session(session).log))
             yield key_of(item)
 
 
 def _partition(name: Callable[[UserKeys], str]) -> Rows:
-    return lambda data: map(key_of, all_rows(whole(data.ports.table), name(data.keys)))
+    return lambda data: map(key_of, _all(data, name(data.keys)))
 
 
 def _beginning(*prefixes: str) -> Rows:
@@ -128,9 +124,8 @@ def _others(data: UserData[Ports]) -> Iterator[Key]:
 
 def _answers(data: UserData[Ports]) -> Iterator[Key]:
     """Give what was answered to the user's own calls, not to the erasure itself."""
-    table, keys = whole(data.ports.table), data.keys
     for method in WRITES:
-        yield from map(key_of, all_rows(table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/"))
+        yield from map(key_of, _all(data, data.keys.answers, f"{method} /v1/users/{data.keys.user}/"))
 
 
 ROWS: dict[str, Rows] = {
