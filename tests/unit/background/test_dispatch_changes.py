@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,12 +30,9 @@ BOUNDARY = EventType.TASK_BOUNDARY
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    made.dispatch()
-    yield made
-    made.close()
+def world(recall_world: RecallWorld) -> RecallWorld:
+    recall_world.dispatch()
+    return recall_world
 
 
 def append(world: RecallWorld, *types: EventType) -> None:

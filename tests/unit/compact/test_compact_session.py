@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -33,13 +32,11 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(window=2_000)
-    world.open()
-    read_pack(world.user("ann").of_session("s1"))
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(window=2_000)
+    new_world.open()
+    read_pack(new_world.user("ann").of_session("s1"))
+    return new_world
 
 
 def turns(world: World, count: int, tokens: int = 200) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,13 +23,11 @@ from tests.unit.world import World, observed_line, time_for
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(window=2_000)  # reflection trigger 650, target 325
-    world.open()
-    read_pack(scope_of(world))
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(window=2_000)  # reflection trigger 650, target 325
+    new_world.open()
+    read_pack(scope_of(new_world))
+    return new_world
 
 
 def scope_of(world: World) -> SessionScope:

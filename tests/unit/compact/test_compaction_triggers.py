@@ -3,9 +3,8 @@ the way to the worker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,12 +28,10 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(window=2_000)
-    world.open()
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(window=2_000)
+    new_world.open()
+    return new_world
 
 
 def scope_of(world: World) -> Any:

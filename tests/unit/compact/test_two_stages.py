@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,13 +49,11 @@ OUTPUT = "".join(f"line {n} of what the tool printed, ünïcode and <b>tags</b>\
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(window=2_000)
-    world.open()
-    read_pack(world.user("ann").of_session("s1"))
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(window=2_000)
+    new_world.open()
+    read_pack(new_world.user("ann").of_session("s1"))
+    return new_world
 
 
 def scope_of(world: World) -> Any:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,15 +22,13 @@ IDENTITY = "/profile/identity"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    put(made, IDENTITY, "Ana, nurse.", prompt_label="Identity", prompt_hint="who they are")
-    put(made, "/profile/people/tom", "A friend.")
-    put(made, "/always-load/rules", "Be brief.")
-    made.open()
-    compiled(made)  # builds the pack
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    put(new_recall_world, IDENTITY, "Ana, nurse.", prompt_label="Identity", prompt_hint="who they are")
+    put(new_recall_world, "/profile/people/tom", "A friend.")
+    put(new_recall_world, "/always-load/rules", "Be brief.")
+    new_recall_world.open()
+    compiled(new_recall_world)  # builds the pack
+    return new_recall_world
 
 
 def put(world: RecallWorld, path: str, text: str | None = None, **more: Any) -> None:

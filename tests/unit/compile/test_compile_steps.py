@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from local.controls.virtual_time import spend
@@ -25,21 +22,20 @@ SLOW = [f"{port}=slow:{STEP_MS}" for port in ("table", "vector", "lexical", "emb
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.remember("tea in the pack")
-    made.open()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.remember("tea in the pack")
+    new_recall_world.open()
     for n in range(12):
-        made.say(f"tea with milk {n}", "Noted.")
-    assert read_pack(made.user().of_session("s1")).state == "ready"
-    made.remember("tea at home")
-    made.pump()
-    compiled(made, message="hello", history_window=2)  # the session's first prompt notes its prefix and its cut
-    compiled(made, message="any tea?")  # the process knows the tenant's ledger secret
-    made.rows.calls.clear()
-    made.broken(*SLOW)
-    yield made
-    made.close()
+        new_recall_world.say(f"tea with milk {n}", "Noted.")
+    assert read_pack(new_recall_world.user().of_session("s1")).state == "ready"
+    new_recall_world.remember("tea at home")
+    new_recall_world.pump()
+    # the session's first prompt notes its prefix and its cut
+    compiled(new_recall_world, message="hello", history_window=2)
+    compiled(new_recall_world, message="any tea?")  # the process knows the tenant's ledger secret
+    new_recall_world.rows.calls.clear()
+    new_recall_world.broken(*SLOW)
+    return new_recall_world
 
 
 def compiled(world: RecallWorld, **given: object) -> Compiled:

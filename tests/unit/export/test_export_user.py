@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
@@ -36,12 +34,10 @@ from tests.unit.recall_world import RecallWorld
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.with_policy()
-    made.open()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.with_policy()
+    new_recall_world.open()
+    return new_recall_world
 
 
 def deliver(world: RecallWorld) -> int:

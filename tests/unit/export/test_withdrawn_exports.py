@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,9 +24,7 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     world.say("my MARKER", "noted", "two", "three")
     return world
 

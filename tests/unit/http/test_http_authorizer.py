@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,11 +32,10 @@ ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/prod/GET/v1/users/ann/p
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    world = World.make(tmp_path)
-    monkeypatch.setattr(wiring, "_installed", [world])
+def world(new_world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(wiring, "_installed", [new_world])
     monkeypatch.setenv("NEVE_STAGE", "prod")
-    return world
+    return new_world
 
 
 @pytest.fixture

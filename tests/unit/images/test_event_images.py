@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -25,14 +23,6 @@ from tests.unit.world import World
 
 PIXELS = PICTURES
 FIELD = "events[1].content[1]"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def append(world: World, **block: Any) -> None:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,14 +36,11 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(world: World) -> World:
     """Event 1 of ``s1`` shows an image."""
-    world = World.make(tmp_path)
-    world.open()
     world.open(session="s2")
     show(world.user().of_session("s1"))
-    yield world
-    world.table.close()
+    return world
 
 
 def show(scope: SessionScope) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,12 +37,9 @@ TURN = st.tuples(st.lists(st.tuples(SPEAKERS, IMAGES), min_size=1, max_size=6), 
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    made.objects.put(session(made).keys.image_object("a"), b"png", content_type="image/png")
-    yield made
-    made.close()
+def world(recall_world: RecallWorld) -> RecallWorld:
+    recall_world.objects.put(session(recall_world).keys.image_object("a"), b"png", content_type="image/png")
+    return recall_world
 
 
 @dataclass

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -96,14 +94,6 @@ def test_a_walk_has_an_end() -> None:
 
 
 # --- appends --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def append(world: World, media_type: str, *, client_id: str | None = None, **source: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,8 @@ from tests.unlimited import unlimited
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    return new_recall_world
 
 
 def embed_calls(world: RecallWorld) -> list[dict[str, Any]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,11 +27,8 @@ USER, ASSISTANT, TOOL = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE, Ev
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
+def world(recall_world: RecallWorld) -> RecallWorld:
+    return recall_world
 
 
 def progress(*, last: int, complete: int = 0, observed: int = 0, offered: int = 0, words: int = 0) -> Progress:

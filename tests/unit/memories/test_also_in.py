@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,12 +21,9 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     world.say(*(f"message {n}" for n in range(1, 7)))
-    yield world
-    world.table.close()
+    return world
 
 
 def made(world: World, text: str, first: int, last: int, kind: Kind = Kind.NOTE, **fields: object) -> Memory:

@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
@@ -18,14 +13,6 @@ from tests.unit.world import World, observed_line
 
 BEFORE, THEN, NOW = "🟡 The budget is 500.", "🟡 The budget is 900.", "🟡 The budget is 1200."
 HOTEL = "🟡 The hotel is the Hilton."
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def told(world: World) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,14 +32,6 @@ from neve.usecases.tell.memories.update_memory import MemoryChange, update_memor
 from tests.unit.world import World
 
 LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def candidate(text: str, by: By = "user_stated", session: str | None = None, **more: Any) -> FactCandidate:

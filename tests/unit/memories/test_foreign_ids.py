@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,10 +17,8 @@ OWN = "mem_01KJ0000000000000000000000"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def line(memory_id: str, day: int = 1, text: str | None = None) -> ImportedRow:

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.observe.facts import ProposedFact
@@ -20,14 +17,6 @@ from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import World, observed_line
 
 BERLIN, IN_BERLIN, BERN = "User lives in Berlin.", "User has a flat in Berlin.", "User lives in Bern."
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def late(world: World, text: str, change: str, relation: Relation) -> tuple[Memory, Memory, str]:

@@ -8,7 +8,6 @@ import random
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -36,14 +35,6 @@ from tests.unit.world import World, observed_line
 DRAWN = random.Random(7)
 OF_CALLERS, OF_PASSES = 5_700, 6_450
 """So many rows with ids of 64 drawn characters have more than the one bound, and than the other."""
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 @pytest.fixture

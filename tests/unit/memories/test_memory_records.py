@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.cursors import InvalidCursor
@@ -22,14 +19,6 @@ from neve.usecases.tell.memories.update_memory import MemoryChange, update_memor
 from tests.unit.world import World
 
 ID = "mem_01KJ0000000000000000000000"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def texts(world: World, **where: object) -> list[str]:

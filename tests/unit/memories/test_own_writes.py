@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -14,14 +13,6 @@ from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def lose_the_answer(world: World, meanwhile: Callable[[], object] = lambda: None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from neve.domain.errors import NeveError
@@ -19,9 +17,7 @@ WALNUTS = "I am allergic to walnuts."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     world.open(session="s2")
     world.say(WALNUTS, "Noted.", "I like tea.", "Noted.")
     world.say(WALNUTS, "Noted.", session="s2")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,10 +34,8 @@ RESULT: Json = {"role": "user", "content": [{"type": "tool_result", "tool_use_id
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def session(world: World) -> SessionScope:

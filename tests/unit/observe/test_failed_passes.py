@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,14 +49,12 @@ FAILURES = [ModelUnavailable("status 529"), StoreUnavailable("table", "down"), L
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    create_tenant(world, "acme")
-    world.open()
+def world(new_world: World) -> World:
+    create_tenant(new_world, "acme")
+    new_world.open()
     texts = ("one", "two", "three", "four")
-    append_events(scope_of(world), [NewEvent(EventType.USER_MESSAGE, text) for text in texts])
-    with closing(world.table):
-        yield world
+    append_events(scope_of(new_world), [NewEvent(EventType.USER_MESSAGE, text) for text in texts])
+    return new_world
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -25,14 +22,6 @@ from neve.usecases.work.observe.extract_session import extract_session
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.worker import process_fifo
 from tests.unit.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    with closing(world.table):
-        yield world
 
 
 def scope_of(world: World) -> SessionScope:

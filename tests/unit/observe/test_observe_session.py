@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,14 +23,6 @@ from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.prior_memories import prior_memories
 from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import NOTHING, World, observed_line
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def observe(world: World, *, closing: bool = False) -> ObservationReport:

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,14 +35,6 @@ LOG = (
     (USER, "Remember this: my sister is Ana"),
 )
 EVENTS = [Event(n, kind, text, 1, AT) for n, (kind, text) in enumerate(LOG, start=1)]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def fact(text: str, seq: int | None = None, **more: Any) -> ProposedFact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -74,12 +74,9 @@ def bad(event: Event) -> bool:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     world.observer = Fastidious(bad)
-    yield world
-    world.table.close()
+    return world
 
 
 def tell(world: World, *texts: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
@@ -25,12 +24,9 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     world.say("I live in Lisbon.", "Noted.")
-    yield world
-    world.table.close()
+    return world
 
 
 def refuse(queue: QueueName, messages: Sequence[Message]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,14 +50,6 @@ olives parsnips quinoa radishes spinach turnips unagi venison walnuts xigua yams
 dumplings
 """
 FOODS = _FOODS.split()
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def tell(world: World, *texts: str) -> None:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +15,10 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.observer = ExtractiveObserver()  # type: ignore[assignment]
-    world.open()
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.observer = ExtractiveObserver()  # type: ignore[assignment]
+    new_world.open()
+    return new_world
 
 
 def decided(world: World, text: str, session: str = "s1") -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -38,14 +36,6 @@ LOG = (
     (USER, "Take it"),
 )
 EVENTS = [Event(n, kind, text, 1, "2026-03-10T09:00:00.000Z") for n, (kind, text) in enumerate(LOG, start=1)]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def trust_of(text: str, seq_from: int, seq_to: int) -> Trust:

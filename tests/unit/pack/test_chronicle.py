@@ -3,9 +3,7 @@ the prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -27,12 +25,10 @@ LIMIT = 830
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(window=2_000)
-    world.open()
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(window=2_000)
+    new_world.open()
+    return new_world
 
 
 def fill(world: World, marks: str, tokens: int = 200) -> list[str]:

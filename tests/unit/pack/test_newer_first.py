@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.records.memories import Kind, Priority
@@ -17,10 +14,8 @@ NEW = "Correction: the glaze workshop starts at two on Saturday."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World.make(tmp_path)
-    yield made
-    made.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def row(text: str, day: int, priority: Priority = Priority.HIGH) -> ImportedRow:

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 import random
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -54,12 +53,10 @@ DRAWN = random.Random(7)
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.with_policy(**LARGE)
-    world.open()
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    new_world.with_policy(**LARGE)
+    new_world.open()
+    return new_world
 
 
 def bring(world: World, texts: Sequence[str], kind: Kind = Kind.NOTE, session: str | None = None) -> None:

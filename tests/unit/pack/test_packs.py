@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,14 +27,6 @@ from neve.usecases.tell.memories.import_memories import ImportedRow, import_memo
 from neve.usecases.tell.memories.mark_used import mark_used
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def remember(world: World, text: str, **more: object) -> str:

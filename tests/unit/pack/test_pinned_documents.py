@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from threading import Barrier, current_thread
 from typing import Any
 
@@ -34,10 +32,8 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World.make(tmp_path)
-    yield made
-    made.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def put(world: World, path: str, text: str | None = None, **more: Any) -> Document:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,14 +31,6 @@ from neve.usecases.tell.memories import delete_memory as delete_memory_module
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from tests.unit.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,14 +131,6 @@ def test_what_is_left_out_is_still_said(given_rows: list[tuple[Kind, str, Any]],
 
 
 # --- in a pack ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def rebuilt(world: World, session: str = "s1") -> PackView:

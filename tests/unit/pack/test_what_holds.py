@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,10 +26,8 @@ from tests.unit.world import World, observed_line
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World.make(tmp_path)
-    yield made
-    made.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def facts(world: World, status: Status = Status.ACTIVE) -> dict[str, Memory]:

@@ -42,10 +42,8 @@ PII = ("PiiRedacted<Class>", "PiiBlocked<Class>")
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World.make(tmp_path)
-    yield made
-    made.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def test_a_metric_line_is_embedded_metric_format(

@@ -4,7 +4,6 @@ memories, on one machine."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,19 +36,17 @@ class Loading:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
+def world(new_recall_world: RecallWorld, tmp_path: Path) -> RecallWorld:
     """On the clock and the tasks of one machine, as behind a start."""
-    world = RecallWorld.make(tmp_path)
-    world.remember("Likes green tea.")
-    world.clock.move(days=1)
-    world.pump()
-    world.index.close()
-    world.index = SqliteSearchIndex(tmp_path / "search.db", world.inner_embedder.model)
-    world.search = world.index
-    world.clock = SystemClock()  # type: ignore[assignment]
-    world.tasks = NearTasks(world.clock, lambda: False)  # type: ignore[assignment]
-    yield world
-    world.close()
+    new_recall_world.remember("Likes green tea.")
+    new_recall_world.clock.move(days=1)
+    new_recall_world.pump()
+    new_recall_world.index.close()
+    new_recall_world.index = SqliteSearchIndex(tmp_path / "search.db", new_recall_world.inner_embedder.model)
+    new_recall_world.search = new_recall_world.index
+    new_recall_world.clock = SystemClock()  # type: ignore[assignment]
+    new_recall_world.tasks = NearTasks(new_recall_world.clock, lambda: False)  # type: ignore[assignment]
+    return new_recall_world
 
 
 def test_it_is_answered_in_its_time_and_the_next_one_finds_it_loaded(world: RecallWorld) -> None:

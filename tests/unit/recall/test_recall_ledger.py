@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,13 +13,6 @@ from neve.usecases.ask.memories.trace_memory import trace_memory
 from neve.usecases.ask.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.ask.recall.record_recall import read_record
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def test_a_recall_is_recorded_with_its_components_and_what_was_dropped(world: RecallWorld) -> None:

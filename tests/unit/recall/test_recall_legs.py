@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,6 @@ from neve.domain.indexing.passage import Source
 from neve.ports.search import IndexModel
 from neve.usecases.ask.recall.stages.legs import QUERY_VECTORS
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def test_a_paraphrase_is_found_by_meaning_and_only_so(world: RecallWorld) -> None:

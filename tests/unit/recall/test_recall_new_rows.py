@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
@@ -13,13 +10,6 @@ from neve.domain.records.memories import Kind
 from neve.ports.search import FoundByWords, Owner, SearchFilter
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def edit(world: RecallWorld, memory_id: str, text: str) -> None:

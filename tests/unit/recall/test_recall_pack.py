@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,13 +18,6 @@ from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def freeze_pack(world: RecallWorld, session: str = "s1") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,19 +18,17 @@ SLOW = [f"{port}=slow:{STEP_MS}" for port in ("table", "vector", "lexical", "emb
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.remember("tea in the pack")
-    made.open()
-    made.say("tea with milk")
-    assert read_pack(made.user("ann").of_session("s1")).state == "ready"
-    made.remember("tea at home")
-    made.pump()
-    made.remember("tea just now")
-    made.rows.calls.clear()
-    made.broken(*SLOW)
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.remember("tea in the pack")
+    new_recall_world.open()
+    new_recall_world.say("tea with milk")
+    assert read_pack(new_recall_world.user("ann").of_session("s1")).state == "ready"
+    new_recall_world.remember("tea at home")
+    new_recall_world.pump()
+    new_recall_world.remember("tea just now")
+    new_recall_world.rows.calls.clear()
+    new_recall_world.broken(*SLOW)
+    return new_recall_world
 
 
 def steps(world: RecallWorld, query: str) -> float:

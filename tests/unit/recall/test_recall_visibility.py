@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,13 +25,6 @@ from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
 TEXT = "User's sister is named Mary"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("fault", ["", "vector=error", "lexical=error"])

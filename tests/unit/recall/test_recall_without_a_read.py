@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,13 +14,6 @@ from neve.usecases.ask.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 
 CAPYBARA = "Ann adopted a capybara"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def struck(world: RecallWorld, call: str, among: Callable[..., bool], *, slow_ms: int = 0) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,14 +23,6 @@ def neutral(seq: int) -> Event:
     return Event(
         seq, EventType.NEUTRAL, "My name is Ada.", 0, "2026-03-10T09:30:00.000Z", event_data={"part": {"a": 1}}
     )
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def test_it_is_given_back_as_it_was_and_counts_nothing(world: World) -> None:

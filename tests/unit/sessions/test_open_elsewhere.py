@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.ports.errors import StoreUnavailable
@@ -16,13 +13,11 @@ from tests.unit.recall_world import RecallWorld
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open("a")
-    made.say("I keep bees.", "Noted.", session="a")
-    made.queue.sent.clear()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.open("a")
+    new_recall_world.say("I keep bees.", "Noted.", session="a")
+    new_recall_world.queue.sent.clear()
+    return new_recall_world
 
 
 def opened(world: RecallWorld, session: str = "b") -> OpenedSession:

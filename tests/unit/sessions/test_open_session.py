@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.records.markers import SessionMarker
@@ -19,13 +16,11 @@ STEP_MS = 10
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.remember("likes tea")
-    opened(made)
-    made.say("hello", "hi")
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.remember("likes tea")
+    opened(new_recall_world)
+    new_recall_world.say("hello", "hi")
+    return new_recall_world
 
 
 def opened(world: RecallWorld) -> OpenedSession:

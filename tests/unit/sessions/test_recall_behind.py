@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -22,15 +21,13 @@ from tests.unit.recall_world import RecallWorld
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
+def world(new_recall_world: RecallWorld) -> RecallWorld:
     """Ann's one memory is indexed, and an utterance of another session is not."""
-    made = RecallWorld.make(tmp_path)
-    made.remember("Mary drinks oolong tea")
-    made.pump()
-    made.open("s2")
-    made.say("I adopted a capybara", session="s2")
-    yield made
-    made.close()
+    new_recall_world.remember("Mary drinks oolong tea")
+    new_recall_world.pump()
+    new_recall_world.open("s2")
+    new_recall_world.say("I adopted a capybara", session="s2")
+    return new_recall_world
 
 
 def imported(world: RecallWorld, count: int) -> None:

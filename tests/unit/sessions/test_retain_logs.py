@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,12 +42,10 @@ ARTIFACT = "/artifacts/s1/3"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.with_policy(retention_days=30)
-    made.open()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.with_policy(retention_days=30)
+    new_recall_world.open()
+    return new_recall_world
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,14 +24,6 @@ USER, ASSISTANT, CALL, RESULT = (
     EventType.TOOL_RESULT,
 )
 THOUGHT = {"type": "thinking", "thinking": "The weather is wanted.", "signature": "EqQBCgIYAhIM"}
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def session(world: World) -> SessionScope:

@@ -3,9 +3,8 @@ as long as it goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,14 +38,6 @@ from neve.usecases.work.retract import replace_derived
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
-    yield world
-    world.table.close()
 
 
 def scope_of(world: World) -> SessionScope:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.store.keys import tenant_row
@@ -15,10 +12,8 @@ from tests.unit.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    yield world
-    world.table.close()
+def world(new_world: World) -> World:
+    return new_world
 
 
 def live(world: World) -> list[str]:

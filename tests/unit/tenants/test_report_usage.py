@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,11 +34,9 @@ MODEL = "claude-opus-5-5"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    world.open()
+def world(world: World) -> World:
     read_pack(world.user().of_session("s1"))
-    yield world
+    return world
 
 
 def new(cache_read: int = 900, **more: Any) -> NewReport:

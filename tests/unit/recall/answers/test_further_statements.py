@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,11 +29,8 @@ PLENTY = 10_000
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
+def world(recall_world: RecallWorld) -> RecallWorld:
+    return recall_world
 
 
 def row(*texts: str, id: str = "mem_A", **given: Any) -> Memory:

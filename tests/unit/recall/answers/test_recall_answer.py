@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import estimate
 from neve.scope import Tenant
 from neve.usecases.ask.recall.answer import HIT_TOKENS, INJECTED_TOKENS
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def test_k_by_mode_policy_and_request(world: RecallWorld) -> None:

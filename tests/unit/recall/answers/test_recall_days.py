@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -20,15 +18,13 @@ SAID = "I fly to Tokyo tomorrow."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    with made.at(LATE):
-        made.open("spoken")
-        made.say(SAID, session="spoken")
-        made.remember("User flies to Tokyo", observed_at=iso(LATE))
-    made.pump()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    with new_recall_world.at(LATE):
+        new_recall_world.open("spoken")
+        new_recall_world.say(SAID, session="spoken")
+        new_recall_world.remember("User flies to Tokyo", observed_at=iso(LATE))
+    new_recall_world.pump()
+    return new_recall_world
 
 
 def days(world: RecallWorld, session: str | None, meta: dict[str, str] | None = None) -> set[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -17,13 +15,6 @@ LOGGED = "Took my methotrexate."
 
 def at(day: int, hour: int = 8) -> datetime:
     return datetime(2026, 3, day, hour, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def log(world: RecallWorld, *days: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -37,14 +36,12 @@ class Noting(FixtureCrossEncoder):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.inner_cross_encoder = Noting()
-    made.open()
-    made.say(*LINES)
-    made.pump()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.inner_cross_encoder = Noting()
+    new_recall_world.open()
+    new_recall_world.say(*LINES)
+    new_recall_world.pump()
+    return new_recall_world
 
 
 def ask(world: RecallWorld, mode: str = "tool", **given: Any) -> RecallAnswer:

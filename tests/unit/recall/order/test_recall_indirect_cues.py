@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.domain.ids import event_id
@@ -22,14 +19,11 @@ MEANT, *BY_CHANCE = (
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
+def world(recall_world: RecallWorld) -> RecallWorld:
     for text in (*BY_CHANCE, MEANT):
-        made.say(text)
-    made.pump()
-    yield made
-    made.close()
+        recall_world.say(text)
+    recall_world.pump()
+    return recall_world
 
 
 def _order(world: RecallWorld, query: str) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,11 +24,8 @@ from tests.unit.recall_world import RecallWorld
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
+def world(recall_world: RecallWorld) -> RecallWorld:
+    return recall_world
 
 
 def remember(world: RecallWorld, text: str, seqs: tuple[int, int], **given: Any) -> str:

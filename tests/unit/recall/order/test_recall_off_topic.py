@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,12 +21,10 @@ OFF_TOPIC = "explain how kayak races changed through medieval history"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.remember("Ann paddles a kayak on the river")
-    made.pump()
-    yield made
-    made.close()
+def world(new_recall_world: RecallWorld) -> RecallWorld:
+    new_recall_world.remember("Ann paddles a kayak on the river")
+    new_recall_world.pump()
+    return new_recall_world
 
 
 def test_a_shared_word_alone_is_no_reason_to_answer_a_prompt(world: RecallWorld) -> None:

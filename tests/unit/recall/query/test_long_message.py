@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,6 @@ NUMBERS = "\n".join(f"{n}.{n % 7}5" for n in range(1_000, 1_600))
 """Every one of them is two words of a keyword query."""
 CODE = "\n".join(f'rows["name{n}"] = x{n} ? "left {n}" : -y{n};  // ok' for n in range(90))
 QUOTING = 'The mayor said "it is painful but necessary" and left. Nobody else was -as he put it- asked. ' * 40
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def resolved(query: str, question: str | None = None, mode: Mode = "prompt") -> ResolvedRequest:

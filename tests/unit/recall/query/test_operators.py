@@ -3,8 +3,6 @@ person types is no query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +17,6 @@ KID, DAUGHTER, SON = (
     "User's son paints kites, red ones.",
 )
 """Their words for a child are one meaning."""
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 def searched(world: RecallWorld, query: str, **given: Any) -> list[str]:

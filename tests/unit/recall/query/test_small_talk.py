@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,13 +34,6 @@ shorten the letter|continue the story
 When do I move back?|what did we say last time|Is my answer ready|how long have I been busy
 Guten Appetit|Vielen geht es so|gracias Anna|merci pour le vélo|de nada sirve|ありがとうのカード|明白了吗朋友|morgen
 """.replace("\n", "|").strip("|")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("message", SMALL_TALK.split("|"))
