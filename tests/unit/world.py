@@ -79,7 +79,7 @@ class CountedTable(SqliteTable):
     """Counts calls by name; ``before_write`` runs once before the next write, as a concurrent writer would."""
 
     calls: Counter[str]
-    before_write: Callable[[], None] | None
+    before_write: Callable[[], object] | None
     lose_response: bool
 
     @classmethod
