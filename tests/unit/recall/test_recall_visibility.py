@@ -288,7 +288,7 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
     [
         ("edited", 2, {}, False),
         ("edited", 3, {}, False),
-        ("edited", 3, {"kind": Kind.FACT}, True),
+        ("edited", 3, {"kind": Kind.FACT}, False),
         ("edited", 2, {"kind": Kind.FACT}, False),
         ("deleted", 3, {"kind": Kind.FACT}, False),
         ("edited", 3, {"person_at": "2026-03-10T10:00:00.000Z", "by": "human_edit"}, True),
@@ -298,7 +298,7 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
 def test_what_was_made_of_a_message_leaves_recall_with_it(
     world: RecallWorld, reason: Any, last: int, changed: dict[str, Any], found: bool
 ) -> None:
-    """Before anybody has come to the job: what may outlive it waits for the flip (docs/rules/retract.md#seen)."""
+    """Before any worker has come to the job (docs/rules/retract.md#seen)."""
     world.open()
     world.say("one", "two", "three")
     more = dict(changed)
