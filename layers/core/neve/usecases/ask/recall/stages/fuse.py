@@ -26,7 +26,7 @@ from neve.usecases.ask.recall.stages.legs import Reading
 from neve.usecases.ask.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
 from neve.usecases.ask.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
-FEW, MANY = 20, 2_000
+FEW, MANY = 20, 1_500
 """*Measured*: among few passages the threshold says that one has to do with a message, among many something is always a
 little alike. What a message needs to be answered grows with the logarithm of how many there are, from the threshold to
 a similarity of 1 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
@@ -90,12 +90,12 @@ def fuse(
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
     standing = {one.row.id for one in (*ordered, *behind)}
     lent = (Dropped(one.row.id, LENT, one.components) for one in ranked if one.row.id not in standing)
-    if _off_topic(request, reading, gated, ranked):
+    if _off_topic(request, reading, ranked):
         return Ranking((), (*dropped, *(Dropped(one.row.id, OFF_TOPIC, one.components) for one in ranked)))
     return Ranking(distinct, (*dropped, *lent, *(Dropped(one.row.id, REPEATS) for one in repeats)))
 
 
-def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
+def _off_topic(request: ResolvedRequest, reading: Reading, ranked: Sequence[Ranked]) -> bool:
     """Say whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). It cannot be said
     where a row's text has no vector yet: then the vector leg found an older rev, or none though it found fewer than it
     was asked for. For a message in a language that the model does not know only its words can tell."""
@@ -105,7 +105,7 @@ def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked:
     all_near = len(reading.vector) < reading.depth
     if any(near.get(one.row.id, 0 if all_near else one.row.version) != one.row.version for one in ranked):
         return False
-    alike = gated.similarities if request.understood else {}
+    alike = reading.similarities(reading.vector) if request.understood else {}  # also what the prompt shows already
     among = max(reading.among, len(near))  # the leg that counts them may have failed
     if max(alike.values(), default=0.0) >= similarity_among(among, request.threshold):
         return False
