@@ -11,7 +11,8 @@ from typing import Any, get_args
 from evals.cost.prices import HOURS, PRICES
 from local.cloudformation import read_yaml
 from local.template import ROOT, Template, read_template
-from neve.domain.privacy.classes import PiiClass, metrics
+from neve.domain.privacy.screen import metrics
+from neve.domain.tenants.policy import PiiClass
 
 Unit = Mapping[str, Any]
 

@@ -24,7 +24,7 @@ from neve import observability
 from neve.correlation import FIELD, correlated
 from neve.domain.errors import TenantRemoved
 from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
-from neve.domain.privacy.classes import metrics
+from neve.domain.privacy.screen import metrics
 from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft, time_of
 from neve.ports.engines import Ports

@@ -3,6 +3,7 @@ so many seeds: that is what a green run is worth."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -10,7 +11,6 @@ from neve.domain.compile import plan
 from neve.domain.compile.conversation import Conversation
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories import live_rows
-from neve.domain.privacy.screen import Found
 from neve.domain.retract import derived
 from neve.store import documents as document_rows
 from neve.store import rows
@@ -110,7 +110,7 @@ ABLATIONS = _by_name(
             "the gate before an append",
             "chat",
             1,
-            lambda: [(append_events, "screen_event", lambda event, _: (event, Found()))],
+            lambda: [(append_events, "screen_event", lambda event, _: (event, Counter()))],
         ),
         Ablation("own append", "recognising an append whose answer was lost", "chat", 300, forgets_its_try),
         Ablation(

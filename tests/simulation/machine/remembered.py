@@ -5,6 +5,7 @@ no process learns anything from another one."""
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import EnumType
@@ -13,8 +14,8 @@ from typing import Any
 
 from neve.domain.indexing import passage
 from neve.domain.privacy import screen
-from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.records import memories, sessions
+from neve.domain.tenants.policy import Action, PiiClass
 from neve.ports import queue, table
 from neve.store import rows
 from tests.simulation.engines.memory_table import Row, frozen
@@ -74,13 +75,13 @@ _screen_parts = screen.screen_parts
 
 
 @lru_cache(maxsize=TEXTS)
-def _screened(texts: tuple[str, ...], classes: tuple[tuple[PiiClass, Action], ...]) -> tuple[list[str], screen.Found]:
+def _screened(texts: tuple[str, ...], classes: tuple[tuple[PiiClass, Action], ...]) -> tuple[list[str], Counter[str]]:
     return _screen_parts(texts, dict(classes))
 
 
-def _parts_screened(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tuple[list[str], screen.Found]:
+def _parts_screened(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tuple[list[str], Counter[str]]:
     parts, found = _screened(tuple(texts), tuple(classes.items()))
-    return list(parts), found
+    return list(parts), Counter(found)
 
 
 def _find_members_at_once(*kinds: EnumType) -> None:

@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[3]
 SOURCES = sorted(p for top in ("layers/core/neve", "functions") for p in (ROOT / top).rglob("*.py"))
 NAME = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*")
 PII = ("PiiRedacted<Class>", "PiiBlocked<Class>")
-"""Written by ``domain/privacy/classes.py``, one for each class."""
+"""Written by ``domain/privacy/screen.py``, one for each class."""
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD
-from neve.domain.privacy.classes import metrics
+from neve.domain.privacy.screen import metrics
 from neve.observing import SecondsLeft
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account
-from neve.domain.privacy.spans import REMOVED, SHORT
+from neve.domain.privacy.detectors import REMOVED, SHORT
 from neve.domain.recall.small_talk import WORDS
 from neve.domain.records.sessions import Event, EventType, Outcome
 from neve.domain.sessions.transcript import event_text

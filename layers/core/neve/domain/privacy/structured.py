@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from neve.domain.privacy.classes import Action, PiiClass
-from neve.domain.privacy.passwords import is_no_secret
-from neve.domain.privacy.screen import Found, screen
-from neve.domain.privacy.spans import is_placeholder, marker
+from neve.domain.metadata import Metadata, is_key
+from neve.domain.privacy.detectors import is_no_secret, is_placeholder
+from neve.domain.privacy.screen import marker, screen
+from neve.domain.tenants.policy import Action, PiiClass
 
 _ANY = r".*"
 _NAMES: Sequence[tuple[PiiClass, str, str]] = (
@@ -50,7 +51,7 @@ class Walk:
 
     def __init__(self, classes: Mapping[PiiClass, Action]) -> None:
         self._classes = classes
-        self.found = Found()
+        self.found = Counter[str]()
 
     def value(self, value: Any) -> Any:
         """Give the value without what was found. A number that is a card's becomes text."""
@@ -67,7 +68,7 @@ class Walk:
 
     def text(self, text: str) -> str:
         screened = screen(text, self._classes)
-        self.found += screened
+        self.found += screened.found
         return screened.text
 
     def members(self, given: Mapping[str, Any], leave: Collection[str] = ()) -> dict[str, Any]:
@@ -79,6 +80,10 @@ class Walk:
             called = listed if name == _NAMED and _classes_of_name(listed) else name
             kept[kept_name] = member if name in leave else self._member(called, member)
         return kept
+
+    def labels(self, given: Mapping[str, str]) -> Metadata:
+        """Give the labels that may be kept. A name that holds anything is no key any more: its label goes with it."""
+        return {name: value for name, value in self.members(given).items() if is_key(name)}
 
     def _names(self, given: Collection[str]) -> Iterator[str]:
         """Give the names as they are kept, in their order and as distinct as they were. A name that was sent as it is
@@ -99,10 +104,11 @@ class Walk:
             return self.value(member)
         written = str(member)
         kind = next((kind for kind, values in _classes_of_name(name) if values.fullmatch(written)), None)
-        if kind is None or self._classes.get(kind, "allow") == "allow" or not _may_be_one(written):
+        may_be_one = _MIN_CHARACTERS <= len(written) <= _MAX_CHARACTERS
+        left = not may_be_one or is_placeholder(written) or is_no_secret(written)
+        if kind is None or left or self._classes.get(kind, "allow") == "allow":
             return self.value(member)
-        one: dict[str, int] = {kind: 1}
-        self.found += Found(blocked=one) if self._classes[kind] == "block" else Found(redacted=one)
+        self.found[kind] += 1
         return marker(len(written))
 
 
@@ -115,8 +121,3 @@ def _classes_of_name(name: str) -> list[tuple[PiiClass, re.Pattern[str]]]:
     """Give the classes of what a member of that name may hold, with the form of the value."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return [(kind, values) for kind, names, values in _PATTERNS if names.fullmatch(plain)]
-
-
-def _may_be_one(written: str) -> bool:
-    fits = _MIN_CHARACTERS <= len(written) <= _MAX_CHARACTERS
-    return fits and not is_placeholder(written) and not is_no_secret(written)

@@ -14,7 +14,6 @@ from typing_extensions import TypeAliasType
 
 from neve.domain.errors import FieldError
 from neve.domain.given import Given
-from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.records.epochs import Verbosity
 from neve.domain.tenants.budgets import Budget, named_budget
 from neve.domain.tenants.prices import ModelPrice
@@ -28,7 +27,13 @@ Rerank = TypeAliasType("Rerank", Literal["off", "linear", "deep"])
 first of its order too, where a stage has one."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """The mode in which a person decides or does not decide on facts that were not said plainly."""
+Action = Literal["block", "redact", "allow"]
+"""``block``: a memory or a document that holds it is refused. ``redact``: it is kept without. In events both only take
+it out. ``allow``: it is not looked for."""
 PiiAction = TypeAliasType("PiiAction", Action)
+PiiClass = Literal[
+    "card_number", "ssn", "password", "api_key", "medical_record_number", "phone", "email", "iban", "address"
+]
 TokenCounter = TypeAliasType("TokenCounter", CounterName)
 MAX_WINDOW = 10_000_000
 MAX_PRICES = 100

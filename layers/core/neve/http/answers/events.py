@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability
-from neve.domain.privacy.classes import metrics
+from neve.domain.privacy.screen import metrics
 from neve.http.calls import Answer, Call
 from neve.http.schemas.sessions.events import AppendedOut
 from neve.http.schemas.sessions.messages import AppendedMessagesOut, MessagesBody

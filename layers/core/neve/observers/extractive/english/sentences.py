@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
-from neve.domain.privacy.spans import REMOVED
+from neve.domain.privacy.detectors import REMOVED
 from neve.observers.extractive.english.headings import without_heading
 from neve.observers.extractive.english.verbs import is_common_present, is_past_form
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, TRAITS, any_of

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
-from neve.domain.privacy.screen import Found, screen
+from neve.domain.privacy.screen import screen
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import By, EmbeddingState, Provenance, Trust
 from neve.domain.records.sessions import Event, EventType
@@ -45,7 +46,7 @@ class NewText:
     upload_id: str
     uploaded: str
     screened: bytes = b""
-    found: Found = field(default_factory=Found)
+    found: Counter[str] = field(default_factory=Counter)
 
     def check(self, objects: ObjectStore) -> TextShape:
         """Read and screen it. Raises NeveError: upload_not_found, event_too_large, validation_failed for what is no
@@ -66,7 +67,7 @@ class NewText:
         if not text.strip() or "\0" in text:
             raise invalid(self.where, "is no text: upload text in UTF-8 that is not blank and has no NUL")
         screened = screen(text, self.scope.policy.pii.actions)
-        self.screened, self.found = screened.text.encode(), screened
+        self.screened, self.found = screened.text.encode(), screened.found
         return TextShape(len(self.screened), self.scope.count(screened.text))
 
     def store(self, objects: ObjectStore) -> bool:

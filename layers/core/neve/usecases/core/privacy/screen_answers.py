@@ -1,19 +1,28 @@
-"""The gate on what a model answers beside a pass: a summary, a reflection, a night, a filing. What it read was screened
-already; its words are its own, and no caller can be told, so what is found is taken out."""
+"""The gate on what a model answers before it is kept: a pass, a summary, a reflection, a night, a filing. What it read
+was screened already; its words are its own, and no caller can be told, so what is found is taken out. Facts have
+the same gate in their storage decision."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from neve.domain.compact.headings import HEADINGS, SummaryText
 from neve.domain.librarian.filing import Action, Filed
-from neve.domain.privacy.screen import Found, screen
-from neve.observing import Condensed, Reflected
+from neve.domain.privacy.screen import screen
+from neve.observing import Condensed, Observed, Reflected
 from neve.scope import TenantScope
 from neve.usecases.core.privacy.admit import redacted
 
 IN_A_PATH = "personal_data"
 """The reason why a change of a document is left out: no path without it can be meant."""
+
+
+def screen_observed(scope: TenantScope, observed: Observed) -> tuple[Observed, Counter[str]]:
+    """Take out of an answer's lines, and of what it says of the thread, what the policy takes out."""
+    screened = [redacted(scope, line, ("text",)) for line in observed.lines]
+    thread, found = redacted(scope, observed, ("current_task", "suggested_continuation", "thread_title"))
+    return replace(thread, lines=tuple(line for line, _ in screened)), sum((one for _, one in screened), found)
 
 
 def screen_summary(scope: TenantScope, summary: SummaryText) -> SummaryText:
@@ -28,10 +37,10 @@ def screen_condensed(scope: TenantScope, condensed: Condensed) -> Condensed:
     return replace(condensed, rows=tuple(redacted(scope, row, ("text",))[0] for row in condensed.rows))
 
 
-def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Found]:
+def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Counter[str]]:
     """Screen changes of documents and the account, and give what was taken out. A change whose path holds any of it is
     rejected."""
-    total, account = Found(), filed.account
+    total, account = Counter[str](), filed.account
     screened_actions: dict[str, list[Action]] = {"actions": [], "illegal": []}
     in_paths = 0
     for name, actions in (("actions", filed.actions), ("illegal", filed.illegal)):
@@ -52,4 +61,4 @@ def screen_filed(scope: TenantScope, filed: Filed) -> tuple[Filed, Found]:
 
 
 def _holds_any(scope: TenantScope, path: str) -> bool:
-    return bool(screen(path, scope.policy.pii.actions).removed)
+    return bool(screen(path, scope.policy.pii.actions).found)

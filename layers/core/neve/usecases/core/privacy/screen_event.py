@@ -3,15 +3,15 @@ on (docs/rules/privacy.md#events)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from neve.domain.privacy.classes import Action, PiiClass
-from neve.domain.privacy.screen import Found, screen, screen_parts
+from neve.domain.privacy.screen import screen, screen_parts
 from neve.domain.privacy.structured import Walk
 from neve.domain.sessions.new_event import Content, NewEvent
-from neve.usecases.core.privacy.screen_metadata import walk_metadata
+from neve.domain.tenants.policy import Action, PiiClass
 
 IDS = ("tool_use_id",)
 """Members of an event's data by which a result finds its call: no speaker's words."""
@@ -21,12 +21,12 @@ IMAGE_REMOVED = {"type": "text", "text": "[image removed]"}
 """Stands in place of an image whose address holds what is taken out: the address leads nowhere without it."""
 
 
-def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[NewEvent, Found]:
+def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[NewEvent, Counter[str]]:
     """Screen an event; it is the same event when nothing was found."""
     walk = Walk(actions)
     name = walk.text(event.name) if event.name else event.name
     data = walk.members(event.event_data, leave=IDS)
-    metadata = walk_metadata(walk, event.metadata)
+    metadata = walk.labels(event.metadata)
     content, found = _content(event.content, actions)
     thinking, in_thinking = _thinking(event.thinking, actions)
     screened = replace(event, name=name, content=content, event_data=data, thinking=thinking, metadata=metadata)
@@ -35,22 +35,18 @@ def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[N
 
 def _thinking(
     blocks: tuple[dict[str, Any], ...], actions: Mapping[PiiClass, Action]
-) -> tuple[tuple[dict[str, Any], ...], Found]:
+) -> tuple[tuple[dict[str, Any], ...], Counter[str]]:
     """Keep the blocks of thinking in which nothing was found. A provider takes a block as it was made or not at all:
     one that holds something goes as a whole. What its own members hold that are sealed is no text."""
-    kept, total = [], Found()
-    for block in blocks:
-        walk = Walk(actions)
-        if walk.members(block, leave=SEALED) == block:
-            kept.append(block)
-        total += walk.found
-    return tuple(kept), total
+    walk = Walk(actions)
+    kept = tuple(block for block in blocks if walk.members(block, leave=SEALED) == block)
+    return kept, walk.found
 
 
-def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Content, Found]:
+def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Content, Counter[str]]:
     if isinstance(content, str):
         screened = screen(content, actions)
-        return screened.text, screened
+        return screened.text, screened.found
     blocks, found = _images(content, actions)
     texts, in_texts = screen_parts([block["text"] for block in blocks if "text" in block], actions)
     left = iter(texts)
@@ -58,13 +54,12 @@ def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Cont
     return redacted_blocks, found + in_texts
 
 
-def _images(blocks: list[dict[str, Any]], actions: Mapping[PiiClass, Action]) -> tuple[list[dict[str, Any]], Found]:
+def _images(
+    blocks: list[dict[str, Any]], actions: Mapping[PiiClass, Action]
+) -> tuple[list[dict[str, Any]], Counter[str]]:
     """Replace images whose addresses hold what is taken out. Signed addresses hold keys by their nature and end by
     themselves: keys in them stay."""
     of_address: dict[PiiClass, Action] = {kind: action for kind, action in actions.items() if kind != "api_key"}
-    left, total = [], Found()
-    for block in blocks:
-        found = screen(block["url"], of_address) if "url" in block else Found()
-        total += found
-        left.append(IMAGE_REMOVED if found.removed else block)
-    return left, total
+    found = [screen(block.get("url", ""), of_address).found for block in blocks]
+    left = [IMAGE_REMOVED if one else block for one, block in zip(found, blocks, strict=True)]
+    return left, sum(found, Counter[str]())

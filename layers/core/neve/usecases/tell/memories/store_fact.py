@@ -15,7 +15,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
-from neve.usecases.core.privacy.screen_candidate import admitted_candidate, screened_candidate
+from neve.usecases.core.privacy.admit import admitted_candidate, screened_candidate
 from neve.usecases.tell.memories.fact_writes import FactWrites, rows_of_facts, with_holders
 from neve.usecases.tell.memories.stored_fact import StoredFact
 

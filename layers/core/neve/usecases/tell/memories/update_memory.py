@@ -23,7 +23,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import TOO_MANY_WRITERS, transact
-from neve.usecases.core.privacy.admit import admitted_values
+from neve.usecases.core.privacy.admit import admit
 from neve.usecases.tell.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.tell.memories.edited_text import leave_text
 from neve.usecases.tell.memories.fact_place import one_statement, take_place
@@ -91,7 +91,7 @@ def _update(
 def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
     """Take out of a change what the gate takes out."""
     given = {name: change.fields[name] for name in SCREENED_FIELDS if change.fields.get(name)}
-    return MemoryChange(change.fields | admitted_values(scope, given))
+    return MemoryChange(change.fields | admit(scope, given))
 
 
 @dataclass

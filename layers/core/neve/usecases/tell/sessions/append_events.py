@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
@@ -12,7 +13,6 @@ from typing import Literal
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
 from neve.domain.compact.stale import artifact_path
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
-from neve.domain.privacy.screen import Found
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
 from neve.domain.records.sessions import SILENT, Event, EventType, SessionHead
@@ -82,11 +82,13 @@ def append_events(
     return append_screened(append, screened, [f"events[{n}].content" for n in range(len(events))])
 
 
-def append_screened(append: Append, screened: Sequence[tuple[NewEvent, Found]], fields: Sequence[str]) -> Appended:
+def append_screened(
+    append: Append, screened: Sequence[tuple[NewEvent, Counter[str]]], fields: Sequence[str]
+) -> Appended:
     """Append screened events. ``append``: without its events yet. ``fields``: where the content of each stands."""
     named = [name_images(append.scope, event.content, at) for (event, _), at in zip(screened, fields, strict=True)]
     append.events = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
-    append.redacted = sum((found for _, found in screened), Found()).removed
+    append.redacted = dict(sum((found for _, found in screened), Counter()))
     images = [images for _, images in named]
     return _with_images(append, images) if any(images) else transact(append.scope.ports, append.attempt)
 
@@ -104,8 +106,8 @@ def _with_images(append: Append, images: Sequence[Sequence[NewObject]]) -> Appen
     objects = [image for n in looked for image in images[n]]
     stored = store_images(append.scope, objects)
     append.shapes = stored.shapes
-    found = sum((text.found for text in objects if isinstance(text, NewText)), Found())
-    append.redacted = (Found(append.redacted) + found).removed
+    in_texts = (text.found for text in objects if isinstance(text, NewText))
+    append.redacted = dict(sum(in_texts, Counter(append.redacted)))
     try:
         answer = transact(append.scope.ports, append.attempt)
     except NeveError:

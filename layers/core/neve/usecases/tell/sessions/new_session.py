@@ -10,7 +10,6 @@ from neve.domain.records.sessions import SessionHead
 from neve.ports.table import Item
 from neve.scope import UserScope
 from neve.store import rows
-from neve.usecases.core.privacy.screen_metadata import walk_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
     """Remove from an opening what the policy takes out (docs/rules/privacy.md#events)."""
     walk = Walk(scope.policy.pii.actions)
     title = walk.text(wanted.title) if wanted.title else wanted.title
-    metadata = walk_metadata(walk, wanted.metadata) if wanted.metadata else wanted.metadata
+    metadata = walk.labels(wanted.metadata) if wanted.metadata else wanted.metadata
     return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta), metadata=metadata)
 
 

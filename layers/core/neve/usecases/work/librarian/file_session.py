@@ -216,7 +216,7 @@ class _Librarian:
             self.report.refused = True
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
         screened, found = screen_filed(self.scope, filed)
-        self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
+        self.report.redacted = dict(Counter(self.report.redacted) + found)
         return _with_outcome(screened, read.head)
 
     def _said(self, read: Gathered, filed: Filed) -> Said:

@@ -24,7 +24,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.transact import batches, item_bytes, transact
-from neve.usecases.core.privacy.screen_candidate import screened_candidate
+from neve.usecases.core.privacy.admit import screened_candidate
 from neve.usecases.core.tenants.usage import model_usage, usage_put
 from neve.usecases.tell.memories.fact_writes import FactWrites, rows_of_facts, with_holders, with_successors
 from neve.usecases.tell.memories.stored_fact import StoredFact

@@ -26,7 +26,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.usecases.core.jobs.finish_job import NOTHING_NEW
 from neve.usecases.core.lag.note_model import noting_what_waits
-from neve.usecases.core.privacy.screen_observed import screen_observed
+from neve.usecases.core.privacy.screen_answers import screen_observed
 from neve.usecases.core.tenants.usage import answer_cost
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.work.observe.commit_pass import InputRetracted, PassCommit, PassRead
@@ -190,7 +190,7 @@ class _Pass:
                     facts_left_out=room.left_out,
                     lines_not_read=observed.lines_not_read,
                     facts_not_read=observed.facts_not_read,
-                    redacted=dict(found.removed),
+                    redacted=dict(found),
                 )
             )
         return True

@@ -29,7 +29,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.core.lag.note_model import noting_the_model
-from neve.usecases.core.privacy.screen_observed import screen_observed
+from neve.usecases.core.privacy.screen_answers import screen_observed
 from neve.usecases.core.tenants.usage import answer_cost
 from neve.usecases.tell.memories.fact_writes import FactWrites
 from neve.usecases.tell.requests.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
@@ -279,7 +279,7 @@ class _Again:
             with counting_failures(self.scope, self.incarnation):
                 answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
         observed, found = screen_observed(self.scope, answer)
-        new.redacted = dict(found.removed)
+        new.redacted = dict(found)
         return observed, new
 
     def _input(self, shown: _Shown) -> PassInput:
