@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
 from neve.domain.records.sessions import EventType
 from neve.ports.queue import Message, QueueName
@@ -159,3 +160,16 @@ def test_no_vector_is_kept_of_what_was_deleted_while_it_was_made(world: RecallWo
     world.inner_embedder.embed_passages = deleted_first  # type: ignore[method-assign]
     assert world.embed(queued) == {}
     assert len(list(all_rows(world.rows, session.keys.vectors))) == 1, "of what was answered"
+
+
+def test_a_neighbour_in_the_same_words_is_embedded_again(world: RecallWorld) -> None:
+    """Vectors are kept by content, and the deletion takes that of both."""
+    append(world, "roses and rum", "roses and rum")
+    session = world.user().of_session("s1")
+    asked = retract_events(session, Retract(1, 1, "deleted"))
+    run_retraction(session, message_of_row(world.rows.get(session.keys.job(asked.job_id)) or {}).body)
+    assert list(all_rows(world.rows, session.keys.vectors)) == []
+    assert world.words(world.dispatch()) == {}
+    assert world.embed(world.taken(QueueName.EMBED)) == {}
+    assert world.found("rum", legs=("vector",), threshold=0.0) == [event_id("s1", 2)]
+    assert len(list(all_rows(world.rows, session.keys.vectors))) == 1

@@ -97,7 +97,7 @@ def test_an_answer_that_is_still_there_afterwards_is_counted(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decide(guess(world, "The user owns a MARKER.", 2), "approve")
-    monkeypatch.setattr("neve.usecases.work.retract.erase_retracted.forget_answers", lambda *_: None)
+    monkeypatch.setattr("neve.usecases.work.retract.erase_retracted.delete_rows", lambda *_: 0)
     assert not deleted(world, 2).result["erased"]["verified"]
 
 

@@ -19,9 +19,8 @@ from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Sco
 from neve.domain.records.sessions import EventType
 from neve.domain.retract.derived import consequences
 from neve.observing import Observed
-from neve.ports.table import Put
 from neve.store import rows
-from neve.store.partitions import all_rows, pages
+from neve.store.partitions import pages
 from neve.usecases.core.jobs.carry_on import carry_on
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.core.pack import purge_versions
@@ -35,7 +34,6 @@ from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.retract import erase_retracted
 from neve.usecases.work.retract.find_derived import find_derived
 from neve.usecases.work.retract.run_retraction import run_retraction
-from neve.usecases.work.retract.still_used import texts_of_event, used_elsewhere
 from tests.pictures import TINY_PNG
 from tests.unit.world import World, observed_line
 
@@ -243,30 +241,6 @@ def test_an_export_that_begins_between_two_workers_stays(world: World) -> None:
     assert erased(world, message)["verified"]
     assert rows.read_job(world.table.get(keys.job(new)) or {}).status == "done"
     assert world.objects.list(world.user().keys.export_objects(new))
-
-
-def test_no_vector_is_left_where_another_worker_erases_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of more than are looked for at once: what the other has left is behind those."""
-    monkeypatch.setattr(erase_retracted, "LOOK", 2)
-    world.say(*(f"Tea no. {n}" for n in range(5)))
-    keys, scope = world.user().keys, world.user().of_session("s1")
-    for seq in range(1, 6):
-        for text in texts_of_event("s1", rows.read_event(world.table.get(scope.keys.event(seq)) or {})):
-            key = keys.vector(text, "fixture")
-            world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
-    message, look = deletion(world), used_elsewhere
-
-    def look_while_another_erases(*given: Any) -> set[str]:
-        monkeypatch.setattr(erase_retracted, "used_elsewhere", look)
-        found = look(*given)
-        report = run_retraction(scope, message, partial(next, iter([60.0]), 5.0))
-        assert report is not None and report.left_off_at is not None
-        return found
-
-    monkeypatch.setattr(erase_retracted, "used_elsewhere", look_while_another_erases)
-    run_retraction(scope, message)
-    assert erased(world, message)["verified"]
-    assert list(all_rows(world.table, keys.vectors)) == []
 
 
 def many_memories(world: World, count: int) -> None:

@@ -316,10 +316,13 @@ def test_nor_what_a_person_deletes_at_the_moment_of_the_commit(
     before = told(world, fact(LIVES, 1, 1))
     gone = the_fact(world) if what == "fact" else before
 
+    def delete() -> None:
+        delete_memory(world.user(), gone.id, None)
+
     def look_then_delete(*args: Any) -> Any:
         found = without_settled(*args)
         monkeypatch.setattr("neve.usecases.work.retract.observe_remainder.without_settled", without_settled)
-        world.table.before_write = lambda: delete_memory(world.user(), gone.id, None)
+        world.table.before_write = delete
         return found
 
     monkeypatch.setattr("neve.usecases.work.retract.observe_remainder.without_settled", look_then_delete)

@@ -6,7 +6,7 @@ nothing but an image or text that Neve itself rendered."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neve.domain.ids import event_id
 from neve.domain.indexing.memory_passages import date_text
@@ -61,6 +61,12 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
         return None
     name = one_line(stripped.name or role)
     return Utterance(session, event.seq, role, name, _parts(text), event.created_at, event.rev, entries(event.metadata))
+
+
+def texts_of_event(session: str, event: Event) -> set[str]:
+    """Give the fingerprints of the texts by which the vectors of an event are kept, also of one that was taken back."""
+    utterance = utterance_of(session, replace(event, taken_back=False))
+    return set(map(fingerprint, utterance.texts)) if utterance else set()
 
 
 def _parts(text: str) -> tuple[str, ...]:

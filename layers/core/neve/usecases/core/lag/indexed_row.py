@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -79,6 +79,11 @@ class IndexedRow:
             lacking = last + 1 if last < self.indexed_seq else None
         lacking = min((seq for seq in (lacking, lacking_from) if seq is not None), default=None)
         return replace(self, embedded=joined((*self.embedded, span)), without_vectors_from=lacking)
+
+    def without_vectors(self, seqs: Iterable[int]) -> IndexedRow:
+        """Remove events whose vectors are to be made again."""
+        gone = joined((seq, seq) for seq in seqs)
+        return replace(self, embedded=tuple(part for span in self.embedded for part in without(span, gone)))
 
 
 def read_indexed(session: str, item: Item | None) -> IndexedRow:

@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice, takewhile
 
-from neve.domain.indexing.utterances import utterance_of
+from neve.domain.ids import event_id
+from neve.domain.indexing.utterances import texts_of_event
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.memories.text import fingerprint
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event
 from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
-from neve.ports.table import Check, Delete, Index, Item, Key, Version, WriteOp
+from neve.ports.table import Check, Delete, Index, Item, Version, WriteOp
 from neve.scope import SessionScope, Tenant, TenantScope
 from neve.store import rows
-from neve.store.delete_rows import delete_rows
 from neve.store.keys import TENANTS, archives_until
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes
+from neve.store.vectors import erase_vectors
 from neve.usecases.core.images.image_objects import IMAGE_BATCH_SIZE, remove_images
 from neve.usecases.core.images.shown_images import ShownImages
 from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
@@ -161,15 +161,12 @@ def _leave_index(scope: SessionScope, incarnation: int, batch: _Batch) -> Versio
 
 def _forget(scope: SessionScope, events: list[Event]) -> None:
     """Remove their passages and vectors. Vectors are kept by content: what is still needed of them is made again."""
-    ports, keys = scope.ports, scope.keys
-    vectors: list[Key] = []
+    ports, keys, gone = scope.ports, scope.keys, set[str]()
     for event in events:
-        utterance = utterance_of(scope.session, replace(event, taken_back=False))
-        if utterance is not None:
-            ports.search.trim(keys.owner, utterance.id, keep=0, version=event.rev + 1)
-            model = ports.search.model().tag
-            vectors += (keys.vector(fingerprint(text), model) for text in utterance.texts)
-    delete_rows(ports.table, list(dict.fromkeys(vectors)))
+        if texts := texts_of_event(scope.session, event):
+            ports.search.trim(keys.owner, event_id(scope.session, event.seq), keep=0, version=event.rev + 1)
+            gone |= texts
+    erase_vectors(ports.table, keys, gone)
 
 
 def _removal(scope: SessionScope, incarnation: int, batch: _Batch) -> list[WriteOp]:

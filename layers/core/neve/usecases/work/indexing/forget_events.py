@@ -127,7 +127,8 @@ class _Neighbours:
             return True
         beside.update(noted.raised)
         sides = [sorted(seq for seq in beside if seq < first), sorted(seq for seq in beside if seq > last)]
-        write_again(self.data, [passage for seqs in sides if seqs for passage in log.passages(seqs)])
+        passages = [passage for seqs in sides if seqs for passage in log.passages(seqs)]
+        write_again(self.data, self.incarnation, passages)
         return transact(self.data.ports, partial(self._note, noted.raised))
 
     def _raise_rev(self, seq: int) -> None:

@@ -8,7 +8,7 @@ with it, and take the vectors along that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -309,6 +309,24 @@ def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Itera
     messages = [events_message(data.keys, incarnation, first, last) for first, last in spans]
     if messages:
         data.ports.queue.send(QueueName.EMBED, messages)
+
+
+def embed_again(data: SessionData[WordsPorts], incarnation: int, seqs: Collection[int]) -> None:
+    """Queue the vectors of events that have lost them: they are kept by content, and the deletion of the same words
+    elsewhere took them along. Raises UserErased, StoreUnavailable."""
+    ports, keys = data.ports, data.keys
+
+    def attempt() -> bool:
+        found = ports.table.get_many([keys.head, keys.indexed])
+        head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
+        still_there(head, incarnation)
+        left = row.without_vectors(seqs)
+        if left != row:
+            ports.table.write([rows.check_head(keys, head), left.put(keys, ports.clock.now())])
+        return left != row
+
+    if transact(ports, attempt):
+        _queue_vectors(data, incarnation, [(seq, seq) for seq in sorted(seqs)])
 
 
 # --- vectors --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import PAGE
-from neve.usecases.work.indexing.index_events import LOOK_BACK, REINDEXED_BEFORE, utterances_around
+from neve.usecases.work.indexing.index_events import LOOK_BACK, REINDEXED_BEFORE, embed_again, utterances_around
 from neve.usecases.work.indexing.vectors.user_vectors import with_known_vectors
 
 
@@ -59,9 +59,14 @@ class LogLeft:
         return utterance_passages([utterance for utterance in around if not holds(self.removed, utterance.seq)], seqs)
 
 
-def write_again(data: SessionData[WordsPorts], passages: Sequence[Passage]) -> None:
-    """Write the passages with the vectors that their texts have. Raises StoreUnavailable."""
+def write_again(data: SessionData[WordsPorts], incarnation: int, passages: Sequence[Passage]) -> None:
+    """Write the passages with the vectors that their texts have; those that have none any more are made again. Raises
+    UserErased, StoreUnavailable."""
     if not passages:
         return
-    search = data.ports.search
-    search.upsert(data.keys.owner, with_known_vectors(data, search.model(), passages))
+    model = data.ports.search.model()
+    written = with_known_vectors(data, model, passages)
+    data.ports.search.upsert(data.keys.owner, written)
+    lacking = {one.seq_from for one in written if one.vector is None and one.seq_from is not None}
+    if model.dimensions and lacking:
+        embed_again(data, incarnation, lacking)

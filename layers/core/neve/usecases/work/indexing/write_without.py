@@ -43,7 +43,7 @@ def write_without(data: SessionData[WordsPorts], incarnation: int, hole: Span) -
         if versions is None:
             return None
         passages = [passage for side in sides if side for passage in log.passages(side)]
-        write_again(data, passages)
+        write_again(data, incarnation, passages)
         still_there(rows.read_head(ports.table.get(keys.head)), incarnation)
     except UserErased:
         trim_written(data, passages)

@@ -3,12 +3,13 @@ it (docs/rules/retract.md#erase). In rounds; each may be repeated, and finds wha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from neve.domain.indexing.utterances import texts_of_event
 from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
@@ -34,18 +35,12 @@ from neve.usecases.work.compact.artifacts import artifacts_of
 from neve.usecases.work.export.withdraw_exports import overtaken_exports, withdraw_exports
 from neve.usecases.work.observe.observe_session import OutOfTime
 from neve.usecases.work.retract.documents.erase_revisions import stored_revisions
-from neve.usecases.work.retract.forget_answers import forget_answers
 from neve.usecases.work.retract.purge_packs import PacksPurge
-from neve.usecases.work.retract.still_used import texts_of_event, used_elsewhere
 
 T = TypeVar("T")
 
 ROUND = 500
-"""Events or memories that are erased without a look at the time; events whose images are looked for in all the others,
-at once."""
-LOOK = 20_000
-"""*Chosen*: events or memories whose texts are looked for in everything else that the user has, at once, in some 10 MB.
-A worker erases fewer: to look again for each ``ROUND`` of them would be to read most of them as often."""
+"""Events or memories that are erased without a look at the time."""
 BATCH = 24
 """Rows of one transaction: of an event, its client id and its thinking below 100 actions."""
 READ_BATCH_SIZE = 100
@@ -108,19 +103,20 @@ class _Erasing:
         self.shown = ShownImages(self.scope)
 
     def run(self) -> None:
-        while count := self._erase_log():
-            if count < LOOK:
-                break
+        for events in _batched(self._events(), ROUND):
+            self._erase_events(events)
+            self._need_time()
         transact(self.scope.ports, self._forget_messages)
         for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
             self._need_time()
-        for memories in _batched(sorted(self.made.touched), LOOK):
+        for memories in _batched(self._memories(sorted(self.made.touched)), ROUND):
             self._erase_memories(memories)
-        forget_answers(self.scope, self._answers_about_memories())
+            self._need_time()
+        delete_rows(self.scope.ports.table, list(self._answers_about_memories()))
         # whose documents are gone by now: none that is kept from here on can name one of theirs
-        forget_answers(self.scope, answers_with_paths(self.scope.ports.table, self.scope.keys))
+        delete_rows(self.scope.ports.table, list(answers_with_paths(self.scope.ports.table, self.scope.keys)))
         self._erase_summaries()
         self._erase_packs()
         self._withdraw_exports()
@@ -140,33 +136,18 @@ class _Erasing:
 
     # --- events ---------------------------------------------------------------------------------
 
-    def _events(self, last: int | None = None) -> Iterator[Item]:
-        """Read the events that still say something, or whose images are still to be removed; up to ``last``."""
-        first, end = self.retraction.span
-        between = self.scope.keys.events(first, end if last is None else last)
-        log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
+    def _events(self) -> Iterator[Item]:
+        """Read the events that still say something, or whose images are still to be removed."""
+        log = all_rows(
+            self.scope.ports.table, self.scope.keys.log, between=self.scope.keys.events(*self.retraction.span)
+        )
         return (item for item in log if not item.get("erased") or rows.images_of_row(item))
 
-    def _erase_log(self) -> int:
-        """Erase events, and give how many of them there still were, up to ``LOOK``, whose texts are looked for at once
-        in everything else. Raises OutOfTime behind some of them."""
-        count, last, texts = 0, self.retraction.seq_from, set[str]()
-        for item in islice(self._events(), LOOK):
-            count, last = count + 1, item["seq"]
-            texts.update(texts_of_event(self.scope.session, rows.read_event(item)))
-        alone = texts - used_elsewhere(self.scope, texts, self._leaving)
-        # no others: where another worker erases meanwhile, fewer than ``count`` are left of these
-        for events in _batched(self._events(last), ROUND):
-            self._erase_events(events, alone)
-            self._need_time()
-        return count
-
-    def _erase_events(self, items: Sequence[Item], alone: Set[str]) -> None:
+    def _erase_events(self, items: Sequence[Item]) -> None:
         """Erase some events: vectors and documents first, as what the event's row says is how they are found; images
-        behind it, so that of two events that show one, the last to be blanked finds no other. ``alone``: texts that
-        nothing else says."""
+        behind it, so that of two events that show one, the last to be blanked finds no other."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
-        self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)} & alone)
+        self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)})
         documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         delete_rows(scope.ports.table, documents)
@@ -185,9 +166,6 @@ class _Erasing:
             self.receipt.images += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
             note_removed(self.scope, items, gone)
             self._need_time()
-
-    def _leaving(self, session: str, seq: int) -> bool:
-        return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
 
     def _blank(self, seqs: Sequence[int]) -> None:
         """Write the rows without their words, the client ids without what they were bound to."""
@@ -236,7 +214,7 @@ class _Erasing:
         found = self.scope.ports.table.get_many(clients) if clients else {}
         return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in found.values()]
 
-    def _erase_vectors(self, texts: Collection[str]) -> None:
+    def _erase_vectors(self, texts: Set[str]) -> None:
         self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
 
     # --- memories -------------------------------------------------------------------------------
@@ -246,29 +224,14 @@ class _Erasing:
             found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
             yield from map(rows.read_memory, found.values())
 
-    def _erase_memories(self, ids: Sequence[str]) -> None:
-        """Erase memories, all of which are looked for at once in everything else, and deleted in parts. Raises
-        OutOfTime behind one of them; the vectors of the others are gone by then, too."""
-        left, texts = list[str](), set[str]()
-        for memory in self._memories(ids):
-            left.append(memory.id)
-            texts |= texts_of_memory(memory)
-        if not left:
-            return
-        alone = texts - used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
-        self._erase_vectors(alone)
-        in_time = all(map(self._delete_part, _batched(left, ROUND)))
-        # a worker that was embedding one takes away what it has kept where it finds the row gone
-        self._erase_vectors(alone)
-        if not in_time:
-            raise OutOfTime
-
-    def _delete_part(self, ids: Sequence[str]) -> bool:
-        """Delete a part, and say whether there is time for another."""
-        for batch in _batched(ids, DELETED):
+    def _erase_memories(self, memories: Sequence[Memory]) -> None:
+        texts = set[str]().union(*map(texts_of_memory, memories))
+        self._erase_vectors(texts)
+        for batch in _batched((memory.id for memory in memories), DELETED):
             transact(self.scope.ports, partial(self._delete, batch))
-        self.receipt.memories += len(ids)
-        return self.seconds_left() >= ROUND_S
+        self.receipt.memories += len(memories)
+        # a worker that was embedding one takes away what it has kept where it finds the row gone
+        self._erase_vectors(texts)
 
     def _delete(self, ids: Sequence[str]) -> None:
         """Delete memories in one transaction. The stream takes their passages out of the index."""

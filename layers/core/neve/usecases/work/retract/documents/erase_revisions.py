@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.memories.text import fingerprint
-from neve.domain.records.documents import Document
-from neve.domain.records.retractions import Retraction
 from neve.ports.table import Item, key_of
-from neve.scope import SessionScope, UserScope
+from neve.scope import UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
-from neve.usecases.work.retract.still_used import used_elsewhere
 
 READ_BATCH_SIZE = 25
 """Revisions of one read, each of 300 KB at most."""
 
 
-def texts_of_these_alone(
-    scope: SessionScope,
-    retraction: Retraction,
-    revisions: Sequence[tuple[str, int]],
-    others: Collection[tuple[str, int]],
-    memories: Collection[str],
-) -> set[str]:
-    """Give the fingerprints of what these revisions, by id and rev, say and nothing else that the user has. ``others``,
-    and ``memories`` by their ids: what is about to be erased as well. Raises StoreUnavailable."""
-    texts: set[str] = set()
-    for revision in map(read_document, stored_revisions(scope, revisions)):
-        texts |= texts_of_revision(scope, revision)
-
-    def leaving(session: str, seq: int) -> bool:
-        return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
-
-    return texts - used_elsewhere(scope, texts, leaving, memories, frozenset([*revisions, *others]))
-
-
-def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
-    whole = replace(revision, text=text_of(scope.ports.objects, revision))
-    return set(map(fingerprint, indexed_texts(whole)))
+def texts_of_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> set[str]:
+    """Give the fingerprints of what these revisions, by id and rev, say. Raises StoreUnavailable."""
+    stored = map(read_document, stored_revisions(scope, revisions))
+    whole = (replace(one, text=text_of(scope.ports.objects, one)) for one in stored)
+    return {fingerprint(text) for one in whole for text in indexed_texts(one)}
 
 
 def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> int:

@@ -25,7 +25,6 @@ from neve.store.incarnation import still_there
 from neve.store.keys import PROPOSAL
 from neve.store.partitions import all_rows
 from neve.usecases.tell.requests.retract_job import EMPTIED, read, read_list
-from neve.usecases.work.retract.forget_answers import forget_answers
 
 
 @dataclass
@@ -50,7 +49,7 @@ class Filings:
                 gone.append(key_of(item))
                 ids.add(proposal.id)
         delete_rows(table, [*answers_about(table, keys, ids), *gone])
-        forget_answers(self.scope, answers_about(table, keys, ids))
+        delete_rows(table, list(answers_about(table, keys, ids)))
 
     def _rests_on_deleted(self, proposal: Proposal) -> bool:
         """Say whether a proposal rests on events that are deleted."""

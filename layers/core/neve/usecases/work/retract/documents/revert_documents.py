@@ -5,7 +5,7 @@ What is to be done is noted before any of it is: a worker that repeats it finds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
@@ -48,7 +48,6 @@ from neve.usecases.tell.requests.retract_job import (
     REVISIONS,
     ROUND_S,
     SESSIONS,
-    TOUCHED,
     WAITING,
     after,
     after_pages,
@@ -62,7 +61,7 @@ from neve.usecases.tell.requests.retract_job import (
     with_lists,
 )
 from neve.usecases.work.observe.observe_session import OutOfTime
-from neve.usecases.work.retract.documents.erase_revisions import erase_revisions, texts_of_these_alone
+from neve.usecases.work.retract.documents.erase_revisions import erase_revisions, texts_of_revisions
 from neve.usecases.work.retract.documents.file_again import file_again
 from neve.usecases.work.retract.documents.filings import Filings
 from neve.usecases.work.retract.documents.forget_descriptions import ForgetDescriptions, head_by_id
@@ -73,7 +72,7 @@ T = TypeVar("T")
 MAX_NAMED = 50
 """Documents that the job's result names (*chosen*)."""
 DOCUMENTS_AT_ONCE, REVISIONS_AT_ONCE = 100, 500
-"""*Chosen*: each takes some 50 ms, and for each part of a deletion everything else that the user has is read."""
+"""*Chosen*: each takes some 50 ms."""
 SESSIONS_AT_ONCE = 50
 """*Chosen*: each takes some 40 ms, and for each part all that ever waited for a decision is read."""
 
@@ -236,7 +235,7 @@ class _Reverting:
         if job.state.get(LOOKS, 0) != self.looks:
             self.looks, self.moved = job.state[LOOKS], 0
         if plan.carriers:
-            self._forget_descriptions(plan, job)
+            self._forget_descriptions(plan)
             return False
         for one in plan.documents:
             if one.left:
@@ -301,12 +300,11 @@ class _Reverting:
         for _, of_one in groupby(items, lambda item: item["id"]):
             yield [replace(read_document(item), text="") for item in of_one]
 
-    def _forget_descriptions(self, plan: _Plan, job: Job) -> None:
+    def _forget_descriptions(self, plan: _Plan) -> None:
         """Rename documents before what their names were drawn from is erased, by which they are known."""
-        leaving = plan.described | plan.revisions
         for some in _parts(plan.carriers, lambda one: len(one.revs)):
             revisions = sorted((one.id, rev) for one in some for rev in one.revs)
-            self._with_their_vectors(revisions, leaving, job, partial(self._rename, some))
+            self._with_their_vectors(revisions, partial(self._rename, some))
             self._need_time()
 
     def _rename(self, some: Sequence[Carrier]) -> bool:
@@ -326,7 +324,7 @@ class _Reverting:
         for some in _parts(sorted(revs), lambda i: len(revs[i])):
             before, revisions = self.deleted + self.erased, [one for i in some for one in revs[i]]
             going = partial(self._take_away, [emptied[i] for i in some if i in emptied], revisions)
-            if not self._with_their_vectors(revisions, erased, job, going):
+            if not self._with_their_vectors(revisions, going):
                 return False
             if self.deleted + self.erased > before:
                 self._need_time()
@@ -340,18 +338,11 @@ class _Reverting:
         self.erased += erase_revisions(self.scope, revisions)
         return True
 
-    def _with_their_vectors(
-        self,
-        revisions: Sequence[tuple[str, int]],
-        leaving: Collection[tuple[str, int]],
-        job: Job,
-        change: Callable[[], bool],
-    ) -> bool:
-        """Give what ``change`` returns, which erases these revisions, or rewrites them. The vectors of what nothing
-        else says go with them: first, because they are found by the texts; and once more behind it, because a worker
-        that was embedding a revision takes away what it has kept where it finds the revision gone. ``leaving``: what
-        else goes."""
-        texts = texts_of_these_alone(self.scope, self.retraction, revisions, leaving, job.state.get(TOUCHED, ()))
+    def _with_their_vectors(self, revisions: Sequence[tuple[str, int]], change: Callable[[], bool]) -> bool:
+        """Give what ``change`` returns, which erases these revisions, or rewrites them. Their vectors go with them:
+        first, because they are found by the texts; and once more behind it, because a worker that was embedding a
+        revision takes away what it has kept where it finds the revision gone."""
+        texts = texts_of_revisions(self.scope, revisions)
         self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
         changed = change()
         self.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
