@@ -38,7 +38,10 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
     if operation.idempotent:
-        _refuse_unread_headers(request, operation)
+        # a write would be done whatever a header says that is not read (RFC 9110, 13.1.1 forbids it)
+        for name, is_taken in (("If-Match", operation.if_match), ("If-None-Match", operation.if_none_match)):
+            if not is_taken and request.headers(name):
+                raise invalid(f"header.{name}", "must be left out: this call does not look at it")
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
     if operation.has_body:
         refuse_encoded(request.headers("Content-Encoding"))
@@ -73,14 +76,6 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
     if request.scopes.isdisjoint(operation.scopes):
         named = " or ".join(f"'{scope}'" for scope in operation.scopes)
         raise NeveError("forbidden", f"This call needs a key with the scope {named}.")
-
-
-def _refuse_unread_headers(request: Request, operation: Operation[Any, Any]) -> None:
-    """Refuse a precondition that the call does not take: a write would be done whatever it says (RFC 9110, 13.1.1
-    forbids it). Raises 422."""
-    for name, is_taken in (("If-Match", operation.if_match), ("If-None-Match", operation.if_none_match)):
-        if not is_taken and request.headers(name):
-            raise invalid(f"header.{name}", "must be left out: this call does not look at it")
 
 
 def _path_ids(request: Request) -> dict[str, str]:

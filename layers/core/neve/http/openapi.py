@@ -82,7 +82,7 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
         described["x-neve-scope"] = operation.scope
         described |= {"x-neve-scopes": list(operation.scopes)} if len(operation.scopes) > 1 else {}
     if parameters := [
-        *_path_parameters(operation),
+        *[{"name": name, "in": "path", "required": True, "schema": _id(name)} for name in operation.path_names],
         *_query_parameters(operation, names),
         *_header_parameters(operation),
     ]:
@@ -95,10 +95,6 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
         str(status): {"$ref": f"#/components/responses/{_refusal_name(codes)}"} for status, codes in refusals
     }
     return described
-
-
-def _path_parameters(operation: AnyOperation) -> list[Json]:
-    return [{"name": name, "in": "path", "required": True, "schema": _id(name)} for name in operation.path_names]
 
 
 def _id(name: str) -> Json:

@@ -156,12 +156,8 @@ def _refusal(refusal: NeveError, request_id: str) -> dict[str, Any]:
     if refusal.retry_after_s is not None:
         headers["Retry-After"] = str(refusal.retry_after_s)
     body = problem_body(refusal.code, refusal.detail, request_id, refusal.errors)
-    return _proxy(body["status"], headers, _compact(body))
+    return _proxy(body["status"], headers, json.dumps(body, ensure_ascii=False, separators=(",", ":")))
 
 
 def _proxy(status: int, headers: dict[str, str], text: str) -> dict[str, Any]:
     return {"statusCode": status, "headers": headers, "body": text, "isBase64Encoded": False}
-
-
-def _compact(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

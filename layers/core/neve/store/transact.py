@@ -66,13 +66,8 @@ class Rounds:
             raise lost_to_writer(TOO_MANY_WRITERS)
         if self.begun > 1:
             longest = min(FIRST_PAUSE_S * 2 ** (self.begun - 2), MAX_PAUSE_S)
-            self.ports.clock.sleep(_random_share(self.ports.ids) * longest)
+            self.ports.clock.sleep(int(self.ports.ids.token()[:8], 16) / (1 << 32) * longest)
         self.begun += 1
-
-
-def _random_share(ids: Ids) -> float:
-    """Draw a number, uniform in [0, 1)."""
-    return int(ids.token()[:8], 16) / (1 << 32)
 
 
 def batches(

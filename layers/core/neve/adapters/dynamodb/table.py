@@ -133,7 +133,7 @@ class DynamoDbTable:
         elif isinstance(first, Put):
             self._put(first)
         elif isinstance(first, Delete) and first.expect is Expect.ANY:
-            self._delete(first.key)
+            self._write_one(lambda: self._client.delete_item(TableName=self._name, Key=typed_key(first.key)))
         else:
             self._transact(ops)
 
@@ -194,9 +194,6 @@ class DynamoDbTable:
         except Conflict:
             return False
         return True
-
-    def _delete(self, key: Key) -> None:
-        self._write_one(lambda: self._client.delete_item(TableName=self._name, Key=typed_key(key)))
 
     def _write_one(self, write: Callable[[], object]) -> None:
         """Write one row, which a transaction under way on that row refuses. Raises ConditionFailed."""

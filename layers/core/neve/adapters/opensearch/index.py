@@ -134,7 +134,7 @@ class OpenSearchIndex:
                 answer = self._calls.search(place.index, query, routing(owner))
                 hits = _require_owner(owner, answer)
                 if len(hits) >= depth or not _may_have_more(answer, neighbours):
-                    return [_candidate(hit, _cosine(hit["sort"][0])) for hit in hits]
+                    return [_candidate(hit, min(1.0, max(-1.0, 2 * hit["sort"][0] - 1))) for hit in hits]
                 neighbours = min(10 * neighbours, MAX_NEIGHBOURS)
 
     def count(self, owner: Owner) -> int:
@@ -215,11 +215,6 @@ def _require_owner(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
 def _may_have_more(answer: Mapping[str, Any], neighbours: int) -> bool:
     """Say whether passages beyond the neighbours could give further items."""
     return int(answer["hits"]["total"]["value"]) >= neighbours < MAX_NEIGHBOURS
-
-
-def _cosine(score: float) -> float:
-    """Give the cosine of a score: OpenSearch scores (1 + cosine) / 2."""
-    return min(1.0, max(-1.0, 2 * score - 1))
 
 
 def _candidate(hit: Hit, score: float) -> Candidate:

@@ -47,7 +47,9 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
         "words": {"type": "text", "analyzer": "whitespace", "norms": False},
     }
     if model.dimensions:
-        fields["vector"] = _vector(model.dimensions)
+        # the engine must be named: without it the field falls to another one
+        method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
+        fields["vector"] = {"type": "knn_vector", "dimension": model.dimensions, "method": method}
     return {
         "settings": {
             "index": {
@@ -66,12 +68,6 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
             "properties": fields,
         },
     }
-
-
-def _vector(dimensions: int) -> dict[str, Any]:
-    """Describe the field of vectors. The engine must be named: without it the field falls to another one."""
-    method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
-    return {"type": "knn_vector", "dimension": dimensions, "method": method}
 
 
 def index_name(alias: str, model: IndexModel) -> str:

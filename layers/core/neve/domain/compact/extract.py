@@ -143,7 +143,8 @@ class _Notes:
     def hear(self, event: Event) -> None:
         """Collect what a message of the user states, as far as it may be remembered."""
         sentences = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
-        english = _is_english(sentences)
+        words = " ".join(sentences).split()
+        english = len(ENGLISH.findall(" ".join(words))) >= _MIN_ENGLISH * len(words)
         for n, sentence in enumerate(sentences):
             if self._append_correction(event, sentence, opens=n == 0):
                 continue
@@ -180,11 +181,6 @@ class _Notes:
 def _corrects(sentence: str) -> bool:
     short = len(sentence.split()) <= _TAKEN_BACK_WORDS
     return short and TAKES_BACK.search(sentence) is not None and ASKS.search(sentence) is None
-
-
-def _is_english(sentences: Sequence[str]) -> bool:
-    words = " ".join(sentences).split()
-    return len(ENGLISH.findall(" ".join(words))) >= _MIN_ENGLISH * len(words)
 
 
 def _items_before(before: FourHeadings) -> list[_Candidate]:

@@ -62,7 +62,7 @@ class Prompt:
             message = self.history[n]
             if self.goes_on and message.role == "user" and isinstance(message.blocks[0], ToolResult):
                 return n + 1
-            if _speaks(message):
+            if message.role == "user" and any(isinstance(block, Text) for block in message.blocks):
                 return n
         return None
 
@@ -81,7 +81,3 @@ class Prompt:
         if self.previous is not None:
             found.append("previous")
         return [*found, "history"] if self.history else found
-
-
-def _speaks(message: Message) -> bool:
-    return message.role == "user" and any(isinstance(block, Text) for block in message.blocks)

@@ -136,7 +136,7 @@ class _Reader:
         except ValueError:
             self.illegal.append(action)
             return
-        action = _moved(action, path, to_path)
+        action = replace(action, path=path, to_path=to_path)
         if reason := self._unfounded(action):
             self.rejected[reason] += 1
             return
@@ -180,10 +180,6 @@ class _Reader:
         if action.base_rev != document.rev:
             return STALE
         return CUT_SHORT if action.verb == "update" and action.path not in self.whole else None
-
-
-def _moved(action: Action, path: str, to_path: str | None) -> Action:
-    return replace(action, path=path, to_path=to_path)
 
 
 def _account(answer: AccountAnswer) -> Account:

@@ -81,7 +81,9 @@ def _pieces(paragraph: str) -> Iterator[str]:
             held = ""
         held += sentence
         while estimate(held) > PASSAGE_TOKENS:
-            cut = _hard_cut(held)
+            window = trim_to(held[: PASSAGE_TOKENS * 4], PASSAGE_TOKENS, marker="")
+            space = window.rfind(" ") + 1
+            cut = space if space > len(window) // 2 else max(1, len(window))
             yield held[:cut].strip()
             held = held[cut:]
     yield held.strip()
@@ -94,10 +96,3 @@ def _sentences(paragraph: str) -> Iterator[str]:
         yield paragraph[start : end.end()]
         start = end.end()
     yield paragraph[start:]
-
-
-def _hard_cut(text: str) -> int:
-    """Find where the longest beginning of at most ``PASSAGE_TOKENS`` ends: behind its last space if not too early."""
-    window = trim_to(text[: PASSAGE_TOKENS * 4], PASSAGE_TOKENS, marker="")
-    space = window.rfind(" ") + 1
-    return space if space > len(window) // 2 else max(1, len(window))

@@ -44,14 +44,15 @@ def record_of(
     """Make an active row at rev 1, observed when it was created unless it says otherwise, and last used when it was
     said. ``gen``: the user's generation. ``count``: the policy's counter."""
     observed_at = written.observed_at or created_at
+    episode = written.kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY)
     return Memory(
         id=memory_id,
         kind=written.kind,
-        tier=_tier_of(written.kind),
+        tier=Tier.EPISODIC if episode else Tier.SEMANTIC,
         scope=written.scope or (Scope.SESSION if written.session_id else Scope.GLOBAL),
         session_id=written.session_id,
         text=written.text,
-        priority=written.priority or _default_priority(written.kind),
+        priority=written.priority or (Priority.HIGH if written.kind is Kind.MANUAL else Priority.MEDIUM),
         importance=written.importance,
         confidence=written.confidence,
         category=written.category,
@@ -77,14 +78,3 @@ def record_of(
         rev_at=created_at,
         born_gen=gen,
     )
-
-
-def _default_priority(kind: Kind) -> Priority:
-    """Give high to manual rows (docs/rules/memories.md#record), medium to others."""
-    return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
-
-
-def _tier_of(kind: Kind) -> Tier:
-    """Give the tier of a kind: observations, reflections and summaries are episodes; what a person or a fact states is
-    semantic (docs/rules/memories.md#record)."""
-    return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC

@@ -65,10 +65,6 @@ def _result(content: Any, builder: Builder, at: str, part: str) -> str | list[di
             blocks.append(image)
         else:
             builder.leave(f"{part}[{n}]", f"{block['type']} {NOT_TAKEN}", block)
-    return _plain(blocks)
-
-
-def _plain(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     if not blocks:
         return ""
     return str(blocks[0]["text"]) if len(blocks) == 1 and blocks[0]["type"] == "text" else blocks

@@ -107,7 +107,9 @@ def _places(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
         places = _place_at_end(sent[:length], session)
         if places is not None and _is_repetition(sent[:length], places, session):
             return [*places, *nothing[length:]]
-    counted = _place_by_count(sent, session)
+    # what differs was appended behind the others, so the order does not say where: how often it was said by then does
+    left = {one.digest: iter(session.of(one)) for one in sent}
+    counted = [next(left[one.digest], None) for one in sent]
     there = sum(place is not None for place in counted)
     is_whole = _begins(counted[:1], session) and len(sent) >= ENOUGH and 2 * there > len(sent)
     return counted if is_whole else nothing
@@ -136,10 +138,3 @@ def _is_repetition(sent: Sequence[Sent], places: Sequence[Occurrence], session: 
 
 def _begins(places: Sequence[Occurrence | None], session: Session) -> bool:
     return any(place is not None and place.seq <= session.begins for place in places)
-
-
-def _place_by_count(sent: Sequence[Sent], session: Session) -> list[Occurrence | None]:
-    """Place each message where it was said for the first, second … time, as often as the list has it by then: what
-    differs was appended behind the others, so the order does not say."""
-    left = {one.digest: iter(session.of(one)) for one in sent}
-    return [next(left[one.digest], None) for one in sent]

@@ -53,7 +53,7 @@ def agentic(window: int) -> Budget:
     """Make the default profile: everything follows the effective window W. W and a quarter of it for the answer; the
     pack 0.495 W, the sum of its layers' budgets; what the other sections leave is the history's."""
     output = window // 4
-    system, pack, retrieved, message, task = (_share(window, part) for part in (40, 495, 25, 10, 5))
+    system, pack, retrieved, message, task = (window * part // 1000 for part in (40, 495, 25, 10, 5))
     history = window - system - pack - retrieved - task
     return Budget(
         "agentic", window + output, output, system, pack + retrieved, history, task, pack=pack, message=message
@@ -70,10 +70,6 @@ def named_budget(name: str, window: int) -> Budget:
         "agentic": lambda: agentic(window),
     }
     return made[name]()
-
-
-def _share(window: int, thousandths: int) -> int:
-    return window * thousandths // 1000
 
 
 # --- sharing out ----------------------------------------------------------------------------------

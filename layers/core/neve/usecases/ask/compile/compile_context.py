@@ -477,17 +477,12 @@ def _is_in_log(scope: SessionScope, message: Content, event: Event) -> bool:
     there = images_of(event)
     known = [_source(block) for block in there]
     missing = [block for block in named if block["type"] == "image" and _source(block) not in known]
-    return len(missing) <= sum(_is_upload(block) for block in there)
+    uploads = [block for block in there if "object" in block and not _DIGEST.fullmatch(image_name(block["object"]))]
+    return len(missing) <= len(uploads)
 
 
 def _source(block: Mapping[str, Any]) -> tuple[Any, ...]:
     return block["media_type"], block.get("object"), block.get("url")
-
-
-def _is_upload(block: Mapping[str, Any]) -> bool:
-    """Say whether the image was uploaded: its bytes were not sent with the event, and it is not at an address
-    elsewhere."""
-    return "object" in block and not _DIGEST.fullmatch(image_name(block["object"]))
 
 
 def _unread() -> NeveError:

@@ -78,7 +78,7 @@ def load_images(
         [event for event in free if event.seq in past],
         [event for event in free if event.seq not in past],
         beside=wanted.beside(events),
-        room=_room(events, beside),
+        room=max(0, min(IMAGE_BYTES, (room_for_the_log(beside) - bytes_of(events)) // 4 * 3)),
         share=1 if epoch.prefix is None else MAKES_ROOM,  # before the first prompt there is no history to keep
     )
     no_room = {event.seq for event in free if not places.get(event.seq)}
@@ -116,12 +116,6 @@ def _marked(event: Event, why: Why, shown: Collection[int]) -> Event:
 def _names(event: Event, places: Collection[int]) -> set[str]:
     blocks: list[Any] = [block for place, block in enumerate(event.content) if place in places]
     return {block["object"] for block in blocks if "object" in block}
-
-
-def _room(events: Sequence[Event], beside: int) -> int:
-    """Return the bytes of images that the answer has room for: it holds them in base64, and what is said as JSON in a
-    string."""
-    return max(0, min(IMAGE_BYTES, (room_for_the_log(beside) - bytes_of(events)) // 4 * 3))
 
 
 def _read(scope: SessionScope, names: Set[str]) -> dict[str, str] | None:

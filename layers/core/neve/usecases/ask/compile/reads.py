@@ -184,7 +184,9 @@ def start_reads(
     )
     taken = partial(_taken_beside, beside, pack, began + start_ms(scope, in_round=in_round))
     images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
-    thinking = start(lambda: _thinking(scope, session_state.result()))
+    thinking = start(
+        lambda: read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.result().session))
+    )
     begun = start(lambda: _begun(scope, session_state.result(), began + ROWS_MS)) if in_round else None
     return Reads(scope, began, session_state, pack, parts, aside, updates, images, thinking, begun)
 
@@ -230,11 +232,6 @@ def _no_images(session_state: SessionState, log: Log | None) -> Images:
     the prompt can be sent."""
     events = all_marked(log.events, "unread") if log else ()
     return Images(events, {}, session_state.epoch.images_left_out, session_state.epoch.images_unusable)
-
-
-def _thinking(scope: SessionScope, session_state: SessionState) -> Thinking:
-    """Read what a model thought in the open turn; no read where nothing was thought."""
-    return read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.session))
 
 
 def _images(

@@ -39,12 +39,6 @@ def read_document(scope: UserScope, path: str, offset: int = 0) -> DocumentPage:
         return DocumentPage(path, degraded=(STORE_ERROR,))
     if document is None:
         return DocumentPage(path)
-    text = _page(document.text, offset)
+    text = trim_to(document.text[offset : offset + MAX_PAGE], PAGE_TOKENS, marker="", count=estimate)
     end = offset + len(text)
     return DocumentPage(path, document, text, offset, end if end < len(document.text) else None)
-
-
-def _page(text: str, offset: int) -> str:
-    """Cut at most ``PAGE_TOKENS`` from a character on, ending between two graphemes. Not empty before the text's
-    end."""
-    return trim_to(text[offset : offset + MAX_PAGE], PAGE_TOKENS, marker="", count=estimate)

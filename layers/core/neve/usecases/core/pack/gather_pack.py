@@ -325,7 +325,7 @@ class _Walk:
             missing = [key for key in places.values() if key not in self.known]
             self.known |= self.scope.ports.table.get_many(missing) if missing else {}
             read = [rows.read_memory(self.known[key]) for key in places.values() if key in self.known]
-            good = {m.id: m for m in read if _in_global(m, self.own, self.gen)}
+            good = {m.id: m for m in read if not self.own.has(m) and active(m, self.gen) and not _states_nothing(m)}
             if len(good) == len(fitting):
                 return read
             lost = set(fitting) - good.keys()
@@ -361,10 +361,6 @@ def _eligible(item: Item, own: _Own, gen: int) -> bool:
     """Say whether a row belongs in the layer, as far as the index says."""
     listed = own.lists(str(item["id"]), item.get("session_id"), item["scope"])
     return not listed and visible(int(item["born_gen"]), item.get("died_gen"), gen)
-
-
-def _in_global(memory: Memory, own: _Own, gen: int) -> bool:
-    return not own.has(memory) and active(memory, gen) and not _states_nothing(memory)
 
 
 def _states_nothing(memory: Memory) -> bool:

@@ -62,7 +62,8 @@ class _Attempts:
         if idem:
             earlier = idempotency.replay(found.get(idempotency.row_key(keys, idem)), idem, now)
             if earlier:
-                return _replayed(scope, earlier)
+                body = earlier.body
+                return WrittenDocument(get_revision(scope, body["id"], body["rev"]), body["created"], body["changed"])
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
         planned = self.commit.plan(found)
@@ -108,9 +109,3 @@ def _reply_of(written: WrittenDocument) -> StoredReply:
     document = written.document
     body = {"id": document.id, "rev": document.rev, "created": written.created, "changed": written.changed}
     return StoredReply(status=201 if written.created else 200, body=body)
-
-
-def _replayed(scope: UserScope, earlier: StoredReply) -> WrittenDocument:
-    """Read the revision that the first call answered with. Raises document_not_found when it was deleted meanwhile."""
-    body = earlier.body
-    return WrittenDocument(get_revision(scope, body["id"], body["rev"]), body["created"], body["changed"])

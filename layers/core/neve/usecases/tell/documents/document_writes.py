@@ -157,7 +157,8 @@ def rows_to_read(scope: UserScope, wanted: WantedWrite) -> list[Key]:
 def planned_writes(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item]) -> DocumentWrites:
     """Plan a write on rows that were read. ``found``: the ``rows_to_read``. Raises what ``document_writes`` raises."""
     change, now = wanted.change, iso(scope.ports.clock.now())
-    source = _source_row(scope, wanted, found)
+    places = rows_to_read(scope, wanted)[1:]
+    source = found.get(places[0]) if places else None
     before = _before(scope, wanted, found, source)
     _check(wanted, before)
     if before is None:
@@ -198,11 +199,6 @@ def with_text(scope: UserScope, head: Document) -> Document:
 
 
 # --- what is there --------------------------------------------------------------------------------
-
-
-def _source_row(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item]) -> Item | None:
-    places = rows_to_read(scope, wanted)[1:]
-    return found.get(places[0]) if places else None
 
 
 def _before(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item], source: Item | None) -> Document | None:

@@ -92,7 +92,10 @@ class _AppendMessages(Append):
         found, left = list[Sent](), iter(self.events)
         for one in self.messages:
             events = [next(left) for _ in one.events]
-            digest = _digest(self.scope, events)
+            # in each session another value: no digest tells that two users have said the same
+            basis = [[event.event_type, event.name, event.content, _compared(event)] for event in events]
+            text = json.dumps([self.scope.keys.log, basis], sort_keys=True, ensure_ascii=False)
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             found.append(Sent(digest, one.own_id, one.is_silent, one.of_user, one.distinctive))
         return found
 
@@ -178,14 +181,6 @@ class _AppendMessages(Append):
             told.append(AppendedMessage(one.own_id or f"{sent.digest[:32]}-{before}", state, seqs))
             at += len(one.events)
         return told
-
-
-def _digest(scope: SessionScope, events: Sequence[NewEvent]) -> str:
-    """Hash what a message says, in each session to another value, so that no digest tells that two users have said the
-    same."""
-    basis = [[event.event_type, event.name, event.content, _compared(event)] for event in events]
-    text = json.dumps([scope.keys.log, basis], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _compared(event: NewEvent) -> Mapping[str, Any]:

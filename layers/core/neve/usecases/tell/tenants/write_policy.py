@@ -44,12 +44,6 @@ def change_policy(
     return transact(scope.ports, lambda: _write_once(scope, change, expected, beside))
 
 
-def _check(scope: TenantScope, policy: Policy) -> None:
-    if problems := policy.problems():
-        raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
-    scope.ports.counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
-
-
 def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPrefix | None:
     """Give the prefix to remember: one version, one text, so that prompts which were cached under it are never meant by
     another. Raises 409."""
@@ -70,7 +64,9 @@ def _write_once(
 ) -> PolicyAt:
     row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     policy = change(row.policy)
-    _check(scope, policy)
+    if problems := policy.problems():
+        raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
+    scope.ports.counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
     if tenant_rows.set_numbers(policy) == tenant_rows.set_numbers(row.policy):

@@ -173,7 +173,7 @@ class HorizonMove:
         ops: list[WriteOp] = [rows.check_head(keys, head), rows.put_epoch(keys, moved, now)]
         summary = self._summary(moved, session.before, written)
         ops += [rows.put_summary(keys, summary)] if summary else []
-        ops += pruned_events(self.scope, self.incarnation, _only(found, events))
+        ops += pruned_events(self.scope, self.incarnation, {key: found[key] for key in events if key in found})
         ops += [self._archived(session, plan.covered, found.get(keys.archived))] if plan.covered else []
         ops += [self._usage(found, written)] if written and written.cost else []
         self.scope.ports.table.write(ops)
@@ -240,7 +240,3 @@ class HorizonMove:
 def _moved_since(then: SessionEpoch, now: SessionEpoch) -> bool:
     """Say whether another horizon was set meanwhile. A pack that was built meanwhile is none of our business."""
     return now.epoch != then.epoch
-
-
-def _only(found: Mapping[Key, Item], wanted: Sequence[Key]) -> dict[Key, Item]:
-    return {key: found[key] for key in wanted if key in found}

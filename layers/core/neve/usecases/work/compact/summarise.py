@@ -114,7 +114,7 @@ def summarise(
     readable = [_without_images(event) for raw in leaving.events if (event := strip_event(raw)) is not None]
     reason: str | None = None
     done: Summarised | None = None
-    shown = within_request(readable, _request_cap(scope), scope.count)
+    shown = within_request(readable, min(MAX_REQUEST, 2 * scope.policy.observer_transcript_cap), scope.count)
     if readable:
         given = SummaryInput(
             session_id=scope.session,
@@ -208,7 +208,3 @@ def _without_images(event: Event) -> Event:
     if not images:
         return event
     return replace(event, content="\n".join(filter(None, [event_text(event), *(IMAGE for _ in images)])))
-
-
-def _request_cap(scope: SessionScope) -> int:
-    return min(MAX_REQUEST, 2 * scope.policy.observer_transcript_cap)

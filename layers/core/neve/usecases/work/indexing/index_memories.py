@@ -263,7 +263,7 @@ class _Batch(Generic[R]):
                 self.again[identifier] = OutOfTime() if texts & found.late else EmbedAgain()
             elif now.rev == row.rev:
                 noted.append(self._noted(now, state))
-        for together in _of_one_transaction(noted):
+        for together in batches(noted, lambda row: len(row.text), largest=MAX_BATCH_CHARS):
             try:
                 self.data.ports.table.write([self.collection.put(self.data.keys, row) for row in together])
             except Conflict:
@@ -312,8 +312,3 @@ def _passages_of(part: Iterable[R], to_index: Mapping[str, list[Passage]]) -> di
 def _of_one_request(found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> Iterator[list[R]]:
     """Split the rows into parts of at most ``PART_PASSAGES``, a longer row alone."""
     return batches(found, lambda row: len(to_index.get(str(row.id), ())), most=PART_PASSAGES, largest=PART_PASSAGES)
-
-
-def _of_one_transaction(found: Iterable[R]) -> Iterator[list[R]]:
-    """Split the rows into parts that stay below the 4 MB of a transaction."""
-    return batches(found, lambda row: len(row.text), largest=MAX_BATCH_CHARS)

@@ -18,7 +18,6 @@ from neve.domain.librarian.filing import Account, Filed, Filing
 from neve.domain.librarian.routing import claims_of
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.observe.trust import Said
-from neve.domain.records.sessions import SessionHead
 from neve.observing import FilingInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import SessionScope
@@ -217,7 +216,9 @@ class _Librarian:
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
         screened, found = screen_filed(self.scope, filed)
         self.report.redacted = dict(Counter(self.report.redacted) + found)
-        return _with_outcome(screened, read.head)
+        if read.head.outcome is None or screened.account is None:
+            return screened
+        return replace(screened, account=replace(screened.account, outcome=read.head.outcome))
 
     def _said(self, read: Gathered, filed: Filed) -> Said:
         """Read what the answer is held against. Raises StoreUnavailable."""
@@ -264,12 +265,6 @@ def _account(read: Gathered) -> Account:
     if before is not None and not read.cut.events:
         return replace(before, outcome=read.head.outcome or before.outcome)
     return account_of(read.cut.events, read.title, read.head.outcome, before, timezone=read.head.timezone)
-
-
-def _with_outcome(filed: Filed, head: SessionHead) -> Filed:
-    if head.outcome is None or filed.account is None:
-        return filed
-    return replace(filed, account=replace(filed.account, outcome=head.outcome))
 
 
 def _remark(faster: EditConflict) -> str:

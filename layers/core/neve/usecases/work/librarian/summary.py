@@ -21,7 +21,7 @@ from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.trust import Said, is_of_a_tool
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso, parse
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
@@ -227,11 +227,6 @@ class SessionSummary:
             seq_from=1,
             seq_to=self.read.last_seq,
             model=self.model,
-            trust=self._trust(text),
+            trust="tool" if OF_A_TOOL in text or is_of_a_tool(self.account.title, (), self.said) else "assistant",
             left_out=self.read.left_out,
         )
-
-    def _trust(self, text: str) -> Trust:
-        """Say whose word the account is: the assistant's; a tool's, where any of it is marked as that, or its title
-        is."""
-        return "tool" if OF_A_TOOL in text or is_of_a_tool(self.account.title, (), self.said) else "assistant"
