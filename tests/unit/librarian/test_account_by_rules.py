@@ -40,9 +40,10 @@ def test_a_session_of_questions_and_requests_leaves_a_title_and_topics() -> None
 
 def test_nothing_of_a_scene_or_of_a_text_that_is_handed_over_is_told() -> None:
     of = account(
-        "Let's write a story. The hero, Kael, is a blind swordsman.",
+        "Let's role-play. I am Kael, a blind swordsman.",
         "I am Kael. I have never lost a duel!",
         "Translate this: I live in Bergen and I prefer tea.",
+        "Stop the role-play.",
         "I prefer short stories.",
     )
 

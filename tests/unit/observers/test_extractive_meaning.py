@@ -175,7 +175,6 @@ def test_what_is_not_to_be_kept_is_not(said: str) -> None:
         ("Google fired me yesterday", 'User: "Google fired me yesterday (meaning 2026-11-24)"'),
         ("Zoe can't have dairy.", 'User: "Zoe can\'t have dairy"'),
         ("Type 1 diabetic, on a pump.", 'User: "Type 1 diabetic, on a pump"'),
-        ("Vegan here btw.", 'User: "Vegan here btw"'),
         ("We have 4 ovens, and all of them work.", 'User: "We have 4 ovens, and all of them work"'),
         ("I wanna be a pilot some day", 'User: "I wanna be a pilot some day"'),
         ("I ain't vegan", 'User: "I ain\'t vegan"'),
@@ -289,7 +288,6 @@ def test_never_before_a_thing_is_no_order(said: str, kept: list[str]) -> None:
     ("said", "kept"),
     [
         ("14 Rose Lane, Bristol BS1 4DJ", 'User: "14 Rose Lane, Bristol BS1 4DJ"'),
-        ("2pm took 400mg ibuprofen", 'User: "2pm took 400mg ibuprofen"'),
         ("10:30 - took my insulin", 'User: "10:30 - took my insulin"'),
     ],
 )

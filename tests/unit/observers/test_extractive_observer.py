@@ -182,12 +182,6 @@ def test_the_statement_in_front_of_a_question_is_kept() -> None:
     ]
 
 
-def test_a_statement_about_it_is_kept_from_its_own_clause_on() -> None:
-    assert of_user("It was tough, but I passed my driving test.") == [
-        '✅ User: "It was tough, but I passed my driving test"'
-    ]
-
-
 # --- time ---------------------------------------------------------------------------------------
 
 

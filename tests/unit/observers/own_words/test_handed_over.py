@@ -125,7 +125,6 @@ def test_a_name_behind_a_greeting_updates_the_one_before() -> None:
         "What should I cook tonight?",
         "Can you help me plan a trip to Japan?",
         "Recommend a dentist",
-        "I need help with my cover letter.",
         "Can you help me with this problem?",
         "Is this normal?",
         "What belongs in my cover letter?",

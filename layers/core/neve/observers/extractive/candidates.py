@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from neve.domain.observe.scenes import goes_on, is_over, is_role, may_set, set_among, set_by
+from neve.domain.observe.scenes import goes_on, is_role, may_set
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -18,7 +18,6 @@ from neve.observers.extractive.english.clauses import (
     speaks_of_self,
     whole_clauses,
     with_subject,
-    without_dangling_start,
 )
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, as_said, called, to_remember
@@ -27,7 +26,7 @@ from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.english.wishes import is_how_to_answer
 from neve.observers.extractive.judgement import judge
 from neve.observers.extractive.quotes import behind, quoted
-from neve.observers.extractive.speech import own_words, quotes_another
+from neve.observers.extractive.speech import outside_scenes, own_words, quotes_another
 from neve.observing import PassInput
 
 CASUAL_SENTENCES = 6
@@ -143,32 +142,14 @@ def _own(event: Event, names: Iterable[str], scene: Scene | None) -> tuple[list[
     """Return the sentences that are the speaker's own, up to the one with which a role begins; and the scene behind
     them. ``scene``: from before, which only a user sets or ends."""
     spoken = _spoken(event_text(event), set(names))
-    scene = goes_on(scene, event.created_at)
+    texts, scene = [sentence.text for sentence in spoken], goes_on(scene, event.created_at)
     if event.event_type is EventType.USER_MESSAGE:
-        return _of_user(spoken, scene, event.created_at)
-    return [] if scene and scene.both else _before_a_role(spoken), scene
-
-
-def _before_a_role(spoken: Sequence[Sentence]) -> list[Sentence]:
-    role = next((n for n, sentence in enumerate(spoken) if is_role(sentence.text)), len(spoken))
-    return [sentence for sentence in spoken[:role] if not quotes_another(sentence.text)]
-
-
-def _of_user(spoken: Sequence[Sentence], scene: Scene | None, at: str) -> tuple[list[Sentence], Scene | None]:
-    """Return the user's own sentences of a message, and the scene behind it. In a scene in which both have a part the
-    user does not speak for themselves; what they say to a listener who plays a part is ``played``."""
-    own: list[Sentence] = []
-    for n, sentence in enumerate(spoken):
-        begun = set_by(sentence.text, at)
-        if scene and is_over(sentence.text):
-            scene = None
-        elif is_role(sentence.text):
-            return own, set_among([one.text for one in spoken[n:]], at) or scene
-        elif begun:
-            scene = begun
-        elif not (quotes_another(sentence.text) or (scene and scene.both)):
-            own.append(replace(sentence, played=True) if scene else sentence)
-    return own, scene
+        own, scene = outside_scenes(texts, scene, event.created_at)
+        return [replace(spoken[n], played=played) for n, played in own], scene
+    if scene and scene.both:
+        return [], scene
+    role = next((n for n, text in enumerate(texts) if is_role(text)), len(texts))
+    return [sentence for sentence in spoken[:role] if not quotes_another(sentence.text)], scene
 
 
 def _spoken(text: str, names: Collection[str]) -> list[Sentence]:
@@ -184,7 +165,7 @@ def _spoken(text: str, names: Collection[str]) -> list[Sentence]:
 
 def as_statement(sentence: Sentence, today: date) -> Dated:
     """Return the sentence as it is judged: with a subject, and its dates resolved."""
-    return annotate(with_subject(without_dangling_start(sentence.text)), today)
+    return annotate(with_subject(sentence.text), today)
 
 
 def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = False) -> Line | None:
@@ -201,7 +182,6 @@ def statement(sentence: Sentence, moment: Moment, *, behind_another: bool = Fals
         corrects=sentence.corrects,
         among_people=moment.among_people,
         casual=moment.casual,
-        behind_another=behind_another,
     )
     if verdict is None:
         return None

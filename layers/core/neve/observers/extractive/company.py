@@ -13,7 +13,6 @@ from neve.observers.extractive.english.clauses import (
     is_hypothetical,
     speaks_of_self,
     with_subject,
-    without_dangling_start,
 )
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import ADVERB, any_of
@@ -93,7 +92,7 @@ def among_people(events: Sequence[Event]) -> bool:
 
 
 def _is_about_a_life(sentence: Sentence) -> bool:
-    text = with_subject(without_dangling_start(sentence.text))
+    text = with_subject(sentence.text)
     if sentence.question or is_hypothetical(text) or _AT_WORK.search(text):
         return False
     if _YOU.search(text) or not speaks_of_self(text):

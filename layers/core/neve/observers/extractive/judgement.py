@@ -13,9 +13,7 @@ from typing import Literal
 
 from neve.observers.extractive.classifier import Kind, classify
 from neve.observers.extractive.english.clauses import (
-    is_dangling,
     is_hypothetical,
-    is_ill,
     speaks_of_self,
     whole_clauses,
 )
@@ -132,13 +130,10 @@ _STATES = re.compile(
 )
 
 
-def judge(
-    sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool, behind_another: bool = False
-) -> Verdict | None:
+def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool) -> Verdict | None:
     """Return how a statement is kept, or None if it is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
-    where an assistant is given orders. ``casual``: too short a message to be pasted. ``behind_another``: another
-    sentence stands before it in its message, and says what it speaks of."""
+    where an assistant is given orders. ``casual``: too short a message to be pasted."""
     if is_hypothetical(sentence) or _HEARSAY.search(sentence) or (not dated and _USER_STORY.match(sentence)):
         return None
     verdict = _REMEMBER if _ASKED_TO_REMEMBER.search(sentence) else _correction(sentence, corrects=corrects)
@@ -148,8 +143,7 @@ def judge(
             return None
         if verdict and not verdict.wording:
             states = speaks_of_self(sentence) or dated or (casual and not among_people)
-            alone = behind_another or is_ill(sentence) or not is_dangling(sentence)
-            verdict = verdict if states and (alone or (dated and speaks_of_self(sentence))) else None
+            verdict = verdict if states else None
     if verdict is None or (among_people and verdict.wording and not _is_about_speaker(sentence, verdict.wording)):
         return None
     if verdict.mark == "🔴" and verdict.kind in (Kind.SELF, Kind.CORRECTION) and not _lasts(sentence):
@@ -162,7 +156,7 @@ def _lasts(sentence: str) -> bool:
     every conversation needs this."""
     if any(form.search(sentence) for form in (_TRAIT, _TASTE, _IDENTITY)) or is_habit(sentence):
         return True
-    if tells_of_health(sentence) or is_about_health(sentence) or is_ill(sentence):
+    if tells_of_health(sentence) or is_about_health(sentence):
         return True
     said = [said_in(about(SPEAKER, clause)) for clause in whole_clauses(sentence)]
     return any(one is not None and one.form.lasts for one in said)
@@ -189,7 +183,7 @@ def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
 
 
 def _classified(sentence: str) -> Verdict | None:
-    if _TRAIT.search(sentence) or _TASTE.search(sentence) or tells_of_health(sentence) or is_ill(sentence):
+    if _TRAIT.search(sentence) or _TASTE.search(sentence) or tells_of_health(sentence):
         return _VERDICTS[Kind.SELF]
     if is_standing_wish(sentence):
         return _VERDICTS[Kind.WISH]

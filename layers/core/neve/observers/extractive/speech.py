@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from neve.domain.compact.extract import sentences_of
-from neve.domain.librarian.looking import names_in
 from neve.domain.observe.scenes import goes_on, is_over, is_role, set_among, set_by
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records.markers import Scene
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.english.days import DAY_NAME, MONTH_DAY
 from neve.observers.extractive.english.handed_over import SALUTATION, TEXT_NOUN, parts_of
-from neve.observers.extractive.english.headings import is_heading
 from neve.observers.extractive.english.orders import is_order, is_question
 from neve.observers.extractive.english.source_code import outside_source_code
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
@@ -29,18 +28,17 @@ _TASK = any_of(
 _GIVEN_TEXT = re.compile(rf"^\s*{_PLEASE}{_TASK}\b[^:\n]{{0,120}}(?::|\b(?:below|following)\b[^\n]*\n)", re.IGNORECASE)
 """A task, and behind the colon or the end of its line the text that it is about, to the end of the message."""
 _HEAD = re.compile(r"^(?P<head>[^:\n]{1,80}):\s+(?P<said>.*)$")
-_OWN_HEAD = re.compile(
-    rf"\b{FIRST_PERSON}\b|^\W*(?:{_PLEASE})"
-    + any_of(
-        "remember note fyi important update correction reminder context background edit also ps p.s question problem",
-        "status plan goal fact facts",
-        "for the record|note to self|keep in mind|one thing|one more thing|just so you know",
-        "bear in mind|make a note|don't forget|do not forget",
-        "the (?:problem|thing|issue|plan)|my (?:question|problem)",
-    )
-    + r"\b",
-    re.IGNORECASE,
+_TOPIC = any_of(
+    "remember note notes fyi important updates? news correction reminder context background edit also ps p.s question",
+    "problem status plans? goals? facts? allergy allergies diet food health medications? medicine meds sleep mood pain",
+    "symptoms? exercise work job hobby hobbies family home studies travel results? breakfast lunch dinner know mind",
+    "record self today tomorrow yesterday tonight morning afternoon evening thing issue forget",
+    rf"{DAY_NAME}|{MONTH_DAY}|\d{{1,2}}(?:[:.]\d\d)?\s?[ap]m|tl;?dr",
 )
+_OWN_HEAD = re.compile(
+    rf"\b{FIRST_PERSON}\b|^\W*(?:[\w']+ )*?{_TOPIC}(?=\W*$| (?:of|for|from|to|about|with|that)\b)", re.IGNORECASE
+)
+"""Words before a colon that name no speaker: ``Work``, ``Quick update``, "Monday"."""
 _SPEAKS = re.compile(
     r"\b"
     + any_of("says? said reads? wrote writes? states? claims? goes begins? sings? asked told replied quote quoted put")
@@ -50,20 +48,14 @@ _SPEAKS = re.compile(
 _SOMEBODY = re.compile(
     r"\b"
     + any_of(
-        "wife husband partner girlfriend boyfriend mother mom mum father dad sister brother son daughter aunt uncle",
-        "cousin friend boss manager colleague coworker neighbor neighbour teacher doctor nurse therapist patient",
-        "client customer guest host waiter interviewer interviewee narrator speaker character man woman boy girl",
-        "person user assistant bot player participant witness",
+        "wife husband partner mother mom father dad sister brother friend boss colleague doctor teacher client",
+        "customer interviewer narrator speaker character man woman user assistant",
     )
-    + r"\b",
+    + rf"\b|\b{TEXT_NOUN}s?\b(?! short\b)",
     re.IGNORECASE,
 )
-"""Words that call a person by what they are to others: ``Family doctor``"""
-_A_TEXT = re.compile(rf"\b{TEXT_NOUN}s?\b(?! short\b)", re.IGNORECASE)
+"""Words that call a person by what they are to others, and texts: ``Family doctor``, ``Sentence 3``"""
 _WORD = re.compile(r"[^\W_][\w'-]*")
-_TOLD = re.compile(
-    r"\b(?:update|updates|news|note|notes|plan|plans|question|reminder|facts?|context)\s*$", re.IGNORECASE
-)
 _MIN_WORDS_OF_HEAD = 2
 """A single word may be a name, and two where nobody writes capitals."""
 _OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
@@ -160,23 +152,18 @@ def _spoken_by_another(line: str) -> bool:
     if (chat := _CHAT_LINE.match(bare)) and _OF_SELF.search(chat["said"] or chat["then"] or ""):
         return chat["head"] is None or _OWN_HEAD.search(chat["head"]) is None
     match = None if is_role(bare) else _HEAD.match(bare)
-    if match is None or _OF_SELF.search(match["said"]) is None or is_heading(match["head"]):
-        return False
-    if _OWN_HEAD.search(match["head"]):
-        return _SPEAKS.search(match["head"]) is not None
-    return _may_speak(match["head"])
+    return match is not None and _OF_SELF.search(match["said"]) is not None and _may_speak(match["head"])
 
 
 def _may_speak(head: str) -> bool:
     """Say whether the words before a colon can be a name or a person, or show that a text of another follows. ``By the
     way`` and ``Change of plan`` do not."""
+    if _SPEAKS.search(head) or _OWN_HEAD.search(head):
+        return _SPEAKS.search(head) is not None
     words = _WORD.findall(head)
-    if _TOLD.search(head):
-        return False
     few = len(words) < _MIN_WORDS_OF_HEAD or (len(words) == _MIN_WORDS_OF_HEAD and head.islower())
-    if few or all(word[0].isupper() or word[0].isdigit() for word in words):
-        return True
-    return any(form.search(head) for form in (_SPEAKS, _SOMEBODY, _A_TEXT)) or is_question(head) or is_order(head)
+    named = few or all(word[0].isupper() or word[0].isdigit() for word in words)
+    return named or _SOMEBODY.search(head) is not None or is_question(head) or is_order(head)
 
 
 def quotes_another(sentence: str) -> bool:
@@ -188,41 +175,33 @@ def own_events(events: Sequence[Event]) -> list[Event]:
     """Return what a session says of the user: their messages without text that they hand over, scenes that they play,
     and what they asked not to have remembered. A message of which nothing is left is left out; what others said
     stays."""
-    parts: set[str] = set()
     scene: Scene | None = None
     left: list[Event] = []
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             left.append(event)
             continue
-        spoken, (own, scene) = sentences_of(event_text(event)), _own(event, parts, scene)
-        if own:
+        spoken = sentences_of(event_text(event))
+        wanted = wanted_sentences(sentences_of(own_words(event_text(event), surely=True)))
+        said, scene = outside_scenes(wanted, goes_on(scene, event.created_at), event.created_at)
+        if own := [wanted[n] for n, played in said if not played]:
             left.append(event if own == spoken else replace(event, content="\n".join(own)))
     return left
 
 
-def _own(event: Event, parts: set[str], scene: Scene | None) -> tuple[list[str], Scene | None]:
-    """Return the user's sentences up to the one with which a scene begins, or goes on: one in which the user speaks as
-    a part of it; and the scene that goes on behind it. ``parts``: the names in the scenes so far. ``scene``: from
-    before."""
-    spoken = wanted_sentences(sentences_of(own_words(event_text(event), surely=True)))
-    scene = goes_on(scene, event.created_at)
-    own: list[str] = []
+def outside_scenes(spoken: Sequence[str], scene: Scene | None, at: str) -> tuple[list[tuple[int, bool]], Scene | None]:
+    """Return the places of the user's own sentences in a message, up to the one with which a role begins, each with
+    whether it is said to a listener who plays a part; and the scene behind the message. In a scene in which both have
+    a part the user does not speak for themselves."""
+    own: list[tuple[int, bool]] = []
     for n, sentence in enumerate(spoken):
-        begun = set_by(sentence, event.created_at)
+        begun = set_by(sentence, at)
         if scene and is_over(sentence):
             scene = None
-        elif begun and not begun.both:
-            scene = begun
         elif is_role(sentence):
-            parts.update(name for one in spoken[n:] for name in names_in(one))
-            return own, set_among(spoken[n:], event.created_at) or scene
-        elif _speaks_as(sentence, parts):
-            return own, scene
-        elif scene is None and not quotes_another(sentence):
-            own.append(sentence)
+            return own, set_among(spoken[n:], at) or scene
+        elif begun:
+            scene = begun
+        elif not (quotes_another(sentence) or (scene and scene.both)):
+            own.append((n, scene is not None))
     return own, scene
-
-
-def _speaks_as(sentence: str, parts: set[str]) -> bool:
-    return any(re.search(rf"\b(?:I am|I'm|[Mm]y name is) {re.escape(name)}\b", sentence) for name in parts)

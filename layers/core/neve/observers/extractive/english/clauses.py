@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from neve.observers.extractive.english.sentences import order_at
-from neve.observers.extractive.english.verbs import is_past_form
-from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_PERSON, TRAITS, any_of
+from neve.observers.extractive.english.verbs import is_only_past
+from neve.observers.extractive.english.vocabulary import ADVERBS, FIRST_PERSON, words
 
 _HYPOTHESIS = re.compile(
     r"^(?:imagine|suppose|what if|let's say|say i|pretend|assume|assuming)\b|\b(?:hypothetically|just kidding|j/k)\b"
@@ -17,19 +17,11 @@ _HYPOTHESIS = re.compile(
 )
 """Words of what is only supposed, or nearly happened."""
 _DANGLING = re.compile(
-    r"^(?:(?:it|that|this|they|he|she|there|here)(?:'\w+)?|these|those|then|which|because|cause)\b"
+    r"^(?:(?:it|that|this|they|he|she|there|here)(?:'\w+)?|these|those|then|which|because|cause|his|her|its|their)\b"
     r"(?!\s+(?:is|are) (?:no|one|two|three|four|five|\d+)\b)",
     re.IGNORECASE,
 )
-_OF_WHOM = re.compile(r"(?:his|her|its|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
-
-
-_ILL = re.compile(
-    r"^(?:she|he)(?:'s| is| has (?=(?:an? |severe |bad )?[a-z]+ allergy\b))"
-    rf"(?=\s*(?:(?:not|also|an?|type \d|severely|[a-z]+ly)\s+)*(?:{any_of(*TRAITS)}|[a-z]+ allergy)\b)",
-    re.IGNORECASE,
-)
 
 
 def is_hypothetical(sentence: str) -> bool:
@@ -37,21 +29,9 @@ def is_hypothetical(sentence: str) -> bool:
     return _HYPOTHESIS.search(sentence) is not None
 
 
-def is_dangling(sentence: str) -> bool:
-    """Say whether a sentence is about something that an earlier one named."""
-    return _DANGLING.search(sentence) is not None
-
-
 def needs_another(sentence: str) -> bool:
-    """Say whether a sentence is dangling, or begins with a possession of a person whom an earlier one named: ``Her name
-    is Pebble``."""
-    return is_dangling(sentence) or _OF_WHOM.match(sentence) is not None
-
-
-def is_ill(sentence: str) -> bool:
-    """Say whether a sentence tells of "she" or "he" a trait that must not be missed; the sentence before names who that
-    is."""
-    return _ILL.match(sentence) is not None
+    """Say whether a sentence begins with a word for what an earlier one named: ``Her name is Pebble``."""
+    return _DANGLING.search(sentence) is not None
 
 
 def speaks_of_self(sentence: str) -> bool:
@@ -59,86 +39,18 @@ def speaks_of_self(sentence: str) -> bool:
     return _FIRST_PERSON.search(sentence) is not None
 
 
-_SECOND_CLAUSE = re.compile(
-    r"(?:,|\s[-–—]|;)(?:\s+(?:and|but|so))?\s+(?=(?:i|i'm|i've|we|we're|we've|my)\b)", re.IGNORECASE
-)
-_LOST_IM = re.compile(
-    rf"^(?:{ADVERB}\s+)*"
-    + any_of(
-        "planning learning studying reading considering researching practicing practising training preparing finishing",
-        r"gonna (?!be\b)|thinking (?:of|about)|working on|trying to|looking (?:for|into)|moving to|going to",
-        "not sure (?:if|whether)|torn between|hoping to|getting ready|saving (?:up )?for|about to",
-    )
-    + r"\b",
-    re.IGNORECASE,
-)
-_GERUND_SUBJECT = re.compile(
-    r"^(?:\w+ )?\w+ing\b[^,;–—-]*\b"
-    + any_of("is are was were helps? makes? gives? keeps? brings? feels? seems? can", "has been|have been")
-    + r"\b",
-    re.IGNORECASE,
-)
-_LOST_TRAIT = re.compile(
-    r"^(?P<trait>(?:(?:type \d|lactose|gluten|severely|also) )?"
-    + any_of(*TRAITS)
-    + r")(?: here\b|(?=, (?:on|since|with|for|and i)\b))",
-    re.IGNORECASE,
-)
-_LOST_IVE = re.compile(r"^been\s+(?:\w+ing|to|in|at|on)\b", re.IGNORECASE)
-_LOST_I = re.compile(
-    rf"^(?:{ADVERB}\s+)*"
-    + any_of(
-        "hate prefer love",
-        "need to|have to|gotta|want to|live in|work (?:at|as|for)|can't stand|don't (?:eat|drink|like)",
-    )
-    + r"\s+[\"'\w]",
-    re.IGNORECASE,
-)
-_NO_SUBJECT_LOST = re.compile(
-    r"^\w+\s+(?:by|on me|is|are|was|were|has|have|had|will|did)\b|^(?:let|put|set|cut|read|shut|fed|fixed-|given)\b",
-    re.IGNORECASE,
-)
-"""A noun, an order, or a passive, although its first word looks like a past form."""
-
-
-_CLOCK = re.compile(
-    r"^(?P<time>\d{1,2}(?:[:.]\d\d(?:\s?[ap]m)?|\s?[ap]m))(?:\s+[-–—]|[:,])?\s+(?=[a-z])", re.IGNORECASE
-)
-"""A time in front of a note: ``2pm took ibuprofen``."""
-
-
-def without_dangling_start(sentence: str) -> str:
-    """Cut off a clause about "it", which says nothing on its own: ``It was tough, but I passed the exam`` -> ``I passed
-    the exam``."""
-    clause = _SECOND_CLAUSE.search(sentence) if is_dangling(sentence) else None
-    return sentence[clause.end() :] if clause else sentence
-
-
 def with_subject(sentence: str) -> str:
     """Return the sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
-    if _FIRST_PERSON.match(sentence):
+    first, *rest = [word for word in re.findall(r"[a-z']+|\d+", sentence.lower()) if word not in ADVERBS] or [""]
+    if not rest or rest[0] in _OF_A_NOUN or not (is_only_past(first) or first in _LOST_PRESENT):
         return sentence
-    if clock := _CLOCK.match(sentence):
-        rest = sentence[clock.end() :]
-        return sentence if with_subject(rest) == rest else f"At {clock['time']} {with_subject(rest)}"
-    lowered = sentence[:1].lower() + sentence[1:]
-    if trait := _LOST_TRAIT.match(sentence):
-        return f"I'm {trait['trait'].lower()}{sentence[trait.end() :]}"
-    if _LOST_IVE.search(sentence):
-        return f"I've {lowered}"
-    if _LOST_IM.search(sentence):
-        return sentence if _GERUND_SUBJECT.search(sentence) else f"I'm {lowered}"
-    return f"I {lowered}" if _LOST_I.search(sentence) or _starts_in_the_past(sentence) else sentence
+    subject = "I've" if first == "been" else "I"
+    return f"{subject} {sentence[:1].lower()}{sentence[1:]}"
 
 
-def _starts_in_the_past(sentence: str) -> bool:
-    """Say whether a past form stands where the subject should, and not behind a figure: ``Just sold my old phone``, not
-    ``14 Rose Lane``."""
-    if _NO_SUBJECT_LOST.search(sentence) or sentence[:1].isdigit():
-        return False
-    spoken = [word for word in re.findall(r"[a-z']+", sentence.lower()) if word not in ADVERBS]
-    return len(spoken) > 1 and is_past_form(spoken[0]) and not spoken[0].endswith("n't")
-
+_LOST_PRESENT = words("hate prefer love need have want live work")
+_OF_A_NOUN = words("by on is are was were has have had will did")
+"""Words behind a noun or a passive, although it looks like a past form."""
 
 _SUBJECT = rf"(?:{FIRST_PERSON}|(?:he|she|they|it|that|this|there)(?:'\w+)?)\s"
 _NEXT_CLAUSE = re.compile(

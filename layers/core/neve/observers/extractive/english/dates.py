@@ -2,22 +2,23 @@
 (docs/rules/observe.md#extractive).
 
 ``annotate`` puts the resolved date behind the words: ``tomorrow (meaning 2026-03-11)``, ``last weekend (meaning
-2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. A range is resolved at its end, both
-days together: ``from the 3rd to the 12th of March (meaning 2026-03-03 to 2026-03-12)``. A day goes by the verb of its
-own clause: "I signed the lease, moving on the 10th". Conventions where English has two: weeks run
-from Monday to Sunday; "next Friday" is the Friday of the next week; "last Friday" is the latest Friday before today; a
-bare "on Friday" is the latest one in a statement about the past, else the coming one, and "a week from Friday" counts
-from that. Recurring dates ("every Monday", "my birthday is on June 3") and durations are left alone."""
+2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. A day goes by the verb of its own clause: "I
+signed the lease, moving on the 10th". Conventions where English has two: weeks run from Monday to Sunday; "next Friday"
+is the Friday of the next week; "last Friday" is the latest Friday before today; a bare "on Friday" is the latest one in
+a statement about the past, else the coming one. Recurring dates ("every Monday", "my birthday is on June 3"),
+durations, what counts from something else and two dates of which one restricts the other ("in May next year") are left
+alone."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from neve.observers.extractive.english import within
 from neve.observers.extractive.english.days import (
     DAY_NAME,
+    MONTH_DAY,
     MONTH_NAME,
     MONTH_OF_DAY,
     MONTHS,
@@ -58,11 +59,11 @@ def annotate(text: str, today: date) -> Dated:
     def resolved(match: re.Match[str]) -> str:
         nonlocal found
         kind, words = str(match.lastgroup), match[0].lower()
+        before, after = text[: match.start()], text[match.end() :]
         if recurring and kind in _CALENDAR_KINDS and not words.startswith(_WHICH_ONE):
             return match[0]
-        before, after = text[: match.start()], text[match.end() :]
-        if kind == "range" and _MOVED.search(before):
-            kind, words, before = within.new_day(words, before)
+        if _BESIDE.search(before) or _BESIDE_IT.match(after) or (kind == "range" and _MOVED.search(before)):
+            return match[0]
         frame = Frame(today, _past_in_clause(before, after, whole=whole))
         try:
             meaning = _RULES[kind](words, frame, _leans_ahead(before))
@@ -116,7 +117,7 @@ _RECURRING = re.compile(
     rf"|\b(?:works?|opens?|teach(?:es)?|attends?|shifts?|classes)\b.*\b{DAY_NAME}\s+(?:to|till|until|through)\s+{DAY_NAME}\b",
     re.IGNORECASE,
 )
-_CALENDAR_KINDS = frozenset({"weekday", "days", "range", "months", "month", "monthday", "monthdate", "from_day", "end"})
+_CALENDAR_KINDS = frozenset({"weekday", "range", "month", "monthday", "monthdate", "end"})
 _WHICH_ONE = ("next", "last", "this", "past", "coming")
 _AHEAD_OF_DATE = re.compile(
     r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled"
@@ -138,26 +139,18 @@ _ARRANGED = re.compile(
 """What is arranged is still to come, although it was arranged in the past: "I booked a table on Friday"."""
 
 
-_TO_COME = any_of(
-    "leaving moving coming going flying starting getting visiting returning arriving meeting opening closing beginning",
-    "launching departing joining switching defending graduating retiring marrying ending picking checking handing",
-    "hearing travelling traveling expiring shipping",
-)
 _OCCASION = any_of(
-    "handover delivery wedding deadline appointment interview follow-up followup surgery operation exam closing pickup",
-    "completion departure arrival check-in move-in move-out pick-up start launch opening party ceremony flight payment",
-    "hearing viewing inspection trip release housewarming meeting shipping course",
-    "last day|first day|due",
+    "delivery wedding deadline appointment interview surgery exam closing pickup departure arrival start launch",
+    "pick-up party flight meeting housewarming due",
 )
-_STARTS = any_of("leave start begin fly go come return arrive move get meet pick finish end travel join marry expect")
+_STARTS = any_of("leave start begin fly go come return arrive move get meet pick finish end travel")
 _PLANNED = re.compile(
-    rf"(?:(?:\b(?:am|is|are)|'(?:m|re)|\b(?:he|she|it|that)'s)\s+(?:\w+\s+)?{_TO_COME}"
-    rf"|(?<!did )\b(?:i|we|they)\s+{_STARTS}|\b(?:and|but|then)\s+(?:then\s+)?{_STARTS}|\bclasses\s+begin"
-    rf"|[,;–—-]\s*(?:(?:and|with|the|my|our|a)\s+)*(?:\w+\s+)?{_OCCASION}|\bexpecting\s+{_OCCASION}"
-    r"|\b"
+    rf"(?:(?:\b(?:am|is|are)|'(?:m|re)|\b(?:he|she|it|that)'s)\s+(?:\w+\s+)?\w+ing"
+    rf"|(?<!did )\b(?:i|we|they|and|but|then)\s+{_STARTS}|[,;–—-]\s*(?:(?:and|with|the|my|our|a)\s+)*{_OCCASION}"
+    r"|[,;–—-]\s*(?:and\s+|now\s+)?\w+ing|\b"
     + any_of(
-        "starts begins ends opens closes arrives leaves comes returns lands departs expires flies gets goes picks runs",
-        "launches ships moves finishes visits joins happens takes",
+        "starts begins ends opens closes arrives leaves comes returns lands departs expires gets goes picks runs moves",
+        "finishes happens takes",
     )
     + r")\b(?P<between>[^,;]{0,40})$"
     r"|(?<!who )(?<!which )(?<!that )\b(?:is|are|it's|that's)(?:\s+\w+)?(?:\s+(?:on|in|at))?(?:\s+the)?\s*$",
@@ -165,17 +158,12 @@ _PLANNED = re.compile(
 )
 """What is still to come is told in the present, whenever it was heard of: "Mom said the party is on Saturday"; or with
 its noun alone: "I sold the car, pick-up on Friday"."""
-_AFTER_THAT = re.compile(rf"[,;–—-]\s*(?:and\s+|now\s+|so\s+)?{_TO_COME}\b[^,;]{{0,40}}$", re.IGNORECASE)
-_ON_THE_WAY = re.compile(
-    r"\b" + any_of("left flew drove went took sailed rode travelled traveled ran walked came") + r"\b", re.IGNORECASE
-)
-"""``I signed the lease, moving on the 10th``, not "I took the train, arriving on the 10th"."""
 
 
 def _leans_ahead(before: str) -> bool:
     """Say whether the words in front of a date make it a coming one: booked for Friday, due by Monday, said it is on
     Saturday."""
-    if _AHEAD_OF_DATE.search(before) or (_AFTER_THAT.search(before) and not _ON_THE_WAY.search(before)):
+    if _AHEAD_OF_DATE.search(before):
         return True
     behind = [before[found.end() :] for found in _ARRANGED.finditer(before)][-1:]
     behind += [found["between"] or "" for found in _PLANNED.finditer(before)]
@@ -247,14 +235,11 @@ def _weekday(words: str, frame: Frame, ahead: bool) -> str:
     return on_day(latest if frame.past and not ahead else coming)
 
 
-def _weeks_from_day(words: str, frame: Frame, ahead: bool) -> str | None:
-    """Resolve so many weeks behind the coming day of that name; "Monday after next" is one week behind it."""
-    if frame.past and not ahead:
-        return None
-    wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
-    coming = frame.today + timedelta(days=(wanted - frame.today.weekday() - 1) % 7 + 1)
-    number = re.match(rf"({NUMBER})\s+weeks?", words)
-    return on_day(coming + timedelta(weeks=amount(number[0])[0] if number else 1))
+def _day_of_week(words: str, frame: Frame, ahead: bool) -> str:
+    del ahead
+    monday = frame.today - timedelta(days=frame.today.weekday())
+    day = next(n for n, name in enumerate(WEEKDAYS) if name in words)
+    return on_day(monday + timedelta(weeks=-1 if "last" in words else int("next" in words), days=day))
 
 
 def _end_of(words: str, frame: Frame, ahead: bool) -> str | None:
@@ -338,13 +323,8 @@ def _month(words: str, frame: Frame, ahead: bool) -> str:
 
 def _month_day(words: str, frame: Frame, ahead: bool) -> str | None:
     """Resolve a day of a named month to the nearest one that there is, for February 29 within eight years."""
-    month = 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
-    number = int(re.findall(r"\d+", words)[0])
-    today, step = frame.today, -1 if frame.past and not ahead else 1
-    for year in range(today.year, today.year + 9 * step, step):
-        if 1 <= number <= month_end(year, month).day and step * (date(year, month, number) - today).days >= 0:
-            return on_day(date(year, month, number))
-    return None
+    found = _days_like(words, frame.today, -1 if frame.past and not ahead else 1)
+    return next((on_day(day) for day in found), None)
 
 
 def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
@@ -355,11 +335,53 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
     return on_day(date(*months_from(frame.today, months), number))
 
 
+def _range(words: str, frame: Frame, ahead: bool) -> str | None:
+    """Resolve a range of days, of which one may lack its month: the latest that is over, or the first that is not."""
+    first, last = re.split(_TO, re.sub(r"^from\s+", "", words), maxsplit=1)
+    today, past = frame.today, frame.past and not ahead
+    first = first if re.search(MONTH_OF_DAY, first) else f"{first} {re.findall(MONTH_OF_DAY, last)[0]}"
+    last = last if re.search(MONTH_OF_DAY, last) else f"{last} {re.findall(MONTH_OF_DAY, first)[0]}"
+    end = next(_days_like(last, today, -1 if past else 1))
+    start = next(_days_like(first, end, -1))
+    return span(start, end) if (end - start).days <= 366 else None
+
+
+def _days_like(words: str, day: date, step: int) -> Iterator[date]:
+    """Yield the days of the month and number that ``words`` name, from ``day`` on, into the future or the past, within
+    eight years: February 29 is no day of every year."""
+    month = 1 + next(n for n, name in enumerate(MONTHS) if re.search(rf"\b{name[:3]}", words))
+    number = int(re.findall(r"\d+", words)[0])
+    for year in range(day.year, day.year + 9 * step, step):
+        if 1 <= number <= month_end(year, month).day and step * (date(year, month, number) - day).days >= 0:
+            yield date(year, month, number)
+
+
+_TO = r"\s*(?:\bto\b|\btill\b|\buntil\b|\bthrough\b|[-–—])\s*"
+_DAY = rf"(?:the\s+)?(?:{MONTH_DAY})"
+_NUMBER_ONLY = r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?"
+_PERIOD = (
+    rf"(?:(?:last|this|next)\s+(?:week|weekend|month|year)|{MONTH_NAME}|{DAY_NAME}{PART_OF_DAY}"
+    r"|\d{1,2}(?:st|nd|rd|th))"
+)
+_JOINT = rf"(?:,?\s+(?:(?:on|of|in|from|after|the|a|every)\s+)*|{_TO})"
+_BESIDE = re.compile(
+    rf"(?:\b{_PERIOD}{_JOINT}|\b(?:first|second|third|fourth|fifth|last|black|good|easter|ago(?: on)?(?: a)?)\s+)$"
+    rf"|\bweeks?\s+(?:from|on|after)\s+$",
+    re.IGNORECASE,
+)
+_BESIDE_IT = re.compile(
+    rf"{_JOINT}(?:{_PERIOD}|month\b|{MONTH_DAY})|\s+(?:before|after)\b|\s+week\b|,?\s+in\s+{MONTH_NAME}", re.IGNORECASE
+)
+"""What stands beside a date and makes another one of it: ``in May next year``, ``the Monday after Easter``."""
 _BEFORE_DAY = ("for", "by", "until", "till", "from", "since", "before", "after", "day is", "date is", "deadline is")
 _BEHIND = "(?:" + "|".join(f"(?<={words} )" for words in _BEFORE_DAY) + ")"
 """What a bare day of the month stands behind: "booked for the 22nd", "my last day is the 15th"."""
 _PATTERNS: dict[str, tuple[str, Rule]] = {
-    **within.PATTERNS,
+    "range": (
+        rf"(?:from\s+)?(?:{_DAY}{_TO}{_DAY}|{_NUMBER_ONLY}{_TO}{_DAY}|{_DAY}{_TO}{_NUMBER_ONLY})"
+        r"(?!\d|,?\s+\d{4}|[:.]\d|%|\s*(?:percent|years?|euros?|dollars?|people|hours?|minutes?)\b)",
+        _range,
+    ),
     "named": (
         rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{PART_OF_DAY}|yesterday{PART_OF_DAY}"
         r"|last\s+night|tonight|today|this\s+(?:morning|afternoon|evening))(?:['’]s)?",
@@ -372,11 +394,6 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         rf"|{NUMBER}\s+(?:day|week|month|year)s?\s+from\s+(?:now|today)",
         _from_now,
     ),
-    "from_day": (
-        rf"{NUMBER}\s+weeks?\s+(?:from|on|after)\s+{DAY_NAME}{PART_OF_DAY}|(?:on\s+)?{DAY_NAME}\s+week"
-        rf"|(?:on\s+)?(?:the\s+)?{DAY_NAME}\s+after\s+next",
-        _weeks_from_day,
-    ),
     "end": (
         rf"(?:the\s+)?(?:very\s+)?end\s+of\s+(?:(?:the|this|next)\s+(?:week|month|year)|{MONTH_NAME}(?!,?\s+\d))",
         _end_of,
@@ -385,6 +402,11 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         rf"{MONTH_OF_DAY}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
         rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH_OF_DAY}(?!,?\s+\d{{4}})",
         _month_day,
+    ),
+    "day_of_week": (
+        rf"(?:last|this|next)\s+week(?:,?\s+on)?\s+{DAY_NAME}{PART_OF_DAY}(?!s\b)"
+        rf"|{DAY_NAME}{PART_OF_DAY}\s+(?:of\s+)?(?:last|this|next)\s+week",
+        _day_of_week,
     ),
     "weekday": (
         r"(?<!\ba )(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?"

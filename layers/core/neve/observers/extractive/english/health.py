@@ -45,7 +45,7 @@ _DIET = any_of(
     "veggie coeliac gluten-free dairy-free lactose-free sugar-free low-carb low-sodium low-fat low-salt carnivore",
     "vegetarianism veganism",
 )
-_ONE = r"(?:i|we|my (?!doctor\b|friend|boss\b|neighbou?r|colleague|teacher)(?:[\w-]+ ){0,2}?[\w-]+)"
+_ONE = r"(?:i|we|he|she|my (?!doctor\b|friend|boss\b|neighbou?r|colleague|teacher)(?:[\w-]+ ){0,2}?[\w-]+)"
 """The speaker, or somebody or something of theirs."""
 _SOFT = (
     r"(?: (?!about\b|on\b|of\b|for\b|against\b|with\b|who\b|whose\b|that\b|not\b|no\b|if\b|never\b|to\b)[\w'-]+){0,4}?"

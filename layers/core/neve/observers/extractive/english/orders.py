@@ -21,7 +21,7 @@ REWORKS = any_of(
 """Verbs for work on a text that is there already."""
 _MORE_VERBS = any_of(
     "describe define rate grade judge simplify solve read look see tell give show complete continue finish help",
-    "classify compose transcribe mark evaluate clean turn put",
+    "classify compose transcribe mark evaluate clean turn put fill",
 )
 _ORDER = re.compile(
     rf"^{PLEASE}(?:{ORDER_VERB}|{REWORKS}|{_MORE_VERBS})\b(?! (?:is|are|was|were|has|had)\b)", re.IGNORECASE

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.detectors import REMOVED
-from neve.observers.extractive.english.headings import without_heading
+from neve.observers.extractive.english.orders import is_order
 from neve.observers.extractive.english.verbs import is_common_present, is_past_form
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, TRAITS, any_of
 
@@ -76,6 +76,12 @@ _CLOSER = re.compile(
     r"|(?:and |so )?(?:please )?(?:remember|note|don't forget|keep in mind) (?:that|this|it))?[.!…\s]*$",
     re.IGNORECASE,
 )
+_HEADING = re.compile(
+    r"^(?!.*\b(?:remember|note|important|record|fyi|mind|forget)\b.*:)(?P<head>[^\s:]+(?: [^\s:]+){0,4}?):\s+"
+    rf"(?={FIRST_PERSON}\b)",
+    re.IGNORECASE,
+)
+"""What stands before the colon in notes about oneself: ``Allergies: I can't eat nuts``."""
 _QUESTION_TAIL = re.compile(
     r"(?:,|\s[-–—]|—|;|\s(?:and|so|but))\s*"
     + any_of(
@@ -251,7 +257,7 @@ def _as_stop(emoji: re.Match[str]) -> str:
 
 
 def _clean(part: str, names: Collection[str]) -> Sentence | None:
-    text = _drop_quotation_marks(part.strip(" \t*_-–—"))
+    text = _drop_quotation_marks(_EMPHASIS.sub("", part).strip(" \t*_-–—"))
     question = text.rstrip("\"')!.").endswith("?") and _ASKED_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question and not _CONDITION.match(text) else None
     if tail and _says_something(text[: tail.start()]):
@@ -261,9 +267,15 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     elif question and (tag := _ASKS_BACK.match(text)):
         text, question = tag["said"], _OF_SELF.search(tag["said"]) is None
     text, corrects, takes_back = _without_opener(text.rstrip("?!.…;, "), names)
-    text = without_heading(_CLOSER.sub("", text).strip(" ,;:-"))
+    text = _without_heading(_CLOSER.sub("", text).strip(" ,;:-"))
     only_a_name = any(name.lower().startswith(text.lower()) for name in names)
     return Sentence(text, question, corrects, takes_back) if text and not only_a_name else None
+
+
+def _without_heading(text: str) -> str:
+    head = _HEADING.match(text)
+    own = head is not None and (head["head"].lower() == "about me" or not _OF_SELF.search(head["head"]))
+    return text[head.end() :] if head and own and not is_order(text) else text
 
 
 def _says_something(head: str) -> bool:
