@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from neve import wiring
+from neve.ports.queue import QueueName
 from neve.workers.job_worker import process_jobs
 
 wiring.prepare()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_jobs(wiring.ports(), event, context)
+    return process_jobs(wiring.ports(), QueueName.JOBS, event, context)

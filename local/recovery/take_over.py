@@ -27,11 +27,9 @@ def take_over(queue: SqliteQueue, table: Table) -> None:
     for log in _sessions(bodies):
         _end_pass(table, log)
         _end_replacement(table, log)
-    for user in _nights(bodies):
-        _end_night(table, user)
-        _end_replacement(table, user)
     for keys, kind, work_id in _work(bodies):
         _end_lease(table, keys, kind, work_id)
+        _end_replacement(table, keys)
     queue.return_in_flight()
     for name, count in queue.give_back().items():
         report_given_back(name, count)
@@ -47,13 +45,8 @@ def _sessions(bodies: Iterable[dict[str, Any]]) -> set[SessionKeys]:
     }
 
 
-def _nights(bodies: Iterable[dict[str, Any]]) -> set[UserKeys]:
-    """Of every message of the reflect queue that is about a user."""
-    return {UserKeys(body["tenant"], body["user"]) for body in bodies if body.get("work") == "user"}
-
-
 def _work(bodies: Iterable[dict[str, Any]]) -> set[tuple[UserKeys, str, str]]:
-    """Of every message of the jobs queue."""
+    """Of every message about lasting work."""
     found = (body for body in bodies if body.get("work") in (*KINDS, RETENTION))
     return {(UserKeys(body["tenant"], body["user"]), body["work"], body["job_id"]) for body in found}
 
@@ -66,12 +59,6 @@ def _end_lease(table: Table, keys: UserKeys, kind: str, work_id: str) -> None:
         return
     free = replace(job, state=job.state | {"due_at": job.created_at})
     table.write([put_work(keys, free)])
-
-
-def _end_night(table: Table, keys: UserKeys) -> None:
-    due = rows.read_reflect_due(table.get(keys.reflect_due))
-    if due is not None and due.lease_until is not None:
-        table.write([rows.put_reflect_due(keys, replace(due, lease_until=None))])
 
 
 def _end_pass(table: Table, keys: SessionKeys) -> None:

@@ -100,6 +100,7 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     assert {leg["status"] for leg in found["legs"].values()} == {"complete"}
     assert created["id"] in [hit["id"] for hit in found["hits"]]
     assert call(stage, "POST", "/v1/admin/reflect", {"user_id": "ann"}, status=202)["status"] == "queued"
+    tell(stage, stores)
     stage.deliver("reflect")
 
 

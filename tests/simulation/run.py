@@ -23,7 +23,6 @@ from neve.usecases.work.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.work.indexing.requeue import WhoseRows, requeue_all
 from tests.simulation.checks.knowledge.retention import DAY_S
 from tests.simulation.checks.replay import Replay
-from tests.simulation.clients import nights
 from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
 from tests.simulation.clients.over_http import HttpApi
@@ -178,11 +177,8 @@ class Run:
         for name in QUEUES:
             yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
         for item in cloud.table.rows.values():
-            if item["type"] == "job":
-                if item["kind"] == KIND and item["status"] == "running":
-                    yield f"drain {item['sk']}"
-                if nights.is_open(item):
-                    yield f"night {item['sk']}"
+            if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
+                yield f"drain {item['sk']}"
             if "due_pk" in item and not item["due_pk"].endswith(NEVER_DONE) and item["type"] != "open_session":
                 yield f"due: {item['due_pk']} {item['due_sk']}"
             if item["type"] == "archived" and rows.read_job(item).state.get("worker"):
@@ -202,8 +198,6 @@ class Run:
         cloud = self.cloud
         try:
             for tenant in self.workload.tenants:
-                if nights.plan in self.workload.more:
-                    nights.look_at_runs(ports, tenant)
                 if any(
                     item.get("due_pk", "").startswith("DUE#failed") and item["tenant_id"] == tenant
                     for item in cloud.table.rows.values()

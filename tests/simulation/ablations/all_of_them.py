@@ -45,7 +45,6 @@ from tests.simulation.ablations.stand_ins import (
     AnyVersion,
     FreePlaces,
     another_id_each_time,
-    another_job_each_time,
     any_version,
     blind_head,
     builds_what_it_purged_at_once,
@@ -382,7 +381,6 @@ ABLATIONS = _by_name(
             # Beside notes of every access, which come between more often.
             lambda: [*recall.searches_before_it_looks(), (note_access, "EXACT_TO", timedelta(0))],
         ),
-        Ablation("night jobs", "the job id that follows from run and user", "nights", 300, another_job_each_time),
         Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 300, lost_postponement),
         Ablation(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any
 from unittest import mock
 
 from neve import worker
-from neve.domain.ids import ulid_named
 from neve.domain.memories import fact_statements
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement, Status
@@ -25,7 +23,6 @@ from neve.store.rows import put_retraction
 from neve.store.transact import transact
 from neve.usecases.ask.memories import list_memories
 from neve.usecases.core.jobs.finish_job import finish_job
-from neve.usecases.core.jobs.messages import reflection
 from neve.usecases.core.jobs.messages.compaction import RETRACT
 from neve.usecases.core.memories import replace_rows
 from neve.usecases.tell.memories import delete_memory, memory_to_change, update_memory
@@ -37,7 +34,7 @@ from neve.usecases.work.erase import erase_user
 from neve.usecases.work.indexing import index_events
 from neve.usecases.work.observe import extract_session
 from neve.usecases.work.observe.lease import LeaseLost
-from neve.usecases.work.reflect import night_job, reflect_user, run
+from neve.usecases.work.reflect import reflect_user
 from neve.usecases.work.retract import run_retraction
 from tests.simulation.ablations.ablation import Patch
 from tests.simulation.clients import operators
@@ -287,25 +284,17 @@ def nights_rebuild_packs() -> list[Patch]:
     return [(reflect_user, "replace_rows", of_a_session)]
 
 
-def another_job_each_time() -> list[Patch]:
-    """Who is told twice of a user works twice."""
-    numbers = count()
-    part_of = reflection.part_of
-
-    def another(keys: Any, asked: Any) -> Any:
-        part = part_of(keys, asked)
-        return replace(part, job_id=f"job_{ulid_named(f'{part.job_id} {next(numbers)}')}")
-
-    return [(run, "part_of", another)]
-
-
 def nobody_owns_a_night() -> list[Patch]:
     """A worker of the night that was taken for dead goes on."""
+    cls = reflect_user._Batch
+    committing = cls._committing
 
-    def own(self: Any, found: Any) -> Any:
-        return rows.read_job(found[self.scope.keys.job(self.asked.job_id)])
+    def trusting(self: Any, *cost: Any, **counts: Any) -> Any:
+        item = self.run.scope.ports.table.get(self.run.scope.keys.job(self.run.work.id))
+        work = replace(self.run.work, version=item["version"] if item else 0)
+        return committing(replace(self, run=replace(self.run, work=work)), *cost, **counts)
 
-    return [(night_job.NightJob, "_own", own)]
+    return [(cls, "_committing", trusting)]
 
 
 def by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:

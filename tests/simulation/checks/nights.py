@@ -61,19 +61,17 @@ def a_run_ends_each_user_once(run: Run) -> Found:
         if item["type"] != "job" or item["kind"] != "reflect" or "user_id" in item:
             continue
         job, keys = rows.read_job(item), Keys(item["pk"].split("#")[1])
-        if "planned" not in job.state:
-            continue  # of a user who is gone
         parts = [run.cloud.table.rows.get(keys.job_part(job.id, n)) for n in range(DUE_SHARDS)]
         ended = sum(int(part["users"]) for part in parts if part)
-        if not job.state["planned"] or ended != job.result.get("users", 0):
-            yield f"{job.id}: {job.result.get('users', 0)} users were told of, {ended} ended, {job.state['planned']}"
+        if job.status != "done" or ended != job.result["users"]:
+            yield f"{job.id}: {job.status}, {job.result.get('users', 0)} users were told of, {ended} ended"
 
 
-def nobody_is_left_with_a_worker(run: Run) -> Found:
+def nobody_is_left_with_a_job(run: Run) -> Found:
     """When nothing is left to do, no user is taken up."""
     for item in run.cloud.table.rows.values():
-        if item["type"] == "reflect_due" and "worker" in item:
-            yield f"{item['user_id']}: {item['worker']} until {item.get('lease_until')}"
+        if item["type"] == "reflect_due" and "job" in item:
+            yield f"{item['user_id']}: {item['job']}"
 
 
 def what_was_condensed_is_reported_once(run: Run) -> Found:
@@ -125,7 +123,7 @@ INVARIANTS = (
     a_night_leaves_packs_alone,
     what_jobs_count_is_what_was_done,
     a_run_ends_each_user_once,
-    nobody_is_left_with_a_worker,
+    nobody_is_left_with_a_job,
     what_was_condensed_is_reported_once,
     who_has_rows_for_a_night_is_due,
 )

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neve.ports.table import Item
-from neve.store.rows import read_job
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
-from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.reflect.plan_nights import plan_nights
 from neve.usecases.work.reflect.request_reflection import request_reflection
-from neve.usecases.work.reflect.run import is_open_run
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.workers import FORESEEN, Environment
 
@@ -19,21 +15,6 @@ if TYPE_CHECKING:
     from tests.simulation.run import Run
 
 TIMES = 4
-
-
-def is_open(item: Item) -> bool:
-    """A run that nobody has said to be done."""
-    return item["type"] == "job" and is_open_run(read_job(item))
-
-
-def look_at_runs(ports: SimPorts, tenant: str) -> None:
-    """Whoever asks for a run that is done is told so. The planner looks at those of nights, and tells of users whose
-    message was lost."""
-    plan_nights(ports)
-    scope = tenant_scope(ports, tenant)
-    jobs = [item for key, item in ports.process.cloud.table.rows.items() if key.pk == scope.keys.jobs]
-    for item in filter(is_open, jobs):
-        read_admin_job(scope, read_job(item).id)
 
 
 def plan(run: Run) -> None:

@@ -22,7 +22,6 @@ from neve.usecases.work.observe.extract_session import extract_session
 from neve.worker import process_fifo
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs
-from neve.workers.nights import process_nightly
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.swapped import Swap, swapped
 
@@ -81,12 +80,10 @@ class UseCases:
             return process_together(event, queue, partial(embed_rows, ports))
         if queue is QueueName.EXTRACT:
             return process_fifo(ports, event, context, queue, extract_session)
-        if queue is QueueName.REFLECT:
-            return process_nightly(ports, event, context)
         if queue is QueueName.LIBRARIAN:
             return process_filings(ports, event, context)
-        if queue is QueueName.JOBS:
-            return process_jobs(ports, event, context)
+        if queue in (QueueName.JOBS, QueueName.REFLECT):
+            return process_jobs(ports, queue, event, context)
         return process_fifo(ports, event, context, queue, asked_for)
 
     def sweep(self, ports: SimPorts) -> Mapping[str, int]:

@@ -8,15 +8,14 @@ from typing import Any, Protocol, TypeVar
 
 from local.broker import Received
 from neve.domain.errors import NeveError
+from neve.domain.jobs.time_limits import WORKER_S
 from neve.domain.librarian import time_limits as filing_limits
-from neve.domain.reflect import night_limits
 from neve.ports.errors import Conflict, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.queue import QueueName
 from neve.store.stream_records import Change
 from neve.usecases.core.memories.replace_rows import ReplacementBusy
 from neve.usecases.work.indexing.index_events import EmbedAgain
 from neve.usecases.work.observe.lease import LeaseLost
-from neve.usecases.work.reflect.night_job import UserBusy, WorkerReplaced
 from neve.worker import NoProgress
 from tests.simulation.engines.memory_table import Written
 from tests.simulation.machine.cloud import Cloud, is_streamed, shard_of
@@ -32,8 +31,6 @@ FORESEEN = (
     ModelUnavailable,
     ModelRefused,
     ReplacementBusy,
-    UserBusy,
-    WorkerReplaced,
     EmbedAgain,
     NeveError,
     NoProgress,
@@ -169,7 +166,7 @@ class Poller:
         seconds = self._cloud.settings.worker_s
         if seconds is not None and self._queue is QueueName.LIBRARIAN:
             return float(filing_limits.WORKER_S)
-        return seconds if seconds is None or self._queue not in LONG else float(night_limits.WORKER_S)
+        return seconds if seconds is None or self._queue not in LONG else float(WORKER_S)
 
 
 def _record(queue: QueueName, one: Received) -> dict[str, Any]:

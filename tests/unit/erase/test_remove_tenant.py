@@ -29,8 +29,7 @@ from neve.usecases.core.jobs.messages.compaction import compact_message
 from neve.usecases.core.jobs.messages.filing import filing_message
 from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.core.jobs.messages.observation import observation_message
-from neve.usecases.core.jobs.messages.reflection import ReflectionRequest, tenant_message, user_message
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION, job_message
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, NOBODY, RETENTION, job_message
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.sessions.note_open import note_open
 from neve.usecases.tell.tenants.create_tenant import create_tenant
@@ -48,7 +47,6 @@ from neve.usecases.work.observe.extract_session import extract_session
 from neve.worker import process_fifo
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs
-from neve.workers.nights import process_nightly
 from tests.unit.recall_world import RecallWorld, delivered
 
 
@@ -139,13 +137,13 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
     """Else it would fail five times and end as dead letters, which wake somebody for a tenant that is not there."""
     live_in(world, "acme", "ann")
     keys = Keys("acme").of_user("ann")
-    log, night = keys.of_session("s1"), ReflectionRequest("job_1", "2026-03-01T00:00:00.000Z")
+    log = keys.of_session("s1")
     job = Job("job_1", "compact", "queued", "2026-03-01T00:00:00.000Z", "ann", "s1", state={"reason": "tokens"})
     messages = {
         QueueName.EXTRACT: [observation_message(log, 1, 2)],
         QueueName.COMPACT: [compact_message(log, 1, job)],
         QueueName.LIBRARIAN: [filing_message(log, 1, "job_1", "end")],
-        QueueName.REFLECT: [tenant_message(Keys("acme"), night), user_message(keys, night)],
+        QueueName.REFLECT: [job_message(keys.of_user(one), NIGHT, "job_1") for one in (NOBODY, "ann")],
         QueueName.JOBS: [job_message(keys, kind, "job_1") for kind in (ERASURE, EXPORT, RETENTION)],
         QueueName.EMBED: [memory_message(keys, 1, "mem_1", 1)],
     }
@@ -157,8 +155,8 @@ def test_what_is_left_in_the_queues_of_a_removed_tenant_is_done_with(
         QueueName.EXTRACT: lambda event: process_fifo(world, event, None, QueueName.EXTRACT, extract_session),
         QueueName.COMPACT: lambda event: process_fifo(world, event, None, QueueName.COMPACT, asked_for),
         QueueName.LIBRARIAN: lambda event: process_filings(world, event, None),
-        QueueName.REFLECT: lambda event: process_nightly(world, event, None),
-        QueueName.JOBS: lambda event: process_jobs(world, event, None),
+        QueueName.REFLECT: lambda event: process_jobs(world, QueueName.REFLECT, event, None),
+        QueueName.JOBS: lambda event: process_jobs(world, QueueName.JOBS, event, None),
         QueueName.EMBED: lambda event: process_in_time(event, None, QueueName.EMBED, partial(embed_rows, world)),
     }
     for queue, left in messages.items():

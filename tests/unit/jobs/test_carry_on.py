@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,15 +23,20 @@ from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import Summary
+from neve.domain.records.memories import Kind, Status
 from neve.domain.times import iso
+from neve.observing import Condensed, CondensedRow, CondenseInput
 from neve.ports.errors import Conflict
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchFilter
 from neve.ports.table import Expect, Key, key_of
 from neve.store import rows
+from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION
+from neve.usecases.ask.tenants.tenant_usage import tenant_usage
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, RETENTION
 from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.requests.request_export import request_export
 from neve.usecases.work.background.read_admin_job import read_admin_job
@@ -40,11 +46,15 @@ from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.erase.erase_user import SETTLE_S
 from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
 from neve.usecases.work.export import export_user
+from neve.usecases.work.reflect.reflect_user import NightReport
+from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, with_images
+from tests.unit.world import ScriptedObserver
 
+QUEUES = (QueueName.JOBS, QueueName.REFLECT)
 EFFECTS = {"write", "write_each", "put", "put_new", "copy", "delete", "upsert", "trim", "erase", "send"}
 
 
@@ -118,22 +128,59 @@ def erased(world: RecallWorld) -> object:
     return counted, rows_of(world), world.objects.list("")
 
 
+class Condenser(ScriptedObserver):
+    """Makes one row of each batch, but nothing of one of them."""
+
+    def condense(self, given: CondenseInput) -> Condensed:
+        rows_ = () if "Memory 2" in given.groups[0].text else (CondensedRow(f"🔴 {len(given.groups)} rows"),)
+        return Condensed(rows_, "scripted", usage={"input": 1})
+
+
+def ask_for_night(world: RecallWorld) -> None:
+    """Of two users, with more than one batch, of which one comes to nothing."""
+    world.with_policy(session_reflection_trigger=8)
+    old = iso(world.clock.now() - timedelta(days=9))
+    for user in ("ann", "bob"):
+        told = [
+            ImportedRow(text=f"🟡 Memory {n}.", id=f"mem_{user}{n}", kind=Kind.OBSERVATION, created_at=old)
+            for n in range(5)
+        ]
+        import_memories(world.user(user), told)
+    world.pump()
+    request_reflection(world.scope, None, None)
+
+
+def condensed(world: RecallWorld) -> object:
+    """What is active, what the run counts, and what it cost."""
+    [item] = [
+        item for item in all_rows(world.rows, world.tenant.keys.jobs) if item["kind"] == NIGHT and "user_id" not in item
+    ]
+    job = rows.read_job(item)
+    assert job.status == "done", job
+    partitions = [world.user(user).keys.partition for user in ("ann", "bob")]
+    kept = [rows.read_memory(item) for one in partitions for item in all_rows(world.rows, one, prefix=MEMORY)]
+    active = sorted((m.text, m.supersedes) for m in kept if m.status is Status.ACTIVE)
+    due = [world.rows.get(world.user(user).keys.reflect_due) for user in ("ann", "bob")]
+    return active, job.result, tenant_usage(world.scope).usage, [row and row["since"] for row in due]
+
+
 @dataclass(frozen=True)
-class Kind:
+class Case:
     ask: Callable[[RecallWorld], None]
     result: Callable[[RecallWorld], object]
 
 
 KINDS = {
-    ERASURE: Kind(ask_for_erasure, erased),
-    EXPORT: Kind(ask_for_export, exported),
-    RETENTION: Kind(let_events_expire, retained),
+    ERASURE: Case(ask_for_erasure, erased),
+    EXPORT: Case(ask_for_export, exported),
+    NIGHT: Case(ask_for_night, condensed),
+    RETENTION: Case(let_events_expire, retained),
 }
 
 
 def test_every_kind_is_disturbed(tmp_path: Path) -> None:
     with world_of(tmp_path) as world:
-        assert KINDS.keys() == steps(world.user()).keys()
+        assert KINDS.keys() == steps(world.user(), NightReport()).keys()
 
 
 # --- what becomes of workers --------------------------------------------------------------------
@@ -222,15 +269,15 @@ def to_the_end(world: RecallWorld) -> None:
             deliver(world, message, Fate("ends", 0))
         world.clock.move(seconds=SETTLE_S)
         sweep_due(world)
-        if not any(queue is QueueName.JOBS for queue, _ in world.queue.sent):
+        if not any(queue in QUEUES for queue, _ in world.queue.sent):
             return
     raise AssertionError("it has no end")
 
 
 def waiting(world: RecallWorld) -> list[Message]:
-    """What the jobs queue holds."""
+    """What the queues hold."""
     world.dispatch()
-    return world.taken(QueueName.JOBS)
+    return [message for queue in QUEUES for message in world.taken(queue)]
 
 
 def rows_of(world: RecallWorld) -> set[Key]:
@@ -247,6 +294,7 @@ def world_of(folder: Path) -> Iterator[RecallWorld]:
     world.open()
     with (
         mock.patch.multiple(export_user, PART_BYTES=500),
+        mock.patch.object(RecallWorld, "observer", Condenser()),
         mock.patch.multiple(retain_logs, EVENT_BATCH_SIZE=4, IMAGE_BATCH_SIZE=2),
     ):
         yield world

@@ -23,7 +23,7 @@ from neve.usecases.work.background.dispatch_changes import dispatch_changes
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.reflect.plan_nights import Planned, plan_nights
-from neve.workers.nights import process_nightly
+from neve.workers.job_worker import process_jobs
 from tests.unit.world import World, observed_line
 
 
@@ -75,7 +75,8 @@ class NightWorld(World):
         return plan_nights(self)
 
     def messages(self) -> list[Message]:
-        """Takes what waits in the reflect queue."""
+        """Takes what waits in the reflect queue, and what the outbox has for it."""
+        self.tell()
         taken = [message for queue, message in self.queue.sent if queue is QueueName.REFLECT]
         self.queue.sent = [(queue, message) for queue, message in self.queue.sent if queue is not QueueName.REFLECT]
         return taken
@@ -83,7 +84,7 @@ class NightWorld(World):
     def deliver(self, message: Message, context: Any = None) -> bool:
         """Whether the worker was done with it."""
         record = {"messageId": "m", "body": json.dumps(message.body), "attributes": {}}
-        return process_nightly(self, {"Records": [record]}, context) == {"batchItemFailures": []}
+        return process_jobs(self, QueueName.REFLECT, {"Records": [record]}, context) == {"batchItemFailures": []}
 
     def work(self) -> int:
         """Until the queue is empty; how many messages that were."""

@@ -8,23 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.reflect.night_limits import PLANNED_AGAIN
-from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow
 from neve.ports.queue import QueueName
 from neve.ports.search import IndexModel
-from neve.ports.table import Put, Version
 from neve.scope import Tenant, TenantScope, UserData
-from neve.store import rows
-from neve.store.keys import DUE_SHARDS
-from neve.usecases.core.jobs.messages.reflection import ReflectionRequest
+from neve.usecases.core.jobs.queued_jobs import NOBODY
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.write_policy import write_policy
 from neve.usecases.work.background.refill_queues import refill_queues
 from neve.usecases.work.erase.erase_user import begin_erasure, erase_user, finish_erasure
 from neve.usecases.work.reflect import run
-from neve.usecases.work.reflect.night_job import NightJob, take_up
-from neve.usecases.work.reflect.note_due import note_due, rows_of_due
 from neve.usecases.work.reflect.request_reflection import plan_reflection, request_reflection
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.unit.reflect.night_world import NightWorld
@@ -50,7 +43,7 @@ def test_every_due_user_is_told_of_once(world: NightWorld, monkeypatch: pytest.M
     queued = []
     while messages := world.messages():
         for message in messages:
-            if message.body["work"] == "tenant":
+            if message.body["user"] == NOBODY:
                 assert world.deliver(message)
             else:
                 queued.append(message)
@@ -78,19 +71,6 @@ def test_a_run_says_what_had_no_room(world: NightWorld) -> None:
     assert (result["written"], result["reflection_left_out"], result["reflection_cut"]) == (4, 8, 4)
 
 
-def test_a_run_that_an_earlier_version_began_goes_on(world: NightWorld) -> None:
-    """Its parts do not count what was not counted then."""
-    world.fill(3)
-    world.night()
-    [job] = world.jobs(None)
-    for number in range(DUE_SHARDS):
-        part = world.table.get(world.tenant.keys.job_part(job.id, number))
-        if part:
-            old = {name: value for name, value in part.items() if not name.startswith("reflection_")}
-            world.table.write([Put(old, Version(part["version"]))])
-    assert (world.job(job.id).status, world.job(job.id).result["reflection_left_out"]) == ("done", 0)
-
-
 def test_a_second_planner_does_nothing_twice(world: NightWorld) -> None:
     world.fill(3)
     world.tell()
@@ -110,48 +90,6 @@ def test_two_planners_at_once_begin_one_night(world: NightWorld) -> None:
     assert len(world.messages()) == 1
 
 
-def test_a_message_that_comes_twice_tells_everybody_and_nobody_is_condensed_twice(world: NightWorld) -> None:
-    world.fill(3)
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-    [message] = world.messages()
-    world.queue.sent += [(QueueName.REFLECT, message)] * 2
-    assert world.work() == 3
-    [user] = world.jobs("ann")
-    world.clock.move(hours=1)
-    assert world.job(next(world.jobs(None)).id).result["ended"] == 1
-    assert (user.result["replaced"], len(world.observer.condensed)) == (3, 1)
-
-
-def test_a_crash_between_page_and_note_tells_the_same_users_again(world: NightWorld) -> None:
-    for user in ("ann", "bob"):
-        world.fill(3, user=user)
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-    [message] = world.messages()
-
-    def die() -> None:
-        def then() -> None:
-            raise KeyboardInterrupt
-
-        world.table.before_write = then
-
-    world.table.before_write = die
-    with pytest.raises(KeyboardInterrupt):
-        world.deliver(message)
-    world.table.before_write = None
-    early = world.messages()
-    assert [one.body["user"] for one in early] == ["ann", "bob"]
-    assert world.deliver(early[0]), "who was told works, and leaves the index"
-    assert world.deliver(message)
-    assert [one.body for one in world.messages()] == [one.body for one in early]
-    assert world.deliver(early[1])
-    job = world.job(next(world.jobs(None)).id)
-    assert (job.status, job.result["users"], job.result["ended"]) == ("done", 2, 2)
-
-
 def test_tenants_take_turns_page_by_page(world: NightWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the queue itself: the messages of a large tenant do not all stand before those of a small one."""
     monkeypatch.setattr(run, "PAGE", 2)
@@ -165,47 +103,11 @@ def test_tenants_take_turns_page_by_page(world: NightWorld, monkeypatch: pytest.
     order: list[str] = []
     while messages := world.messages():
         world.queue.sent = [(QueueName.REFLECT, one) for one in messages[1:]]
-        order.append(messages[0].body.get("user") or messages[0].body["tenant"])
+        order.append(messages[0].body["user"] or messages[0].body["tenant"])
         assert world.deliver(messages[0])
-    assert order.index("small") == 1
-    assert order == ["acme", "small", "u0", "u1", "acme", "u2", "u3", "acme", "u4", "u5", "acme", "u6"]
+    assert order[:5] == ["acme", "small", "acme", "u0", "u1"]
+    assert order.count("acme") == 4
     assert small.status == "queued"
-
-
-def test_a_user_whose_rows_come_while_others_are_told_is_counted_once(
-    world: NightWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An import brings old rows: they stand in the index behind what the run has told of."""
-    monkeypatch.setattr(run, "PAGE", 1)
-    world.fill(3, days=9, user="ann")
-    world.fill(3, days=5, user="bob")
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-
-    def meanwhile() -> None:
-        world.remember("meanwhile", 8)
-        world.tell()
-
-    world.observer.meanwhile = meanwhile
-    world.work()
-    job = world.job(next(world.jobs(None)).id)
-    assert (job.status, job.result["users"], job.result["ended"]) == ("done", 2, 2)
-    assert world.due_users() == ["ann"], "the next night takes what came"
-
-
-def test_a_night_whose_message_was_lost_is_told_of_again(world: NightWorld) -> None:
-    world.fill(3)
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-    [lost] = world.messages()
-    world.clock.move(minutes=5)
-    world.plan()
-    assert world.messages() == []
-    world.clock.move(seconds=PLANNED_AGAIN.total_seconds())
-    world.plan()
-    assert [one.body for one in world.messages()] == [lost.body]
 
 
 def test_what_is_not_done_is_told_to_the_alarm(world: NightWorld) -> None:
@@ -221,13 +123,14 @@ def test_what_is_not_done_is_told_to_the_alarm(world: NightWorld) -> None:
     world.queue.sent += [(QueueName.REFLECT, message) for message in lost]
     world.work()
     done = world.plan()
-    assert (done.finished, done.unfinished_s) == (1, 0.0)
+    assert done.unfinished_s == 0.0
 
 
 def test_a_night_without_users_is_done(world: NightWorld) -> None:
     assert world.night() == 1
-    assert world.plan().finished == 1
     assert world.plan().unfinished_s == 0.0
+    [job] = world.jobs(None)
+    assert world.job(job.id).status == "done"
 
 
 def test_each_tenant_has_its_own_night(world: NightWorld) -> None:
@@ -277,29 +180,6 @@ def test_a_row_that_comes_while_a_worker_is_at_the_user_keeps_them_in_the_index(
     assert world.due_users() == ["ann"]
 
 
-def test_a_frozen_outbox_takes_no_later_row_of_the_index_for_the_one_that_it_read(world: NightWorld) -> None:
-    scope, now = world.user(), iso(world.clock.now())
-    due = rows_of_due({scope.keys: now})
-
-    def take(job_id: str) -> NightJob:
-        taken = take_up(scope, ReflectionRequest(f"job_{job_id}", now, regardless=True))
-        assert taken is not None
-        return taken
-
-    world.fill(3)
-    world.tell()
-    first = take("01KKBHEDWGBZKW8SYBSV6JS69B")
-    frozen = world.table.get_many(sorted(due))
-    first.end([])
-    assert world.due_users() == []
-    note_due(world, {scope.keys: now}, world.table.get_many(sorted(due)))
-    second = take("01KKBHFE1X88CMD748MNNJA6PH")
-    note_due(world, {scope.keys: now}, frozen)
-    row = rows.read_reflect_due(world.table.get(scope.keys.reflect_due))
-    assert row is not None
-    assert (row.worker, row.again) == (second.token, now)
-
-
 def test_rows_whose_batch_came_to_nothing_are_tried_again_by_the_next_night(world: NightWorld) -> None:
     sources = world.fill(3)
     world.observer.condensations = [Condensed((), "scripted")]
@@ -323,50 +203,11 @@ def test_reflections_of_a_night_are_never_condensed_again(world: NightWorld) -> 
     assert len(world.observer.condensed) == 1
 
 
-def test_a_user_who_was_erased_meanwhile_does_not_hold_up_the_night(world: NightWorld) -> None:
-    world.fill(3)
-    world.fill(3, user="bob")
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-    [message] = world.messages()
-    world.deliver(message)
-    queued = world.messages()
-    keys = world.user("ann").keys
-    begin_erasure(world.table, keys)
-    rows_ = [item for item in world.table.query(keys.partition, limit=100).items if item["sk"] != "HEAD"]
-    assert rows_
-    for one in queued:
-        assert world.deliver(one)
-    assert world.plan().finished == 1
-    assert all(job.user_id != "ann" for job in world.jobs(None))
-    assert list(world.jobs("ann")) == []
-
-
-def test_a_message_that_comes_again_behind_an_erasure_counts_nobody_twice(
+def test_a_user_who_was_erased_meanwhile_does_not_hold_up_the_night(
     world: NightWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A worker finds that out at its commit; the erasure counts the user."""
     monkeypatch.setattr(NightWorld, "search", MemorySearch(IndexModel("none", 0)))
-    world.fill(3)
-    world.tell()
-    world.clock.move(days=1)
-    world.plan()
-    [message] = world.messages()
-    world.deliver(message)
-    [queued] = world.messages()
-    assert world.deliver(queued)
-    [job] = world.jobs("ann")
-    keys = world.user("ann").keys
-    begin_erasure(world.table, keys)
-    erase_user(UserData(world, keys))
-    assert list(world.jobs("ann")) == []
-    assert world.deliver(queued)
-    [part] = world.table.query(keys.job_parts, limit=9).items
-    assert (part["users"], world.job(job.id).state, world.job(job.id).user_id) == (1, {}, None)
-
-
-def test_nor_does_one_who_is_erased_while_a_worker_is_at_them(world: NightWorld) -> None:
-    """The worker finds that out at its commit; it was the last message of theirs."""
     world.fill(7)
     world.fill(7, user="bob")
 
@@ -376,7 +217,10 @@ def test_nor_does_one_who_is_erased_while_a_worker_is_at_them(world: NightWorld)
     world.observer.meanwhile = meanwhile
     world.night()
     assert world.reflections() == [] and world.reflections("bob") != []
-    assert world.plan().finished == 1
+    erase_user(UserData(world, world.user("ann").keys))
+    assert list(world.jobs("ann")) == []
+    [run_] = world.jobs(None)
+    assert (world.job(run_.id).status, world.job(run_.id).result["ended"]) == ("done", 2)
 
 
 def test_a_change_of_an_erased_user_brings_nobody_into_the_index(world: NightWorld) -> None:
@@ -422,17 +266,6 @@ def test_a_dry_run_names_users_and_batches_and_writes_nothing(world: NightWorld)
     assert (world.table.calls["write"], world.queue.sent) == (0, [])
 
 
-def test_a_message_before_its_row_makes_the_row(world: NightWorld) -> None:
-    world.fill(3)
-
-    def worker_first() -> None:
-        assert world.work() == 1
-
-    world.table.before_write = worker_first
-    job = request_reflection(world.scope, "ann", None)
-    assert (job.status, job.result["replaced"]) == ("done", 3)
-
-
 def test_erasing_and_closed_users_are_refused(world: NightWorld) -> None:
     world.fill(3)
     keys = world.user("ann").keys
@@ -449,7 +282,7 @@ def test_queues_that_are_lost_are_filled_with_the_jobs_of_users_and_of_everybody
     request_reflection(world.user(), "ann", 1.0)
     request_reflection(world.user(), None, None)
     asked = [message.body for message in world.messages()]
-    assert [body["work"] for body in asked] == ["user", "tenant"]
+    assert [body["work"] for body in asked] == ["reflect", "reflect"]
     refill_queues(world, lambda _: None)
     again = [message.body for message in world.messages()]
     assert sorted(again, key=str) == sorted(asked, key=str)

@@ -10,16 +10,16 @@ import pytest
 
 from neve import observability
 from neve.correlation import FIELD
+from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
 from neve.domain.records.memories import Kind, Priority, Scope, Status
-from neve.domain.reflect.night_limits import LEASE_S, POSTPONED_S, SPARE_S
+from neve.domain.reflect.night_limits import ENDS_WITHIN
 from neve.observing import Condensed, CondensedRow
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.queue import QueueName
 from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.ask.tenants.tenant_usage import tenant_usage
-from neve.usecases.core.jobs.read_jobs import get_tenant_job
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.mark_used import mark_used
@@ -204,6 +204,7 @@ def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: li
         (QueueName.REFLECT, {"ReflectionRowsLeftOut": 5, "ReflectionRowsTruncated": 2}),
     ]
     assert heard == logged
+    world.clock.move(seconds=LEASE_S)
     assert world.deliver(message)
     assert heard == [*logged, (QueueName.REFLECT, {})], "once"
     assert world.job(message.body["job_id"]).result["reflection_left_out"] == 5
@@ -340,7 +341,7 @@ def test_a_worker_stops_with_a_minute_to_spare_and_another_goes_on(world: NightW
     world.observer.condensations = [Condensed((), "scripted")]
     job_id = asked(world)
     [message] = world.messages()
-    assert world.deliver(message, Context(900.0, SPARE_S - 1))
+    assert world.deliver(message, Context(900.0, 900.0, SPARE_S - 1))
     assert len(world.observer.condensed) == 1, "one batch, which came to nothing"
     assert world.job(job_id).status == "running"
     [again] = world.messages()
@@ -349,42 +350,6 @@ def test_a_worker_stops_with_a_minute_to_spare_and_another_goes_on(world: NightW
     assert [len(given.groups) for given in world.observer.condensed] == [6, 6, 2], "the first is not asked about again"
     assert world.job(job_id).result["kept"] == 6
     assert [m.id for m in world.active() if m.kind is Kind.OBSERVATION] == sources[:6]
-
-
-@pytest.mark.parametrize("seed", range(21))
-def test_a_worker_that_dies_at_any_write_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
-    """Killed at write ``seed``; its message is delivered again when its lease is over."""
-    world = NightWorld.opened(tmp_path)
-    sources = world.fill(14)
-    asked(world)
-    [message] = world.messages()
-    step = iter(range(10_000))
-
-    def die() -> None:
-        if next(step) == seed:
-            raise KeyboardInterrupt  # nothing of the worker runs on
-        world.table.before_write = die
-
-    world.table.before_write = die
-    try:
-        world.deliver(message)
-        died = False
-    except KeyboardInterrupt:
-        died = True
-    world.table.before_write = None
-    world.clock.move(seconds=LEASE_S + 1)
-    for one in [message, *world.messages()]:
-        assert world.deliver(one)
-    world.work()
-    sweep_due(world)  # what was begun of the last batch
-    assert died == (seed < 20), "as many writes as there are"
-    superseded = [source for made in world.reflections() for source in made.supersedes]
-    assert sorted(superseded) == sorted(sources)
-    assert [m.id for m in world.active()] == [m.id for m in world.reflections()]
-    assert len(world.reflections()) == 3
-    job = world.job(message.body["job_id"])
-    assert (job.status, job.result["replaced"], job.result["written"]) == ("done", 14, 3)
-    world.table.close()
 
 
 def test_two_workers_of_one_user_do_not_meet(world: NightWorld) -> None:
@@ -396,29 +361,13 @@ def test_two_workers_of_one_user_do_not_meet(world: NightWorld) -> None:
     assert world.deliver(one)
     assert worked == [True]
     assert len(world.observer.condensed) == 1
-    assert world.clock.slept == [POSTPONED_S]
+    sweep_due(world)
     world.work()
     assert world.job(first).result["replaced"] == 4
     assert world.job(second).result["reason"] == "no row is old enough"
 
 
-def test_a_worker_that_was_taken_for_dead_writes_nothing(world: NightWorld) -> None:
-    sources = world.fill(4)
-    asked(world)
-    [message] = world.messages()
-
-    def meanwhile() -> None:
-        world.clock.move(seconds=LEASE_S + 1)
-        assert world.deliver(message)
-
-    world.observer.meanwhile = meanwhile
-    assert not world.deliver(message)
-    assert len(world.reflections()) == 1
-    assert world.reflections()[0].supersedes == tuple(sources)
-    assert world.job(message.body["job_id"]).result["written"] == 1
-
-
-def test_a_model_that_is_down_is_asked_again_by_the_next_delivery(world: NightWorld) -> None:
+def test_a_model_that_is_down_is_asked_again_when_the_lease_is_over(world: NightWorld) -> None:
     world.fill(8)
     job_id = asked(world)
     [message] = world.messages()
@@ -426,7 +375,8 @@ def test_a_model_that_is_down_is_asked_again_by_the_next_delivery(world: NightWo
     assert not world.deliver(message)
     assert world.job(job_id).status == "running"
     assert world.model_is_down
-    assert world.deliver(message), "the lease was given back"
+    world.clock.move(seconds=LEASE_S)
+    assert world.deliver(message)
     assert world.job(job_id).result["replaced"] == 8
     assert not world.model_is_down
 
@@ -448,20 +398,6 @@ def test_content_that_the_model_will_not_read_stays_and_the_others_go_on(world: 
     world.work()
     assert world.job(job_id).result["refused"] == 6
     assert [m.supersedes for m in world.reflections()] == [tuple(sources[6:])]
-
-
-def test_a_store_that_is_down_gives_the_message_back(world: NightWorld) -> None:
-    world.fill(4)
-    asked(world)
-    [message] = world.messages()
-
-    def down() -> None:
-        raise StoreUnavailable("table", "down")
-
-    world.table.before_write = down
-    assert not world.deliver(message)
-    assert world.deliver(message)
-    assert len(world.reflections()) == 1
 
 
 def test_what_it_cost_is_counted_with_the_batch(world: NightWorld) -> None:
@@ -487,12 +423,27 @@ def test_round_trips_of_a_batch(world: NightWorld) -> None:
     asked(world)
     world.work()
     counted = {name: n - nothing.get(name, 0) for name, n in world.table.calls.items()}
-    assert counted == {"get": 0, "get_many": 4, "write": 6, "query": 0}
+    assert counted == {"get": 0, "get_many": 7, "write": 6, "query": 1}
 
 
 def test_of_a_user_who_does_not_exist_nothing_is_left(world: NightWorld) -> None:
     job_id = asked(world, "nobody")
     world.work()
     assert world.job(job_id).result == {"reason": "there is no such user"}
-    assert get_tenant_job(world.scope, job_id).user_id is None
     assert world.due_users() == []
+
+
+def test_a_job_that_does_not_end_in_time_has_failed_and_the_user_stays_due(world: NightWorld) -> None:
+    world.fill(4)
+    job_id, run = asked(world), asked(world, None)
+    world.observer.condensations = [ModelUnavailable("down")] * 100
+    for _ in range(3):
+        for message in world.messages():
+            world.deliver(message)
+        sweep_due(world)
+    world.clock.move(seconds=ENDS_WITHIN.total_seconds() + LEASE_S)
+    sweep_due(world)
+    world.work()
+    assert (world.job(job_id).status, world.job(run).status, world.job(run).result["failed"]) == ("failed", "done", 1)
+    assert "the next night goes on" in world.job(job_id).result["reason"]
+    assert world.due_users() == ["ann"]

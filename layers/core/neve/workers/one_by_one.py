@@ -10,13 +10,10 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD, correlated
-from neve.domain.errors import NeveError, TenantRemoved
-from neve.domain.jobs.time_limits import DELIVERIES
+from neve.domain.errors import TenantRemoved
 from neve.observing import SecondsLeft, time_of
-from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
 
-GivenUp = Callable[[dict[str, Any], Exception], None]
 Work = Callable[[dict[str, Any], SecondsLeft], None]
 """A message's body, which says what it was caused by, and how long the worker may still run."""
 
@@ -27,12 +24,10 @@ def process_one_by_one(
     queue: QueueName,
     work: Work,
     failures: str | None = None,
-    given_up: GivenUp | None = None,
 ) -> dict[str, Any]:
     """Handle a batch message by message, and give the partial batch answer. ``work`` raises to have its message
     delivered again, unless it is that of a tenant who was removed. ``context``: Lambda's, which knows how long the
-    worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's. ``given_up`` is
-    told of a message whose last delivery has failed."""
+    worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's."""
     seconds_left = time_of(context)
     failed = []
     for record in event["Records"]:
@@ -47,12 +42,5 @@ def process_one_by_one(
                 observability.failed(queue, caused_by, error)
                 if failures:
                     observability.emit_metrics(queue, {failures: 1})
-                if given_up is not None and _is_last(record):
-                    with suppress(NeveError, StoreUnavailable):
-                        given_up(body, error)
                 failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}
-
-
-def _is_last(record: Mapping[str, Any]) -> bool:
-    return int(record["attributes"].get("ApproximateReceiveCount", 1)) >= DELIVERIES

@@ -38,11 +38,9 @@ class UserHead:
 @dataclass(frozen=True, slots=True)
 class ReflectDue:
     """A row that says that a night may condense rows of a user: not before those that were created by ``since`` are old
-    enough. ``worker``: the token of the worker that is at it, ``lease_until`` at the latest; ``again``: the oldest row
-    that came while it was."""
+    enough. ``job``: the work that is at them; ``again``: the oldest row that came while it was."""
 
     since: str
-    worker: str | None = None
-    lease_until: str | None = None
+    job: str | None = None
     again: str | None = None
     version: int = 0

@@ -19,6 +19,7 @@ from neve.ports.errors import Conflict
 from neve.ports.table import Delete, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.transact import Rounds, transact
 from neve.usecases.core.jobs.queued_jobs import WorkerReplaced, put_work, send_work, work_key
 
@@ -97,7 +98,7 @@ class Done:
 Outcome = More | Wait | Done
 Step = Callable[[Run], Outcome | None]
 """A step of a kind. None: it has committed ``Run.moved`` itself, because it writes the user's row, or may not be done
-twice for what others write there. Where it raises Conflict or WorkerReplaced the rows are read again."""
+twice for what others write there. Where it raises Conflict, WorkerReplaced or UserErased the rows are read again."""
 
 
 def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left: SecondsLeft = for_ever) -> None:
@@ -117,7 +118,11 @@ def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left
             outcome = Wait(run.cursor) if hands_on else step(run)
             if outcome is not None:
                 scope.ports.table.write(_fenced(run, outcome))
-        except (Conflict, WorkerReplaced):  # another writer was faster, or the answer was lost: the rows say what holds
+        except (
+            Conflict,
+            WorkerReplaced,
+            UserErased,
+        ):  # another writer was faster, or the answer was lost: the rows say what holds
             continue
         if isinstance(outcome, Wait) and outcome.until is None:
             send_work(scope.ports, scope.keys, kind, work_id)

@@ -18,8 +18,12 @@ ERASURE = "erase"
 RECEIPT_DAYS = 400
 """How long they can be read: longer than any backup lives (*chosen*)."""
 EXPORT = "export"
-KINDS = (ERASURE, EXPORT)
+NIGHT = "reflect"
+"""Condensing the rows of a user, or telling all users of a tenant."""
+KINDS = (ERASURE, EXPORT, NIGHT)
 """Kinds that callers poll."""
+NOBODY = ""
+"""The user of work on a whole tenant: there is no row of theirs, and no caller can name them."""
 RETENTION = "retain"
 """Removal of the archived events of a session, by whose id it goes."""
 
@@ -68,7 +72,12 @@ def put_due_job(keys: UserKeys, job: Job, *, new: bool = False) -> Put:
 
 def send_work(ports: Ports, keys: UserKeys, kind: str, job_id: str) -> None:
     """Tell the workers of a piece of work. Raises StoreUnavailable."""
-    ports.queue.send(QueueName.JOBS, [job_message(keys, kind, job_id)])
+    ports.queue.send(queue_of(kind), [job_message(keys, kind, job_id)])
+
+
+def queue_of(kind: str) -> QueueName:
+    """Name the queue that carries a kind of work: the workers of nights have a language model."""
+    return QueueName.REFLECT if kind == NIGHT else QueueName.JOBS
 
 
 def send_again(ports: Ports, item: Item) -> None:
@@ -76,13 +85,11 @@ def send_again(ports: Ports, item: Item) -> None:
     lags, and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
     row = ports.table.get(key_of(item))
     job = rows.read_job(row) if row else None
-    if job is None or job.user_id is None or job.ended:
-        return
-    if job.state["due_at"] <= iso(ports.clock.now()):
-        send_work(ports, UserKeys(item["tenant_id"], job.user_id), job.kind, job.id)
+    if job is not None and not job.ended and job.state["due_at"] <= iso(ports.clock.now()):
+        send_work(ports, UserKeys(item["tenant_id"], job.user_id or NOBODY), job.kind, job.id)
 
 
 def message_of_row(item: Item) -> Message:
     """Make the message of a job of one of ``KINDS`` whose row is to be sent."""
     job = rows.read_job(item)
-    return job_message(UserKeys(item["tenant_id"], item["user_id"]), job.kind, job.id)
+    return job_message(UserKeys(item["tenant_id"], job.user_id or NOBODY), job.kind, job.id)

@@ -70,7 +70,7 @@ def _queued_job(item: Item) -> tuple[QueueName, Message]:
     """Give a job's queue and message: work on all that is kept of a user, a session that is filed again, a pass, and
     else a compaction or a retraction."""
     if item["kind"] in queued_jobs.KINDS:
-        return QueueName.JOBS, queued_jobs.message_of_row(item)
+        return queued_jobs.queue_of(item["kind"]), queued_jobs.message_of_row(item)
     if item["kind"] == filing.KIND:
         return QueueName.LIBRARIAN, filing.message_of_row(item)
     if item["kind"] == observation.OBSERVE:

@@ -6,13 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.records.jobs import Job
-from neve.scope import TenantScope, UserScope
+from neve.scope import TenantScope
 from neve.usecases.core.jobs.downloads import with_downloads
-from neve.usecases.core.jobs.messages.reflection import KIND as REFLECT
-from neve.usecases.core.jobs.messages.reflection import reflection_request
-from neve.usecases.core.jobs.read_jobs import get_tenant_job
 from neve.usecases.work.indexing.drain_embeddings import read_drain
-from neve.usecases.work.reflect.night_job import LOST, give_up, lost_its_message
 from neve.usecases.work.reflect.run import as_it_stands, is_open_run
 from neve.usecases.work.retract.left_index import with_index
 
@@ -23,16 +19,7 @@ def read_admin_job(scope: TenantScope, job_id: str) -> Job:
     """Read a job. Work on many rows or users is done when they are, and said to be when a caller asks. Raises
     job_not_found, StoreUnavailable."""
     job = _without_what_was_written(with_index(scope, with_downloads(scope, read_drain(scope, job_id))))
-    if is_open_run(job):
-        return as_it_stands(scope, job)
-    return _of_a_night(scope.of_user(job.user_id), job) if job.kind == REFLECT and job.user_id is not None else job
-
-
-def _of_a_night(scope: UserScope, job: Job) -> Job:
-    if lost_its_message(scope, job):
-        give_up(scope, reflection_request(job), LOST)
-        return get_tenant_job(scope, job.id)
-    return job
+    return as_it_stands(scope, job) if is_open_run(job) else job
 
 
 def _without_what_was_written(job: Job) -> Job:

@@ -31,11 +31,11 @@ from neve.store.session_state import state_rows
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.ask.documents.list_documents import heads_below
-from neve.usecases.core.jobs.messages import filing, reflection
+from neve.usecases.core.jobs.messages import filing
 from neve.usecases.core.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.core.jobs.messages.indexing import memory_message
 from neve.usecases.core.jobs.messages.observation import observation_job_id, observation_message
-from neve.usecases.core.jobs.queued_jobs import KINDS, job_message
+from neve.usecases.core.jobs.queued_jobs import KINDS, NOBODY, send_work
 from neve.usecases.core.lag.indexed_row import read_indexed
 from neve.usecases.core.lag.memory_lag import progress_of
 from neve.usecases.work.background.dispatch_changes import dispatch_changes
@@ -148,19 +148,18 @@ def _send_jobs_again(data: TenantData[Ports]) -> int:
     observe = _messages(data, [job for job in open_jobs if job.kind == "observe"], _observation_of)
     compact = _messages(data, [job for job in open_jobs if job.kind in (COMPACT, RETRACT)], _work_of)
     files = _messages(data, [job for job in open_jobs if job.kind == filing.KIND], _filing_of)
-    nights = [_night_of(keys, job) for job in open_jobs if job.kind == reflection.KIND]
-    whole = [job_message(keys.of_user(j.user_id), j.kind, j.id) for j in open_jobs if j.kind in KINDS and j.user_id]
+    lasting = [job for job in open_jobs if job.kind in KINDS]
+    for job in lasting:
+        send_work(ports, keys.of_user(job.user_id or NOBODY), job.kind, job.id)
     queued = {
         QueueName.EXTRACT: observe,
         QueueName.COMPACT: compact,
         QueueName.LIBRARIAN: files,
-        QueueName.REFLECT: nights,
-        QueueName.JOBS: whole,
     }
     for queue, messages in queued.items():
         if messages:
             ports.queue.send(queue, messages)
-    return sum(map(len, queued.values()))
+    return len(lasting) + sum(map(len, queued.values()))
 
 
 Again = Callable[[SessionData[Ports], int, Job], Message | None]
@@ -194,11 +193,3 @@ def _work_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
 
 def _filing_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
     return filing.filing_message(data.keys, incarnation, job.id, job.kind)
-
-
-def _night_of(keys: Keys, job: Job) -> Message:
-    """Make the message of a night, of one user or of all."""
-    asked = reflection.reflection_request(job)
-    if job.user_id is None:
-        return reflection.tenant_message(keys, asked)
-    return reflection.user_message(keys.of_user(job.user_id), asked)

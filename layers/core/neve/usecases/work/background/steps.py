@@ -7,12 +7,19 @@ from functools import partial
 from neve.scope import UserScope
 from neve.usecases.core.images.shown_images import ShownImages
 from neve.usecases.core.jobs.carry_on import Step
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, RETENTION
 from neve.usecases.work.compact.retain_logs import retain
 from neve.usecases.work.erase.run_erasure import erase_next
 from neve.usecases.work.export.export_user import export_part
+from neve.usecases.work.reflect.reflect_user import NightReport
+from neve.usecases.work.reflect.run import reflect_next
 
 
-def steps(scope: UserScope) -> dict[str, Step]:
-    """Name the step of each kind, for one worker."""
-    return {ERASURE: erase_next, EXPORT: export_part, RETENTION: partial(retain, ShownImages(scope))}
+def steps(scope: UserScope, report: NightReport) -> dict[str, Step]:
+    """Name the step of each kind, for one worker. ``report`` is told of what it condenses."""
+    return {
+        ERASURE: erase_next,
+        EXPORT: export_part,
+        NIGHT: partial(reflect_next, report),
+        RETENTION: partial(retain, ShownImages(scope)),
+    }

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neve.ports.engines import Ports
 from neve.ports.table import Delete, Expect, Item, WriteOp, key_of
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.partitions import pages
-from neve.usecases.core.jobs.messages.reflection import KIND
 from neve.usecases.core.jobs.queued_jobs import ERASURE
+from neve.usecases.work.reflect.run_parts import part_put, part_row
 
 PAGE = 1_000
 """Jobs of one read (*chosen*): mostly half a megabyte, which DynamoDB answers at once."""
@@ -25,16 +23,15 @@ def remove_jobs(data: UserData[Ports], behind: str, at_most: int) -> tuple[list[
     page = next(pages(data.ports.table, data.keys.jobs, between=data.keys.jobs_behind(behind), page=PAGE), [])
     for item in page:
         if item.get("user_id") == data.keys.user and item["kind"] != ERASURE:
-            ops.append(_removal(data, item))
-        if len(ops) == at_most:
-            return ops, str(item["sk"])
+            counted = _counted(data, item)
+            ops += [Delete(key_of(item), Expect.ANY), *counted]
+            if counted or len(ops) > at_most - 2:  # the next one may be counted in the same row
+                return ops, str(item["sk"])
     return ops, str(page[-1]["sk"]) if page else ""
 
 
-def _removal(data: UserData[Ports], item: Item) -> WriteOp:
-    """Remove a job. Where it is the user's part in a tenant's run that has ended, a row without their name stays: it
-    was counted, and a message that is delivered once more would count it again."""
-    job = rows.read_job(item) if item["kind"] == KIND else None
-    if job is not None and job.ended and "run" in job.state:
-        return rows.put_job(data.keys, replace(job, user_id=None, state={}, result={}))
-    return Delete(key_of(item), Expect.ANY)
+def _counted(data: UserData[Ports], item: Item) -> list[WriteOp]:
+    """Count a job that has not ended in the run over all users that it is a part of: it ends with the user."""
+    job, now = rows.read_job(item), data.ports.clock.now()
+    parts = [] if job.ended else part_row(data.keys, job.state.get("run"))
+    return [part_put(key, data.ports.table.get(key), {}, now, failed=False) for key in parts]

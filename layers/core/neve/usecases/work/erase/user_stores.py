@@ -77,7 +77,8 @@ def _piece(data: UserData[Ports], store: str, behind: str) -> Piece:
         ops, behind = remove_jobs(data, behind, PIECE)
     else:
         ops = [Delete(key, Expect.ANY) for key in islice((ROWS | SHARED)[store](data), PIECE)]
-    return Piece(store, len(ops), ops, behind if store == JOBS else "")
+    removed = sum(isinstance(op, Delete) for op in ops)
+    return Piece(store, removed, ops, behind if store == JOBS else "")
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:

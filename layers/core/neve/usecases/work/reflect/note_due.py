@@ -92,6 +92,6 @@ def _noted(due: ReflectDue | None, created_at: str) -> ReflectDue:
     meanwhile: the worker may have looked before, and would take the user out of the index."""
     if due is None:
         return ReflectDue(since=created_at)
-    if due.worker is not None:
+    if due.job is not None:
         return replace(due, again=min(created_at, due.again or created_at))
     return replace(due, since=min(created_at, due.since))

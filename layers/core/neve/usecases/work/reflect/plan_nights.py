@@ -11,20 +11,18 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from neve.domain.records.jobs import Job
-from neve.domain.reflect.night_limits import PLANNED_AGAIN
 from neve.domain.reflect.nightly import last_night, old_enough
-from neve.domain.times import iso, parse
+from neve.domain.times import parse
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
-from neve.ports.queue import QueueName
 from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.store import rows
 from neve.store.keys import TENANTS, Keys
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, read_tenant
-from neve.usecases.core.jobs.messages.reflection import ReflectionRequest, reflection_request, tenant_message
-from neve.usecases.work.reflect.run import as_it_stands, new_run, night_run_id
+from neve.usecases.core.jobs.queued_jobs import NOBODY, put_due_job
+from neve.usecases.work.reflect.run import as_it_stands, new_night, night_run_id
 
 TENANT_BATCH_SIZE = 50
 """Tenants whose two nights are read at once."""
@@ -38,14 +36,12 @@ class Planned:
 
     tenants: int = 0
     begun: int = 0
-    finished: int = 0
     unfinished_s: float = 0.0
 
     def metrics(self) -> dict[str, float]:
         return {
             "ScheduledRunsSucceeded": 1,
             "NightlyReflectionsStarted": self.begun,
-            "NightlyReflectionsCompleted": self.finished,
             "NightlyReflectionAgeSeconds": self.unfinished_s,
         }
 
@@ -101,33 +97,17 @@ def _plan(ports: Ports, night: _Night, found: Mapping[Key, Item], now: datetime,
         planned.begun += _begin(scope, night.began, now)
     for began in nights:
         job = jobs[began]
-        if job is not None and not job.ended:
-            job = _look_after_night(scope, job, now)
-            planned.finished += job.status == "done"
-        if job is not None and job.status == "done":
+        if job is not None and as_it_stands(scope, job).status == "done":
             return
         planned.unfinished_s = max(planned.unfinished_s, (now - began).total_seconds())
 
 
 def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
-    """Begin a night, and say whether it was this planner that did. The row is written first: without it two planners
-    would send a message each. A message that a crash leaves unsent is sent by the next hour."""
-    until = old_enough(now, scope.policy.reflection_min_age_days)
-    asked = ReflectionRequest(night_run_id(scope.keys, night), until)
+    """Begin a night, and say whether it was this planner that did."""
+    keys, until = scope.keys.of_user(NOBODY), old_enough(now, scope.policy.reflection_min_age_days)
+    job = new_night(keys, night_run_id(keys, night), now, until, regardless=False)
     try:
-        scope.ports.table.write([rows.put_job(scope.keys, new_run(asked, iso(now)))])
+        scope.ports.table.write([put_due_job(keys, job, new=True)])
     except Conflict:
         return False
-    scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, asked)])
     return True
-
-
-def _look_after_night(scope: TenantScope, job: Job, now: datetime) -> Job:
-    """Return the job of a night that is under way as it goes on: its message is sent again if it was lost; it is done
-    if its users are, and failed when that is not to be expected any more."""
-    job = as_it_stands(scope, job)
-    if job.state.get("planned") or job.ended:
-        return job
-    if parse(job.created_at) + PLANNED_AGAIN < now:
-        scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, reflection_request(job))])
-    return job

@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 
 from neve.domain.records.jobs import Job
 from neve.domain.reflect.nightly import eligible, old_enough, runs_of, worth_a_run
-from neve.domain.times import iso
-from neve.ports.errors import Conflict
-from neve.ports.queue import QueueName
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 from neve.store.tenants.directory import users_of
-from neve.usecases.core.jobs.messages.reflection import KIND, ReflectionRequest, tenant_message, user_message
-from neve.usecases.core.jobs.read_jobs import get_tenant_job
+from neve.store.transact import transact
+from neve.usecases.core.jobs.queued_jobs import NOBODY, put_due_job
 from neve.usecases.core.memories.candidates import candidate_rows
-from neve.usecases.work.reflect.run import new_run
+from neve.usecases.work.reflect.run import new_night
 
 MAX_IDS = 10_000
 """The most ids of one answer: some 400 KB."""
@@ -26,23 +23,18 @@ LOOK_S = 15.0
 
 def request_reflection(scope: TenantScope, user: str | None, min_age_days: float | None) -> Job:
     """Queue a reflection and return its job, whether or not a night would find it worth a run. Raises erasing,
-    user_closed, StoreUnavailable; a call that could not be sent leaves no job."""
-    now = scope.ports.clock.now()
-    asked = ReflectionRequest(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
-    # the message first: a row without one would stay queued for as long as it is kept
-    if user is None:
-        job = new_run(asked, iso(now))
-        scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, asked)])
-    else:
-        keys = scope.keys.of_user(user)
-        rows.writable(rows.read_head(scope.ports.table.get(keys.head)))
-        job = Job(asked.job_id, KIND, "queued", iso(now), user_id=user, state=asked.body())
-        scope.ports.queue.send(QueueName.REFLECT, [user_message(keys, asked)])
-    try:
-        scope.ports.table.write([rows.put_job(scope.keys, job)])
-    except Conflict:  # a worker was faster
-        return get_tenant_job(scope, job.id)
-    return job
+    user_closed, StoreUnavailable."""
+    now, keys = scope.ports.clock.now(), scope.keys.of_user(NOBODY if user is None else user)
+    job_id, until = f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days)
+
+    def attempt() -> Job:
+        head = rows.read_head(scope.ports.table.get(keys.head))
+        rows.writable(head)
+        job = new_night(keys, job_id, now, until, regardless=True, incarnation=head.incarnation)
+        scope.ports.table.write([rows.check_head(keys, head), put_due_job(keys, job, new=True)])
+        return job
+
+    return transact(scope.ports, attempt)
 
 
 @dataclass(frozen=True, slots=True)
