@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from neve.domain.indexing.passage import Source
 from neve.domain.recall.short_reply import SHORT_TERMS
 from neve.ports.search import Candidate
-from neve.usecases.ask.recall.stages.before_replies import MOST, ROWS_A_READ, before_replies, message_before
+from neve.usecases.ask.recall.stages.before_replies import MOST, before_replies, message_before
 from neve.usecases.ask.recall.stages.gate import Gated
 
 
@@ -22,19 +19,14 @@ def gated(lexical: list[Candidate] | None, vector: list[Candidate] | None) -> Ga
 
 def test_the_best_placed_of_both_legs_come_first() -> None:
     legs = gated([candidate("evt:a:4"), candidate("evt:a:9")], [candidate("evt:b:7"), candidate("evt:a:4")])
-    assert before_replies(legs, (), 10) == ["evt:a:3", "evt:b:6", "evt:a:8"]
-    assert before_replies(legs, {"evt:b:6"}, 10) == ["evt:a:3", "evt:a:8"]
-    assert before_replies(gated(None, None), (), 10) == []
+    assert before_replies(legs, ()) == ["evt:a:3", "evt:b:6", "evt:a:8"]
+    assert before_replies(legs, {"evt:b:6"}) == ["evt:a:3", "evt:a:8"]
+    assert before_replies(gated(None, None), ()) == []
+    many = gated([candidate(f"evt:a:{2 * n}") for n in range(1, 40)], None)
+    assert len(before_replies(many, ())) == MOST
 
 
 def test_only_of_short_messages_that_have_one_before() -> None:
     long, first = candidate("evt:a:4", SHORT_TERMS + 1), candidate("evt:a:1")
-    assert before_replies(gated([long, first, candidate("mem_a")], []), (), 10) == []
+    assert before_replies(gated([long, first, candidate("mem_a")], []), ()) == []
     assert message_before("evt:a:b:2") == "evt:a:b:1" and message_before("doc_a") is None
-
-
-@given(st.integers(0, 40), st.integers(0, 150))
-def test_a_read_never_gets_more_rows_than_one_batch_has(found: int, reading: int) -> None:
-    legs = gated([candidate(f"evt:a:{2 * n}") for n in range(1, found + 1)], None)
-    more = before_replies(legs, (), reading)
-    assert len(more) <= MOST and (not more or reading + len(more) <= ROWS_A_READ)

@@ -51,7 +51,7 @@ def world(new_recall_world: RecallWorld, tmp_path: Path) -> RecallWorld:
 
 def test_it_is_answered_in_its_time_and_the_next_one_finds_it_loaded(world: RecallWorld) -> None:
     loading = Loading(world.index)
-    answer = world.ask("green tea", budget_ms=50)
+    answer = world.ask("green tea", budget_ms=400)
     assert not loading.over.is_set() and not loading.loaded.is_set()
     assert (answer.result_state, answer.hits, answer.degraded) == ("not_searched", [], ["deadline"])
     assert "The time budget ran out" in answer.transparency[-1]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 
-from neve.ports.table import Item, Key
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.ask.recall.command import MIN_DEPTH
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10
@@ -38,25 +32,12 @@ def steps(world: RecallWorld, query: str) -> float:
     return answer.elapsed_ms / STEP_MS
 
 
-def noted_batches(world: RecallWorld) -> list[list[Key]]:
-    """What is read together, from now on."""
-    read, batches = world.rows.get_many, list[list[Key]]()
-
-    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
-        batches.append(list(keys))
-        found: dict[Key, Item] = read(keys)
-        return found
-
-    world.rows.get_many = noting  # type: ignore[method-assign]
-    return batches
-
-
 def test_three_steps_and_the_ledger_write(world: RecallWorld) -> None:
     assert steps(world, "tea") == 3
     calls = dict(world.rows.calls)
-    # user and session rows, what BM25 found, the other candidates; recent rows, sessions that are behind;
+    # user and session rows, the candidates; recent rows, sessions that are behind;
     # the manifest and, once for a tenant in a process, the ledger's secret; making the secret and the ledger row
-    assert calls == {"get_many": 3, "query": 2, "get": 2, "write": 2}
+    assert calls == {"get_many": 2, "query": 2, "get": 2, "write": 2}
 
 
 def test_what_the_index_lacks_of_the_log_is_read_beside_the_legs(world: RecallWorld) -> None:
@@ -66,7 +47,7 @@ def test_what_the_index_lacks_of_the_log_is_read_beside_the_legs(world: RecallWo
     world.rows.calls.clear()
     world.broken(*SLOW)
     assert steps(world, "some tea") == 3
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 3, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 3, "write": 1}
 
 
 def test_a_log_that_the_index_has_is_not_read(world: RecallWorld) -> None:
@@ -77,54 +58,11 @@ def test_a_log_that_the_index_has_is_not_read(world: RecallWorld) -> None:
     assert len(answer.hits) == 3 and answer.degraded == []
 
 
-def test_what_the_words_found_is_read_while_the_query_is_embedded(world: RecallWorld) -> None:
-    steps(world, "tea")
-    world.broken(*SLOW[:-1], f"embed=slow:{5 * STEP_MS}")
-    batches = noted_batches(world)
-    assert steps(world, "some tea") == 5 + 2
-    keys = world.user().keys
-    _, by_words, others = batches
-    assert len(by_words) == 2, "an utterance and the memory"
-    assert others[0] == keys.head and len(others) == 2, "and the utterance that is too new for the index"
-    assert set(others).isdisjoint(by_words)
-
-
-def test_memories_alone_are_read_ahead_as_deep_as_they_go_on(tmp_path: Path) -> None:
-    with closing(RecallWorld.make(tmp_path)) as world:
-        for n in range(2 * MIN_DEPTH):
-            world.remember(f"tea number {n}")
-        world.pump()
-        batches = noted_batches(world)
-        world.broken(f"embed=slow:{5 * STEP_MS}")
-        assert len(world.ask("tea").hits) == 5
-        assert [len(batch) for batch in batches[:2]] == [1, MIN_DEPTH]
-
-
-def test_memories_that_an_utterance_joins_late_are_read_with_it(tmp_path: Path) -> None:
-    """Only the vector leg finds what was said: what the words found deeper than memories alone go on takes no further
-    step, and nothing is read twice."""
-    with closing(RecallWorld.make(tmp_path)) as world:
-        world.open()
-        world.say("User's sister is named Mary")
-        for n in range(MIN_DEPTH + 10):
-            world.remember(f"a sibling, number {n}")
-        world.pump()
-        batches = noted_batches(world)
-        world.broken(*SLOW[:-1], f"embed=slow:{5 * STEP_MS}")
-        answer = world.ask("what is my sibling called?", mode="tool", k=15)
-        assert answer.elapsed_ms == (5 + 2) * STEP_MS
-        assert "event" in {hit.source for hit in answer.hits}
-        by_words, others = batches[-2:]
-        assert len(by_words) == MIN_DEPTH
-        assert set(others).isdisjoint(by_words)
-        assert len(others) == 1 + 10 + 1, "the user's row, the memories behind, the utterance"
-
-
 def test_a_process_that_knows_the_pack_reads_less(world: RecallWorld) -> None:
     steps(world, "tea")
     world.rows.calls.clear()
     assert steps(world, "some tea") == 3
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 2, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}
 
 
 def test_a_remembered_question_takes_three_steps_as_well(world: RecallWorld) -> None:
@@ -132,7 +70,7 @@ def test_a_remembered_question_takes_three_steps_as_well(world: RecallWorld) -> 
     steps(world, "tea")
     world.rows.calls.clear()
     assert steps(world, "tea") == 3
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 2, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}
 
 
 def test_the_number_of_hits_does_not_change_the_number_of_calls(world: RecallWorld) -> None:
@@ -146,4 +84,4 @@ def test_the_number_of_hits_does_not_change_the_number_of_calls(world: RecallWor
     answer = world.ask("tea", session_id="s1", k=50)
     assert len(answer.hits) == 50
     assert answer.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 2, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}

@@ -3,7 +3,6 @@ still says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from neve.domain.errors import NeveError
 from neve.domain.indexing.passage import Source
 from neve.domain.records.memories import Kind, Provenance, Scope, Status, Tier
 from neve.domain.tenants.policy import Policy
-from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.memories import memories_of
@@ -151,7 +149,7 @@ def at_generation(world: RecallWorld, gen: int) -> None:
     world.rows.write([rows.put_head(keys.of_user("ann"), replace(head, gen=gen))])
 
 
-def test_a_flip_between_the_legs_and_the_rows_starts_the_search_over(world: RecallWorld) -> None:
+def test_rows_are_judged_by_the_generation_that_was_read_with_them(world: RecallWorld) -> None:
     world.store(memory("Mary the elder", id="mem_OLD", died_gen=2))
     world.store(memory("Mary the younger", id="mem_NEW", born_gen=2))
     world.remember("unrelated")
@@ -197,6 +195,29 @@ def test_a_closed_user_is_gone(world: RecallWorld) -> None:
     assert refused.value.code == "user_closed"
 
 
+@pytest.mark.parametrize("moved", [{"state": "erasing"}, {"state": "closed"}, {"incarnation": 2}])
+def test_a_user_who_goes_while_the_legs_are_read_has_nothing(world: RecallWorld, moved: dict[str, Any]) -> None:
+    world.open()
+    world.say("my sister Mary lives in Cork")
+    world.pump()
+    read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
+
+    def move_before_hydration(keys: Any) -> Any:
+        if event_key in keys:
+            world.rows.get_many = read  # type: ignore[method-assign]
+            with_head(world, **moved)
+        return read(keys)
+
+    world.rows.get_many = move_before_hydration  # type: ignore[method-assign]
+    if moved.get("state") == "closed":
+        with pytest.raises(NeveError, match="closed"):
+            world.ask("sister Mary")
+    else:
+        answer = world.ask("sister Mary")
+        assert (answer.hits, answer.degraded) == ([], [])
+        assert (answer.recall_id is None) == ("state" in moved)
+
+
 def test_what_an_earlier_incarnation_said_is_not_found(world: RecallWorld) -> None:
     world.open()
     world.say("my sister Mary lives in Cork")
@@ -204,64 +225,6 @@ def test_what_an_earlier_incarnation_said_is_not_found(world: RecallWorld) -> No
     assert world.found("sister Mary") == ["evt:s1:1"]
     with_head(world, incarnation=2)
     assert world.found("sister Mary") == []
-
-
-def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld) -> None:
-    """Utterances are read ahead; the last search judges them by the user's row that it read behind them."""
-    world.open()
-    world.say("my sister Mary lives in Cork")
-    world.pump()
-    read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
-    moves: Iterator[dict[str, Any]] = iter(({"gen": 2}, {"gen": 3}, {"incarnation": 2}))
-
-    def move_behind_what_is_read_ahead(keys: Any) -> Any:
-        found = read(keys)
-        if list(keys) == [event_key]:
-            with_head(world, **next(moves))
-        return found
-
-    world.rows.get_many = move_behind_what_is_read_ahead  # type: ignore[method-assign]
-    assert world.found("sister Mary") == []
-    assert next(moves, None) is None
-
-
-def test_what_was_read_before_it_was_replaced_is_not_found(world: RecallWorld) -> None:
-    """Memories are read ahead, too; one that was read before the replacement does not know of it."""
-    mary = world.remember(TEXT)
-    world.pump()
-    read, key = world.rows.get_many, world.user().keys.memory(mary)
-    moves = iter((2, 3, 4))
-
-    def replaced_behind_what_is_read_ahead(keys: Any) -> Any:
-        found = read(keys)
-        if list(keys) == [key] and (gen := next(moves, None)):
-            if gen == 4:
-                world.store(replace(rows.read_memory(found[key]), died_gen=gen))
-            at_generation(world, gen)
-        return found
-
-    world.rows.get_many = replaced_behind_what_is_read_ahead  # type: ignore[method-assign]
-    assert world.found("sister Mary") == []
-    assert next(moves, None) is None
-
-
-@pytest.mark.parametrize(("embedding_ms", "found"), [(0, True), (500, False)])
-def test_a_memory_that_was_read_long_ahead_is_read_again(world: RecallWorld, embedding_ms: int, found: bool) -> None:
-    """Nothing on the user's row says that it was deleted. A recall that is nearly done may still have it."""
-    mary = world.remember(TEXT)
-    world.pump()
-    world.broken(f"embed=slow:{embedding_ms}")
-    read, key = world.rows.get_many, world.user().keys.memory(mary)
-
-    def deleted_behind_what_is_read_ahead(keys: Any) -> Any:
-        rows_there = read(keys)
-        if list(keys) == [key]:
-            world.rows.get_many = read  # type: ignore[method-assign]
-            delete_memory(world.user(), mary, None)
-        return rows_there
-
-    world.rows.get_many = deleted_behind_what_is_read_ahead  # type: ignore[method-assign]
-    assert world.found("sister Mary", budget_ms=2_000) == ([mary] if found else [])
 
 
 def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way(world: RecallWorld) -> None:
@@ -272,14 +235,13 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
     session = world.user().of_session("s1")
     read, event_key = world.rows.get_many, session.keys.event(1)
 
-    def taken_back_behind_what_is_read_ahead(keys: Any) -> Any:
-        found = read(keys)
+    def take_back_before_hydration(keys: Any) -> Any:
         if event_key in keys:
             world.rows.get_many = read  # type: ignore[method-assign]
             retract_events(session, Retract(1, 1, "deleted"))
-        return found
+        return read(keys)
 
-    world.rows.get_many = taken_back_behind_what_is_read_ahead  # type: ignore[method-assign]
+    world.rows.get_many = take_back_before_hydration  # type: ignore[method-assign]
     assert world.found("sister Mary") == []
 
 
@@ -310,24 +272,6 @@ def test_what_was_made_of_a_message_leaves_recall_with_it(
     assert world.found("sister Mary") == [made]
     retract_events(world.user().of_session("s1"), Retract(2, 2, reason) if last == 3 else Retract(1, 2, reason))
     assert world.found("sister Mary") == ([made] if found else [])
-
-
-def test_what_could_not_be_read_ahead_is_read_with_the_rest(world: RecallWorld) -> None:
-    world.open()
-    world.say("my sister Mary lives in Cork")
-    world.pump()
-    read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
-    failed: list[Any] = []
-
-    def fail_ahead(keys: Any) -> Any:
-        if list(keys) == [event_key] and not failed:
-            failed.append(keys)
-            raise StoreUnavailable("table", "throttled")
-        return read(keys)
-
-    world.rows.get_many = fail_ahead  # type: ignore[method-assign]
-    answer = world.ask("sister Mary")
-    assert ([hit.id for hit in answer.hits], answer.degraded, len(failed)) == (["evt:s1:1"], [], 1)
 
 
 # --- filters ------------------------------------------------------------------------------------

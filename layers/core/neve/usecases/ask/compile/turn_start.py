@@ -62,7 +62,7 @@ def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_m
         return None
     start = read_prompt(item).start
     said = scope.ports.tasks.start_read(lambda: _said(scope, head, start))
-    hydration = Hydration(scope, resolve(scope.policy, _AGAIN), head, ends_ms, whatever_moved=True)
+    hydration = Hydration(scope, resolve(scope.policy, _AGAIN), head, ends_ms)
     told = {i: ANY_REV for i, _ in start.updates if is_memory_id(i) and not is_document_id(i)}
     before = {hit.reply_to: ANY_REV for hit in start.hits if hit.reply_to}
     found, _ = hydration.read(told | before | {hit.id: hit.rev for hit in start.hits})

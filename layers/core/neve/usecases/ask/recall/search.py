@@ -2,18 +2,15 @@
 
 1. read: the query's vector, the user and session rows, the rows that are too new for the index
 2. the search by vector, once the query has one; BM25; the pack's manifest, unless this process knows it
-3. hydrate: every candidate's row and the user row again
-
-What BM25 found is read at once, but for documents, while the query is still being embedded; step 3 reads the others.
+3. hydrate: every candidate's row, as the user row of the same read sees it
 
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
 as the pack may hold, so that what the pack repeats is dropped, and said to be dropped, without another reading. Should
-fewer than k remain all the same, the search refills: the legs are read again, deeper, with everything left out inside
-them that was dropped, and what that adds stands behind."""
+fewer than k remain all the same, the legs are read again, deeper, with everything left out inside them that was
+dropped, and what that adds stands behind."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -39,20 +36,15 @@ from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.ask.recall.stages.deeper import Deeper
 from neve.usecases.ask.recall.stages.documents import NO_TEXT
 from neve.usecases.ask.recall.stages.fuse import Ranking, fuse, new_candidates
-from neve.usecases.ask.recall.stages.gate import Gated, gate, gated_words
+from neve.usecases.ask.recall.stages.gate import Gated, gate
 from neve.usecases.ask.recall.stages.hydrate import (
-    Ahead,
-    GenerationMoved,
     Hydrated,
     Hydration,
-    ReadAhead,
-    UnderWay,
-    read_by_id,
     shown,
 )
 from neve.usecases.ask.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.ask.recall.stages.rank_candidates import Ranked
-from neve.usecases.ask.recall.stages.reads import PACK_ERROR, Aside, IndexLag, UserState, start_reads
+from neve.usecases.ask.recall.stages.reads import UserState, start_reads
 from neve.usecases.ask.recall.stages.what_holds import (
     WhatHolds,
     facts_that_do_not_hold,
@@ -68,10 +60,8 @@ _FLAGS = {NO_TEXT: "documents:error", UNREADABLE: "hydrate:unreadable"}
 """The flags with which an answer tells of candidates that were dropped for these reasons."""
 ANY_REV = 1
 """The rev that is read of an utterance: its row is the same whatever rev its passages have."""
-REFILLS = 2
-"""How often the legs are read again when what they found was hidden: each time leaves out what was."""
-GENERATIONS = 3
-"""How often a search starts over because a replacement became visible under it."""
+READINGS = 3
+"""How often the legs are read at most, again when what they found was hidden: each time leaves out what was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,41 +95,32 @@ def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], hea
 
 
 def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Found:
-    """Run one search, again where a replacement becomes visible under it. A store or an embedder that fails, and time
-    that runs out, degrade it. Raises session_not_found and user_closed."""
-    for attempt in range(1, GENERATIONS + 1):
-        legs = Legs(scope.ports, scope.keys.owner, request, budget)
-        deeper = Deeper(scope, request, budget, legs.degraded)
-        scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
-        one = _Search(scope, request, scores, budget, legs, deeper, last=attempt == GENERATIONS)
-        try:
-            return one.run()
-        except GenerationMoved:
-            continue
-        except StoreUnavailable:
-            return nothing_found(legs.reports, [*legs.degraded, HYDRATE_ERROR])
-        except DeadlineExceeded:
-            return nothing_found(legs.reports, [*legs.degraded, DEADLINE])
-    raise AssertionError("the last search takes the generation as it is")
+    """Run one search. A store or an embedder that fails, and time that runs out, degrade it. Raises session_not_found
+    and user_closed."""
+    legs = Legs(scope.ports, scope.keys.owner, request, budget)
+    deeper = Deeper(scope, request, budget, legs.degraded)
+    scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
+    try:
+        return _Search(scope, request, scores, budget, legs, deeper).run()
+    except StoreUnavailable:
+        return nothing_found(legs.reports, [*legs.degraded, HYDRATE_ERROR])
+    except DeadlineExceeded:
+        return nothing_found(legs.reports, [*legs.degraded, DEADLINE])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Read:
-    """The results of steps 1 and 2: who asks and where, what must not be answered with, what the legs found, and what
-    is too new for them, by id with its rev. ``unheld``: facts that do not hold; ``successors``: what holds instead, as
-    far as it was read, by id."""
+    """The results of steps 1 and 2: who asks and where, what must not be answered with, and what is too new for the
+    legs, by id with its rev. ``unheld``: facts that do not hold; ``successors``: what holds instead, and ``known``: the
+    rows of the candidates, as far as they were read, by id."""
 
-    index_lag: IndexLag | None
     timezone: str
     hydration: Hydration
-    ahead: ReadAhead
     out: LeftOut
-    pack_version: int | None
-    reading: Reading
     new: Mapping[str, int]
-    dropped: tuple[Dropped, ...]
     unheld: Sequence[Memory]
     successors: dict[str, Memory] = field(default_factory=dict)
+    known: Hydrated = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +131,6 @@ class _Search:
     budget: TimeBudget
     legs: Legs
     deeper: Deeper
-    last: bool
 
     def run(self) -> Found:
         depth = self.request.index_depth + self._pack_allowance()
@@ -158,51 +138,36 @@ class _Search:
         reads = start_reads(self.scope, self.request)
         self.deeper.start()
         user_state, aside = reads.collect(self.budget)
-        if rows.hidden(user_state.head):
-            return self._found([], (), user_state.head)
+        head = user_state.head
+        if rows.hidden(head):
+            return self._found([], (), head)
         self.legs.start_words(self.request.where, depth)
-        hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
-        ahead = hydration.start_ahead(lambda: self._read_ahead(hydration, user_state, aside))
         reading = self.legs.read(depth)
         pack, new_items, unheld_items = aside.collect(self.budget.legs_end_ms, Collector(self.legs.degraded))
         out = _left_out(user_state, pack, self.request)
-        new, dropped = new_candidates(self.request, self.scores, user_state.head, out, new_items)
+        new, dropped = new_candidates(self.request, self.scores, head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        version, zone = pack.version if pack else None, user_state.timezone
-        unheld = facts_that_do_not_hold(unheld_items, user_state.head.gen)
-        read = _Read(aside.index_lag, zone, hydration, ahead, out, version, reading, new_revs, tuple(dropped), unheld)
-        return self._fitted(read)._ranked(read)
-
-    def _fitted(self, read: _Read) -> _Search:
-        """Return the search with a depth that fits what the legs found."""
-        request = _without_idle_rerank(
-            self.request, chain(read.new, _ids(read.reading.lexical), _ids(read.reading.vector))
-        )
-        if request is self.request:
-            return self
+        request = _without_idle_rerank(self.request, chain(new, _ids(reading.lexical), _ids(reading.vector)))
         self.legs.take(request.depth)
-        return replace(self, request=request)
-
-    def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
-        """Read the utterances and memories that BM25 finds, while the query is still being embedded. In a task: it
-        waits for tasks that were started before it."""
-        out = _left_out(user_state, Collector().of(aside.pack, self.budget.legs_end_ms, PACK_ERROR), self.request)
-        found = self._found_by_words(out, self.legs.by_words())
-        ahead = hydration.read_ahead(read_by_id(_ids(found)))
-        self.scores.look_ahead(found, ahead.rows)
-        return ahead
-
-    def _found_by_words(
-        self, out: LeftOut, words: Sequence[Candidate], gated: Sequence[Candidate] | None = None
-    ) -> Sequence[Candidate]:
-        """Return the keyword leg's candidates that are read ahead. Where they hold no utterance, the vector leg is
-        taken to have found none either: deeper ones are read with what that leg found. ``gated``: of ``words``, those
-        that both legs together let through."""
-        request = _without_idle_rerank(self.request, _ids(words))
-        if gated is not None and request is self.request:
-            return gated
-        return gated_words(request, out, words)
+        hydration = Hydration(self.scope, request, head, self.budget.ends_ms)
+        unheld = facts_that_do_not_hold(unheld_items, head.gen)
+        read = _Read(user_state.timezone, hydration, out, new_revs, unheld)
+        ranking = replace(self, request=request)._ranked(read, reading, dropped)
+        lag = aside.index_lag.lag(self.budget.legs_end_ms) if aside.index_lag else None
+        if lag is not None:
+            self.legs.degraded.append(INDEX_BEHIND)
+        return replace(
+            self._found(ranking.ranked, ranking.dropped, hydration.seen),
+            lag=lag,
+            history=out.history,
+            pack_version=pack.version if pack else None,
+            timezone=read.timezone,
+            said_again=said_again((one.row for one in ranking.ranked), ranking.dropped, read.known),
+            holds=self._what_holds(read).holds,
+            rows=read.known,
+            read_again=self.deeper.report,
+        )
 
     def _pack_allowance(self) -> int:
         """Return how many items of a leg the session's pack may hold: as many as it held last, else what a pack can
@@ -213,70 +178,48 @@ class _Search:
         pack = self.scope.ports.caches.of(PACK_CONTENTS).get(self.scope.keys.of_session(session))
         return len(pack.ids) if pack else candidate_limit(self.scope.policy.global_layer)
 
-    def _ranked(self, read: _Read) -> Found:
-        """Gate, hydrate and fuse the candidates; put what another reading adds behind, while fewer than k remain and
-        one may find more."""
-        reading, dropped = read.reading, read.dropped
-        ranking, known = self._rank(read, reading, {}, read.ahead)
-        dropped += ranking.dropped
-        repeated: frozenset[str] = frozenset()
-        for _ in range(REFILLS):
-            if len(ranking.ranked) >= self.request.k or not ranking.starved:
-                break
-            repeated |= _repeated_prints(ranking, known)
+    def _ranked(self, read: _Read, reading: Reading, dropped: Iterable[Dropped]) -> Ranking:
+        """Gate, hydrate and fuse the candidates of each reading, and put what another one adds behind, while fewer than
+        k remain and one may find more."""
+        ranking, repeated, asked = Ranking((), tuple(dropped)), frozenset[str](), self
+        for attempt in range(READINGS):
             try:
-                again = self.legs.read_again(reading, _narrow_filter(self.request.where, read.out, dropped, repeated))
-                if again is None:
-                    break
-                reading = again
-                further = replace(self, request=self.request.further(answered=bool(ranking.ranked)))
-                more, known = further._rank(read, reading, known)
-            except DeadlineExceeded:
-                self.legs.cut_off(DEADLINE)
-                break
-            except StoreUnavailable:
-                self.legs.cut_off(HYDRATE_ERROR)
+                if attempt:
+                    repeated |= _repeated_prints(ranking, read.known)
+                    narrowed = _narrow_filter(self.request.where, read.out, ranking.dropped, repeated)
+                    again = self.legs.read_again(reading, narrowed)
+                    if again is None:
+                        break
+                    reading, further = again, self.request.further(answered=bool(ranking.ranked))
+                    asked = replace(self, request=further)
+                more = asked._rank(read, reading)
+            except (DeadlineExceeded, StoreUnavailable) as error:
+                if not attempt:
+                    raise
+                self.legs.cut_off(DEADLINE if isinstance(error, DeadlineExceeded) else HYDRATE_ERROR)
                 break
             ranking = _append_further(ranking, more)
-            dropped += more.dropped
-        lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
-        if lag is not None:
-            self.legs.degraded.append(INDEX_BEHIND)
-        found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        return replace(
-            found,
-            lag=lag,
-            history=read.out.history,
-            pack_version=read.pack_version,
-            timezone=read.timezone,
-            said_again=said_again((one.row for one in ranking.ranked), dropped, known),
-            holds=self._what_holds(read).holds,
-            rows=known,
-            read_again=self.deeper.report,
-        )
+            if len(ranking.ranked) >= self.request.k or not ranking.starved:
+                break
+        return ranking
 
-    def _rank(
-        self, read: _Read, reading: Reading, known: Hydrated, ahead: ReadAhead | None = None
-    ) -> tuple[Ranking, Hydrated]:
-        """Rank the candidates of one reading. ``known``: rows of an earlier reading; with those that were read now they
-        are returned. ``ahead``: of the first reading."""
+    def _rank(self, read: _Read, reading: Reading) -> Ranking:
+        """Rank the candidates of one reading."""
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else {}
-        wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
-        by_words = frozenset(read_by_id(_ids(self._found_by_words(read.out, reading.lexical or (), gated.lexical))))
+        wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in read.known}
         beside = [one for one in successors_to_read(read.unheld, wanted) if one not in read.successors]
         if self.request.command.fills:
-            anyway = wanted.keys() | known.keys()
-            wanted |= dict.fromkeys(before_replies(gated, anyway, len(wanted.keys() - by_words)), ANY_REV)
-        fresh, stored = read.hydration.read(wanted, UnderWay(by_words, ahead) if ahead and by_words else None, beside)
+            wanted |= dict.fromkeys(before_replies(gated, wanted.keys() | read.known.keys()), ANY_REV)
+        fresh, stored = read.hydration.read(wanted, beside)
         read.successors.update(readable(stored))
-        known = {**known, **shown(fresh, read.out)}
-        reading = replace(reading, deeper=lambda ranked: self.deeper.order(ranked, known, read.hydration.seen))
-        ranking = fuse(self.request, self.scores, reading, gated, known, list(new))
-        ranked, not_holding = self._what_holds(read).first(ranking.ranked, known, self.scores)
+        read.known = {**read.known, **shown(fresh, read.out)}
+        reading = replace(reading, deeper=lambda ranked: self.deeper.order(ranked, read.known, read.hydration.seen))
+        ranking = fuse(self.request, self.scores, reading, gated, read.known, list(new))
+        ranked, not_holding = self._what_holds(read).first(ranking.ranked, read.known, self.scores)
         dropped = (*ranking.dropped, *not_holding)
         starved = _is_starved(self.request, reading, gated, dropped, len(ranked))
-        return Ranking(ranked, (*gated.dropped, *dropped), starved=starved), known
+        return Ranking(ranked, (*gated.dropped, *dropped), starved=starved)
 
     def _what_holds(self, read: _Read) -> WhatHolds:
         gen = read.hydration.seen.gen
@@ -357,9 +300,12 @@ def _narrow_filter(
 def _append_further(first: Ranking, more: Ranking) -> Ranking:
     """Put what another reading adds behind what stands already, with the score of the last at most: the order of the
     first ten is the same however many are asked for."""
+    dropped = (*first.dropped, *more.dropped)
+    if not first.ranked:
+        return replace(more, dropped=dropped)
     ids = {one.row.id for one in first.ranked}
     texts = {one.row.fingerprint for one in first.ranked}
-    last = min((one.final for one in first.ranked), default=math.inf)
+    last = min(one.final for one in first.ranked)
     added = [one for one in more.ranked if one.row.id not in ids and one.row.fingerprint not in texts]
     behind = [one.placed(final, {"final": final}) for one in added for final in [min(one.final, last)]]
-    return replace(more, ranked=(*first.ranked, *behind))
+    return replace(more, ranked=(*first.ranked, *behind), dropped=dropped)

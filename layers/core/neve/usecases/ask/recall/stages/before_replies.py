@@ -12,9 +12,6 @@ from neve.usecases.ask.recall.stages.gate import Gated
 
 MOST = 10
 """*Chosen*: of nine hits one is such a reply, and each row that is read takes its time."""
-ROWS_A_READ = 95
-"""*Follows*: DynamoDB reads 100 rows at once, the user's and those of a few sessions among them. Another read would
-make the prompt wait."""
 
 
 def message_before(identifier: str) -> str | None:
@@ -23,12 +20,9 @@ def message_before(identifier: str) -> str | None:
     return event_id(place[0], place[1] - 1) if place and place[1] > 1 else None
 
 
-def before_replies(gated: Gated, known: Collection[str], reading: int) -> list[str]:
+def before_replies(gated: Gated, known: Collection[str]) -> list[str]:
     """Return the ids of the events before the short candidates of both legs, the best placed ones first. ``known``:
-    what is read anyway; ``reading``: how many rows are, with these."""
-    room = min(MOST, ROWS_A_READ - reading)
-    if room <= 0:
-        return []
+    what is read anyway."""
     best = (one for pair in zip_longest(gated.lexical or (), gated.vector or ()) for one in pair if one)
     found = dict.fromkeys(before for one in best if is_short(one.length) and (before := message_before(one.item_id)))
-    return [identifier for identifier in found if identifier not in known][:room]
+    return [identifier for identifier in found if identifier not in known][:MOST]

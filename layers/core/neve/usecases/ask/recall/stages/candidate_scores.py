@@ -1,11 +1,8 @@
 """Work out once what the ranking needs to know of a row and the query: the share of the query's terms that a passage
-holds, and the row's priors.
-
-For candidates of BM25 it is worked out while the query is still being embedded: the ranking waits for the vector."""
+holds, and the row's priors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,9 +16,7 @@ from neve.domain.recall.fusion import (
     recency_prior,
 )
 from neve.domain.recall.query_terms import QueryTerms
-from neve.ports.search import Candidate
 from neve.usecases.ask.recall.recall_rows import RecallRow
-from neve.usecases.ask.recall.stages.hydrate import Hydrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +29,6 @@ class CandidateScores:
     time_bound: bool
     _shares: dict[tuple[str, int, int], float] = field(default_factory=dict)
     _priors: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
-
-    def look_ahead(self, candidates: Iterable[Candidate], rows: Hydrated) -> None:
-        """Work out shares and priors in another thread than the ranking, which asks for the same."""
-        for candidate in candidates:
-            row = rows.get(candidate.item_id)
-            if isinstance(row, RecallRow) and candidate.n < len(row.passages):
-                self.share_of(row, candidate.n)
-                self.priors_of(row)
 
     def share_of(self, row: RecallRow, n: int) -> float:
         """Return the share of the query's terms that the ``n``-th passage holds."""

@@ -29,12 +29,6 @@ class Gated:
         return [candidate for leg in (self.lexical, self.vector) for candidate in leg or ()]
 
 
-def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates that the keyword leg will go on with."""
-    within, _ = _gated_leg("lexical", lexical, request, out)
-    return within or []
-
-
 def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
     lexical, not_lexical = _gated_leg("lexical", reading.lexical, request, out)
     near, not_near = _gated_leg("vector", reading.vector, request, out)

@@ -133,10 +133,6 @@ class Legs:
             self.reports["lexical"].depth = self.request.depth
             self._words = self.ports.tasks.start_read(lambda: self._search_text(where, depth))
 
-    def by_words(self) -> list[Candidate]:
-        """Return what BM25 found, for a task that goes on from there. Raises StoreUnavailable."""
-        return self._words.result().candidates if self._words else []
-
     def read(self, depth: int) -> Reading:
         """Wait for both legs until their time is over; return what they found. ``depth``: with which they were
         started."""
