@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.indexing.passage import Passage, Source
+from neve.domain.indexing.passage import Passage, Source, version_at
 from neve.domain.recall.query import TextQuery, shape
 from neve.ports.search import Candidate, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
@@ -501,37 +501,34 @@ def test_an_unknown_owner_is_empty(desk: Desk) -> None:
 # --- versions -----------------------------------------------------------------------------------
 
 
-def test_an_older_version_is_ignored(desk: Desk) -> None:
-    desk.put(passage("a", "kayak", version=5, vector=EAST))
-    desk.put(passage("a", "canoe", version=4, vector=NORTH))
-    [found] = desk.find("kayak canoe")
-    assert found.version == 5 and desk.find("canoe") == []
-    assert desk.near(EAST)[0].score == pytest.approx(1.0)
+REMOVED = 3
+ORDER = [(version, n) for version in (1, 2, version_at(1)) for n in range(4)]
+"""What is known of one passage, oldest first: its words, then what follows it, then its vector, and at last its
+removal; of a row of two revs, and of a log behind what has left it."""
+TREES = ["alder", "ash", "beech", "birch", "cedar", "elm", "fir", "hazel", "holly", "larch", "maple", "oak"]
 
 
-def test_words_that_come_late_take_no_vector_away(desk: Desk) -> None:
-    desk.put(passage("a", "kayak", vector=EAST))
-    desk.put(passage("a", "kayak"))
-    assert ids(desk.near(EAST)) == ["a"] and ids(desk.find("kayak")) == ["a"]
-
-
-def test_a_neighbour_outweighs_a_vector_that_was_made_without_it(desk: Desk) -> None:
-    desk.put(passage("a", "kayak", following_known=0, vector=EAST))
-    desk.put(passage("a", "kayak", following_known=1, around={1: "stove"}))
-    desk.put(passage("a", "kayak", following_known=0, vector=EAST))
-    assert ids(desk.find("stove")) == ["a"]
-    desk.put(passage("a", "kayak", following_known=1, around={1: "stove"}, vector=EAST))
-    assert ids(desk.find("stove")) == ["a"] and ids(desk.near(EAST)) == ["a"]
-
-
-def test_a_removal_is_above_its_rev_and_below_the_next(desk: Desk) -> None:
-    desk.put(passage("a", "kayak", following_known=1, vector=EAST))
-    desk.trim("a", version=1)
-    desk.put(passage("a", "kayak", following_known=1, vector=EAST))
-    desk.put(passage("a", "kayak", following_known=2))
-    assert desk.find("kayak") == []
-    desk.put(passage("a", "kayak", version=2, following_known=0))
-    assert [(c.item_id, c.version) for c in desk.find("kayak")] == [("a", 2)]
+@pytest.mark.parametrize("late", [False, True])
+def test_the_newest_version_stands_in_whatever_order_they_come(desk: Desk, late: bool) -> None:
+    pairs = {f"{older}-{newer}": (older, newer) for newer in range(len(ORDER)) for older in range(newer)}
+    for first in (not late, late):
+        here = [(item, pair[not first]) for item, pair in pairs.items()]
+        known = [(item, TREES[at], *ORDER[at]) for item, at in here]
+        for item, _, version, n in known:
+            if n == REMOVED:
+                desk.engine.index.trim(desk.owner, item, keep=0, version=version)
+        desk.put(
+            *(
+                passage(item, tree, version=version, following_known=min(n, 1), vector=EAST if n == 2 else None)
+                for item, tree, version, n in known
+                if n != REMOVED
+            )
+        )
+    for at, tree in enumerate(TREES):
+        stands = {item for item, (_, newer) in pairs.items() if newer == at and ORDER[at][1] != REMOVED}
+        found = desk.find(tree, depth=len(pairs))
+        assert set(ids(found)) == stands, ORDER[at]
+        assert {one.version for one in found} <= {2 if ORDER[at][0] == 2 else 1}
 
 
 def test_a_late_write_of_words_leaves_the_other_passages_alone(desk: Desk) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from neve.domain.compile import plan
 from neve.domain.compile.conversation import Conversation
-from neve.domain.indexing.passage import Passage
+from neve.domain.indexing.passage import Passage, version_at
 from neve.domain.memories import live_rows
 from neve.domain.retract import derived
 from neve.store import documents as document_rows
@@ -35,7 +35,8 @@ from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.background import dispatch_changes, sweep_due
 from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
 from neve.usecases.work.erase import run_erasure
-from neve.usecases.work.indexing import forget_events, index_events, index_memories, requeue, write_without
+from neve.usecases.work.indexing import changed_events, index_events, index_memories, requeue
+from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session
 from neve.usecases.work.retract import find_derived, replace_derived
@@ -51,13 +52,13 @@ from tests.simulation.ablations.stand_ins import (
     by_its_own_range,
     by_the_first_statement,
     changes_what_was_replaced,
+    confirms_whatever_left,
     counts_before_it_flips,
     ends_what_a_model_refuses,
     every_generation,
     flips_anyway,
     forgets_its_try,
     keeps_the_live_list,
-    keeps_the_revs,
     leaves_pins_behind,
     lost_postponement,
     never_due,
@@ -326,7 +327,7 @@ ABLATIONS = _by_name(
             "rewriting the passages that stood beside what was taken back",
             "retractions",
             60,
-            lambda: [(forget_events._Neighbours, "forget", nothing)],
+            lambda: [(changed_events, "write_beside", nothing)],
         ),
         Ablation(
             "place of a copy",
@@ -591,28 +592,21 @@ ABLATIONS = _by_name(
             "rewriting the passages that stood beside events whose time was over",
             "retained",
             60,
-            lambda: [(retain_logs, "write_without", lambda *_: {})],
+            lambda: [(retain_logs, "write_beside", nothing)],
         ),
         Ablation(
-            "expired events",
-            "saying of events whose time is over that they leave the index before what is beside them is read",
+            "version of a log",
+            "moving the version of passages with each removal from their log",
             "retained",
             1_000,
-            lambda: [(retain_logs, "_unmarked", lambda *_: [])],
+            lambda: [(IndexedLog, "version", property(lambda log: version_at(log.epoch.epoch)))],
         ),
         Ablation(
-            "revs beside removed events",
-            "another rev for the events beside those whose time was over",
-            "retained",
-            1_000,
-            lambda: [(write_without, "_raise_revs", keeps_the_revs)],
-        ),
-        Ablation(
-            "raised revs",
-            "looking, behind a write of vectors, whether the revs of what was written were raised meanwhile",
+            "moved log",
+            "looking, behind a write of passages, whether something has left the log meanwhile",
             "retained",
             3_000,
-            lambda: [(index_events, "_overtaken", lambda *_: False)],
+            lambda: [(index_events, "confirm", confirms_whatever_left)],
         ),
         Ablation(
             "erasure swept",

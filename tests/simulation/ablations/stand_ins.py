@@ -32,6 +32,7 @@ from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
 from neve.usecases.work.erase import erase_user
 from neve.usecases.work.indexing import index_events
+from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.observe import extract_session
 from neve.usecases.work.observe.lease import LeaseLost
 from neve.usecases.work.reflect import reflect_user
@@ -202,10 +203,10 @@ def notes_first() -> list[Patch]:
     note = cls._note
 
     def first(self: Any, span: Any, seen: Any, written: Any) -> Any:
-        noted = note(self, span, seen, written)
-        if noted.after is None:
-            note(self, span, noted.before, written)
-        return noted
+        log, done = note(self, span, seen, written)
+        if not done:
+            note(self, span, log, written)
+        return log, done
 
     return [(cls, "_note", first)]
 
@@ -261,10 +262,13 @@ def leaves_pins_behind() -> list[Patch]:
     return [(document_rows, "pin_ops", only_puts)]
 
 
-def keeps_the_revs(data: Any, _incarnation: int, _hole: Any, seqs: Sequence[int]) -> dict[Any, int]:
-    """What stands beside events whose time is over is written again as it was."""
-    found = data.ports.table.get_many([data.keys.event(seq) for seq in seqs])
-    return {place: item["version"] for place, item in found.items()}
+_confirm = index_events.confirm
+
+
+def confirms_whatever_left(data: Any, seen: IndexedLog, written: Any, change: Any) -> Any:
+    """A write is noted though something has left the log since that was read."""
+    now = read_log(data, seen.head.incarnation)
+    return _confirm(data, replace(seen, epoch=now.epoch), written, change)
 
 
 def counts_before_it_flips() -> list[Patch]:

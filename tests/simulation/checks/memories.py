@@ -12,12 +12,13 @@ from neve.domain.indexing.passage import Passage, Source
 from neve.domain.indexing.utterances import ROLES, utterance_of, utterance_passages
 from neve.domain.memories.visibility import active, status_at, visible
 from neve.domain.records.memories import EmbeddingState, Memory, Scope, Status
+from neve.domain.sessions.spans import holds
 from neve.domain.times import parse
 from neve.ports.search import Owner
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, SessionKeys, UserKeys
-from neve.usecases.work.indexing.index_events import LOOK_BACK
+from neve.usecases.work.indexing.indexed_log import LOOK_BACK, gone_from
 from tests.simulation.checks.knowledge.documents import indexed_passages
 from tests.simulation.checks.replay import Found, log_of, of_kind, removed_of, row, rows_of, transactions
 from tests.simulation.clients.history import Did
@@ -97,7 +98,8 @@ def the_index_is_the_rows(run: Run) -> Found:
     """When calm, every passage of a memory, a document and an utterance, with its vector, and nothing else."""
     for keys in run.history.users():
         wanted = {(p.item_id, p.n): p for p in _passages(run, keys)}
-        found = dict(run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {}))
+        stored = run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {})
+        found = {place: replace(one, version=1) if one.source is Source.EVENT else one for place, one in stored.items()}
         for session in run.history.sessions():
             if (session.tenant, session.user) == (keys.tenant, keys.user) and _may_lack_neighbours(run, session):
                 _whatever_stands_beside(session, wanted, found)
@@ -146,8 +148,11 @@ def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
 def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
     for session in run.history.sessions():
         if (session.tenant, session.user) == (keys.tenant, keys.user):
-            utterance = [utterance_of(session.session, rows.read_event(item)) for item in log_of(run, session)]
-            passages = utterance_passages([one for one in utterance if one is not None])
+            epoch = row(run, session, "epoch")
+            gone = gone_from(rows.read_epoch(epoch)) if epoch else ()
+            left = (rows.read_event(item) for item in log_of(run, session) if not holds(gone, item["seq"]))
+            uttered = (utterance_of(session.session, event) for event in left)
+            passages = utterance_passages([one for one in uttered if one is not None])
             yield from (replace(p, vector=vector_of(p.text)) for p in passages)
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import log, sqrt
 from struct import unpack
 
-from neve.domain.indexing.passage import Neighbour, Passage
+from neve.domain.indexing.passage import Neighbour, Passage, rev_of
 from neve.domain.recall.query_terms import QueryTerms
 from neve.domain.recall.weighted_counts import K1, Terms, weighted_counts
 from neve.domain.terms import terms
@@ -122,5 +122,7 @@ def _best(scored: Iterable[tuple[float, Passage]], depth: int) -> list[Candidate
     found: dict[str, Candidate] = {}
     for score, p in sorted(scored, key=lambda one: (-one[0], one[1].item_id, one[1].n)):
         if p.item_id not in found:
-            found[p.item_id] = Candidate(p.item_id, p.n, score, p.version, p.fingerprint, p.source, _terms(p).length)
+            found[p.item_id] = Candidate(
+                p.item_id, p.n, score, rev_of(p.document_version), p.fingerprint, p.source, _terms(p).length
+            )
     return list(found.values())[:depth]

@@ -224,7 +224,7 @@ def test_it_is_sent_by_every_sweep_until_it_has_left(world: RecallWorld) -> None
     for _ in range(3):
         world.clock.move(minutes=21)
         assert sweep_due(world)["deletions"] == 1
-        assert [one["kind"] for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"] == ["retraction"]
+        assert sum("retraction" in one for one in sent(world, QueueName.INDEX)) == 1
 
 
 def test_a_sweep_finds_nothing_to_send_of_a_user_who_was_erased_meanwhile(world: RecallWorld) -> None:

@@ -25,7 +25,7 @@ from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.work.indexing.embed_rows import embed_rows
-from neve.usecases.work.indexing.index_events import BATCH_SIZE
+from neve.usecases.work.indexing.indexed_log import BATCH_SIZE
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, delivered
@@ -203,7 +203,7 @@ def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
     world.say("line 1", "line 2", "line 3")
     world.pump()
     retract_events(world.user().of_session("s1"), Retract(2, 2, "edited"))
-    messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    messages = [message for message in world.dispatch() if "retraction" in message.body]
     upsert = world.index.upsert
 
     def delivered_again() -> set[tuple[int | None, int]]:

@@ -259,7 +259,7 @@ def test_what_is_removed_while_the_new_index_is_filled_is_not_in_it(engine: Engi
     def meanwhile() -> None:
         epoch = world.rows.get(session.epoch)
         assert epoch is not None
-        removed = replace(rows.read_epoch(epoch), covers_from=1, covers_to=2, removed_to=2)
+        removed = replace(rows.read_epoch(epoch), covers_from=1, covers_to=2, removed_to=2, removing_to=2)
         removals = [Delete(session.event(seq)) for seq in (1, 2)]
         world.rows.write([rows.put_epoch(world.user().keys, removed, world.clock.now()), *removals])
 

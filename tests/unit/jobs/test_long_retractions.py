@@ -243,7 +243,7 @@ def the_events_left(world: World, job: Job) -> None:
     """The search index."""
     keys = scope_of(world).keys
     retraction = rows.read_retraction(world.table.get(keys.retraction(job.state["retraction"])) or {})
-    world.table.write([rows.put_retraction(keys, replace(retraction, forgotten=True), 1)])
+    world.table.write([rows.put_retraction(keys, replace(retraction, forgotten_to=retraction.seq_to), 1)])
 
 
 def test_the_receipt_says_what_is_still_leaving_the_index(world: World, small: None) -> None:

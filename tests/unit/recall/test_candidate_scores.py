@@ -43,5 +43,5 @@ def _scores() -> CandidateScores:
 
 
 def _said(text: str, rev: int = 1) -> RecallRow:
-    said = Utterance("s1", 1, "user", "user", (text,), AT, rev=rev)
-    return RecallRow(utterance_passages([said]), utterance=said)
+    said = Utterance("s1", 1, "user", "user", (text,), AT)
+    return RecallRow(utterance_passages([said], version=rev), utterance=said)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import Utterance
 from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.recall.query import shape
@@ -21,9 +21,10 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner, SearchFilter
-from neve.ports.table import Expect, Put, Version
+from neve.ports.table import Expect
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.ask.sessions.list_events import list_events
@@ -31,8 +32,8 @@ from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.compact.artifacts import path_of, store_artifacts
 from neve.usecases.work.compact.retain_logs import send_expired
-from neve.usecases.work.indexing import index_events
-from neve.usecases.work.indexing.write_without import write_without
+from neve.usecases.work.indexing.changed_events import write_beside
+from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, retain_log, with_images
@@ -158,14 +159,14 @@ def test_nor_is_a_vector_lost_by_a_removal_beside_its_making(
 ) -> None:
     """The session is read before the removal, and its log behind it."""
     late = long_log_whose_first_vectors_are_late(world, session)
-    around = index_events.utterances_around
+    around = IndexedLog.utterances_around
 
     def removed_first(*given: Any, **more: Any) -> Sequence[Utterance]:
         monkeypatch.undo()
         assert sweep(world) == 1
         return around(*given, **more)
 
-    monkeypatch.setattr(index_events, "utterances_around", removed_first)
+    monkeypatch.setattr(IndexedLog, "utterances_around", removed_first)
     assert world.embed(late) == {}
     near = world.index.search_vector(session.keys.owner, world.embedder.embed_query("river"), SearchFilter(), 9)
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 21, 22)}
@@ -205,6 +206,8 @@ def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(
     world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
     world.pump()
     owner, upsert = session.keys.owner, world.index.upsert
+    read = read_log(session.data, 1)
+    log = replace(read, epoch=replace(read.epoch, removing_to=2))
 
     def erased_meanwhile(of: Owner, passages: Sequence[Passage]) -> None:
         head = world.rows.get(session.keys.head)
@@ -213,33 +216,9 @@ def test_what_stays_beside_removed_events_does_not_come_back_behind_an_erasure(
         upsert(of, passages)
 
     monkeypatch.setattr(world.index, "upsert", erased_meanwhile)
-    write_without(session.data, 1, (1, 2))
+    with pytest.raises(UserErased):
+        write_beside(session.data, log, (1, 2))
     assert world.index.count(owner) == 0
-
-
-def test_an_event_whose_rev_is_raised_under_the_removal_leaves_no_passage(
-    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a retraction beside it, which writes its passage at that rev: the one that was taken out was older."""
-    world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
-    world.pump()
-    cover(session, 1, 2)
-    world.clock.move(days=40)
-    owner, key, forget = session.keys.owner, session.keys.event(1), retain_logs._forget
-
-    def raised_behind_it(*given: Any) -> None:
-        forget(*given)
-        monkeypatch.setattr(retain_logs, "_forget", forget)
-        item = {**(world.rows.get(key) or {}), "rev": 5}
-        world.rows.write([Put(item, Version(item["version"]))])
-        utterance = utterance_of("s1", replace(rows.read_event(item), taken_back=False))
-        assert utterance is not None
-        world.index.upsert(owner, utterance_passages([utterance]))
-
-    monkeypatch.setattr(retain_logs, "_forget", raised_behind_it)
-    assert sweep(world) == 1
-    assert seqs(session) == [3, 4]
-    assert world.index.search_text(owner, shape("Porto").text_query, SearchFilter(), 9).candidates == []
 
 
 def test_a_worker_that_read_the_log_before_brings_no_words_back(
@@ -267,31 +246,6 @@ def test_a_worker_that_read_the_log_before_brings_no_words_back(
     assert {one.item_id for one in near} == {f"evt:s1:{seq}" for seq in (1, 2, 5, 6)}
 
 
-def test_nobody_leaves_a_rev_beside_removed_events_for_which_nobody_writes(
-    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another worker that raised them, too, and died: whoever removes the events then writes what is beside them once
-    more."""
-    world.say("I moved to Porto.", "Noted.", "I like the river.", "Noted.")
-    world.pump()
-    cover(session, 1, 2)
-    world.clock.move(days=40)
-    keys, forget = session.keys, retain_logs._forget
-
-    def raised_again(*given: Any) -> None:
-        forget(*given)
-        monkeypatch.setattr(retain_logs, "_forget", forget)
-        item = world.rows.get(keys.event(3)) or {}
-        world.rows.write([Put({**item, "rev": item["rev"] + 1}, Version(item["version"]))])
-
-    monkeypatch.setattr(retain_logs, "_forget", raised_again)
-    assert sweep(world) == 1
-    assert seqs(session) == [3, 4]
-    revs = {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (3, 4)}
-    assert revs == {3: 4, 4: 3}, "raised twice by the one that removed"
-    assert world.found("river")[0] == "evt:s1:3"
-
-
 def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScope) -> None:
     world.say("Look it up.", "Noted.")
     world.pump()
@@ -315,14 +269,14 @@ def test_an_output_that_is_put_away_under_the_removal_leaves_no_artifact(
     call = NewEvent(EventType.TOOL_CALL, "", event_data={**data, "input": {}})
     append_events(session, [call, NewEvent(EventType.TOOL_RESULT, "what the tool said", event_data=data)])
     result = rows.read_event(world.rows.get(session.keys.event(2)) or {})
-    artifact, forget = session.keys.document(path_of(session, 1, 2)), retain_logs._forget
+    artifact, forget = session.keys.document(path_of(session, 1, 2)), retain_logs._leave_index
 
     def meanwhile(*given: Any) -> None:
         store_artifacts(session, 1, [result])
         assert world.rows.get(artifact) is not None
         forget(*given)
 
-    monkeypatch.setattr(retain_logs, "_forget", meanwhile)
+    monkeypatch.setattr(retain_logs, "_leave_index", meanwhile)
     cover(session, 1, 2)
     world.clock.move(days=31)
     sweep(world)

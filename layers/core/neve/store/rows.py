@@ -318,12 +318,9 @@ def put_archived(keys: SessionKeys, work: Job) -> Put:
 
 IMAGES_LEFT = "images_left"
 """An attribute of the row of an event that no longer shows its images: their objects, until they are removed."""
-EXPIRED = "expired"
-"""An attribute of the row of an event that retention has begun to remove: it ends that, whatever the policy says by
-then."""
 OF_WHAT_WAS_SAID = ("name", "event_data", "blocks", "metadata")
 """The attributes of an event's row, beside its content: what goes when that is erased."""
-_ERASED = {"content": "", "erased": True, "taken_back": True}
+_ERASED = {"content": "", "erased": True}
 
 
 def read_event(item: Item) -> Event:
@@ -332,9 +329,7 @@ def read_event(item: Item) -> Event:
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
-    attributes = _drop_usual_values(
-        attributes, metadata={}, images_refused=False, taken_back=False, erased=False, rev=1
-    )
+    attributes = _drop_usual_values(attributes, metadata={}, images_refused=False, erased=False)
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:
@@ -379,9 +374,8 @@ def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
     return Put(_with_images_left(hidden, left), Version(item["version"]))
 
 
-def put_expired(item: Item) -> Put:
-    """Make the put of the row of an event that leaves the search index for good, and shows none of its images."""
-    return put_without_images(item | {EXPIRED: True, "taken_back": True})
+def shows_images(item: Item) -> bool:
+    return IMAGES_LEFT not in item and images_of_row(item) != []
 
 
 def images_of_row(item: Item) -> list[str]:

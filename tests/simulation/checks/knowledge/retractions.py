@@ -156,15 +156,6 @@ def what_a_person_last_wrote_stays(run: Run) -> Found:
                 yield f"{memory.id}: {memory.provenance}, {reason}"
 
 
-def what_is_taken_back_is_marked(run: Run) -> Found:
-    """When calm, and nothing else is: whoever fills an index again reads the marks."""
-    for keys in run.history.sessions():
-        spans = _retracted(run, keys)
-        for item in log_of(run, keys):
-            if holds(spans, item["seq"]) != bool(item.get("taken_back")):
-                yield f"{keys.log}: {item['seq']} is marked {item.get('taken_back')}, {spans} is taken back"
-
-
 def nothing_taken_back_is_recalled(run: Run) -> Found:
     """At every moment, once the call was answered."""
     for did in run.history.of("recall"):
@@ -301,7 +292,6 @@ INVARIANTS = (
     nothing_visible_is_about_what_is_taken_back,
     what_a_person_last_wrote_stays,
     what_still_stands_holds,
-    what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_stored,
     a_pack_rebuilt_holds_what_is_left,

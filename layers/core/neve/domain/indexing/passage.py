@@ -15,6 +15,14 @@ class Source(StrEnum):
 MAX_FOLLOWING = 2
 """Passages behind one whose words it carries."""
 _VERSIONS_OF_A_REV = 2 * (MAX_FOLLOWING + 1)
+_REVS_OF_AN_EPOCH = 1 << 32
+"""More than any row has."""
+
+
+def version_at(epoch: int) -> int:
+    """Give the version of passages that were made of a log when so much had left it: rev 1, above those of any earlier
+    epoch."""
+    return epoch * _REVS_OF_AN_EPOCH + 1
 
 
 def removal_version(rev: int) -> int:
@@ -24,8 +32,8 @@ def removal_version(rev: int) -> int:
 
 
 def rev_of(document_version: int) -> int:
-    """Give the rev of a row that a stored document was made from."""
-    return document_version // _VERSIONS_OF_A_REV
+    """Give the rev of a row that a stored document was made from; 1 for an event."""
+    return document_version // _VERSIONS_OF_A_REV % _REVS_OF_AN_EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +48,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
-    how many of the ``MAX_FOLLOWING`` passages behind it are there already.
+    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev; of an event
+    ``version_at`` an epoch of its log. ``following_known``: how many of the ``MAX_FOLLOWING`` passages behind it are
+    there already.
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
     other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as

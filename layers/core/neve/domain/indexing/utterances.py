@@ -6,7 +6,7 @@ nothing but an image or text that Neve itself rendered."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from neve.domain.ids import event_id
 from neve.domain.indexing.memory_passages import date_text
@@ -28,8 +28,8 @@ ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistan
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """An event as the search index takes it: who said what. ``speaker``: the name that the caller gave, else the role.
-    ``parts``: one, or several of at most 500 tokens where a message is longer than that: the encoder reads no further.
-    ``rev``: what was said never changes, but a neighbour of it may be taken back."""
+    ``parts``: one, or several of at most 500 tokens where a message is longer than that: the encoder reads no
+    further."""
 
     session: str
     seq: int
@@ -37,7 +37,6 @@ class Utterance:
     speaker: str
     parts: tuple[str, ...]
     created_at: str
-    rev: int = 1
     metadata: tuple[str, ...] = ()
 
     @property
@@ -51,21 +50,19 @@ class Utterance:
 
 
 def utterance_of(session: str, event: Event) -> Utterance | None:
-    """Make the utterance of an event; None for an event that no speaker uttered, and for what was taken back."""
-    if event.taken_back:
-        return None
+    """Make the utterance of an event; None for an event that no speaker uttered."""
     role = ROLES.get(event.event_type)
     stripped = strip_event(event) if role else None
     text = event_text(stripped).strip() if stripped else ""
     if not role or not stripped or not text:
         return None
     name = one_line(stripped.name or role)
-    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, event.rev, entries(event.metadata))
+    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, entries(event.metadata))
 
 
 def texts_of_event(session: str, event: Event) -> set[str]:
-    """Give the fingerprints of the texts by which the vectors of an event are kept, also of one that was taken back."""
-    utterance = utterance_of(session, replace(event, taken_back=False))
+    """Give the fingerprints of the texts by which the vectors of an event are kept."""
+    utterance = utterance_of(session, event)
     return set(map(fingerprint, utterance.texts)) if utterance else set()
 
 
@@ -74,7 +71,9 @@ def _parts(text: str) -> tuple[str, ...]:
     return (text,) if estimate(text) <= PASSAGE_TOKENS else tuple(together(chunks_of(text), "\n\n"))
 
 
-def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:
+def utterance_passages(
+    utterances: Sequence[Utterance], seqs: Collection[int] | None = None, version: int = 1
+) -> list[Passage]:
     """Make the passages of utterances, without vectors, in order. ``utterances`` are consecutive: each one's neighbours
     stand beside it. ``seqs``: make those of these only."""
     texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _pair_with_rest(utterance.texts)]
@@ -85,7 +84,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
         Passage(
             item_id=utterance.id,
             n=n,
-            version=utterance.rev,
+            version=version,
             source=Source.EVENT,
             text=texts[at].text,
             fingerprint=prints[utterance.seq],

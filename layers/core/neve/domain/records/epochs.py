@@ -29,7 +29,8 @@ class SessionEpoch:
     all that was ever said, what a compaction has covered or put away. ``pruned_to``: up to here the covered tool
     results are documents of their own. ``cut``: what this epoch's prompts do not show beyond that. ``prefix``: what
     stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack versions up to here are
-    not given out again. ``removed_to``: the covered events up to here are gone for good, their time being over.
+    not given out again. ``removed_to``: the covered events up to here are gone for good, their time being over;
+    ``removing_to``: these are about to go, and no index holds them from then on.
     Prompts show no image of the events in ``images_left_out``, which had no room, and in ``images_unusable``, which
     were refused or are gone. ``shown_pending``: the calls that prompts have shown as pending."""
 
@@ -48,6 +49,7 @@ class SessionEpoch:
     prefix: str | None = None
     purged_to: int = 0
     removed_to: int = 0
+    removing_to: int = 0
     images_left_out: Spans = ()
     images_unusable: Spans = ()
     shown_pending: tuple[int, ...] = ()

@@ -15,8 +15,7 @@ class Retraction:
     """A retraction of events ``seq_from`` to ``seq_to`` of a session (row ``RET#``), with the ``epoch`` in which its
     history goes on, and the job that sees to what was made of the events. ``to_end``: the call named no end, so that it
     meant what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``forgotten_to``: up
-    to here they are out of the search index. ``raised``: seqs of those beside them that got another rev for it.
-    ``forgotten``: the passages of these are written, too."""
+    to here they are out of the search index; with the last of them, so are their words beside them."""
 
     id: str
     session_id: str
@@ -29,13 +28,15 @@ class Retraction:
     to_end: bool = False
     fresh: Spans = ()
     forgotten_to: int = 0
-    raised: tuple[int, ...] = ()
-    forgotten: bool = False
     version: int = 0
 
     @property
     def span(self) -> Span:
         return self.seq_from, self.seq_to
+
+    @property
+    def forgotten(self) -> bool:
+        return self.forgotten_to >= self.seq_to
 
     @property
     def erases(self) -> bool:

@@ -38,9 +38,7 @@ class Event:
     """One entry of a session's log. ``content`` is text or a list of blocks ``text | image``; image blocks hold
     ``{"type": "image", "media_type", "object" | "url"}``, never bytes, stored ones also ``bytes``, ``width`` and
     ``height``. ``unobservable``: ``{"reason"}`` why no observer would read it; ``images_refused``: it was read without
-    its images only. ``taken_back``: its passages have left the search index, or are about to; whether it is retracted,
-    its session says. ``erased``: what it said is gone for good. ``rev``: of its passages; moves when the words beside
-    it change, which is when a neighbour is taken back."""
+    its images only. ``erased``: what it said is gone for good. Whether it is retracted, its session says."""
 
     seq: int
     event_type: EventType
@@ -54,9 +52,7 @@ class Event:
     artifact_path: str | None = None
     unobservable: dict[str, str] | None = None
     images_refused: bool = False
-    taken_back: bool = False
     erased: bool = False
-    rev: int = 1
     metadata: dict[str, str] = field(default_factory=dict)
 
 

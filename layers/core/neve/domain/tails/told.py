@@ -51,17 +51,17 @@ class Told:
 
     @property
     def entry(self) -> PackEntry:
-        return PackEntry(self.id, self.event.rev, fingerprint(self.line), estimate(self.line), UTTERED)
+        return PackEntry(self.id, 1, fingerprint(self.line), estimate(self.line), UTTERED)
 
 
 def told_of(session: str, events: Iterable[Event], scene: Scene | None, timezone: str) -> list[Told]:
-    """Tell ``events`` in their order, without what was taken back; ``scene``: the one that is played before them. What
+    """Tell ``events`` in their order; ``scene``: the one that is played before them. What
     the user does not want to have remembered is left out, and what they say in a scene in which they have a part; then
     the answers to it as well, which may repeat it. What tools were asked and said is left out; an image is a line."""
     told: list[Told] = []
     withheld = False
     for event in events:
-        if event.event_type not in _ROLES or event.erased or event.taken_back:
+        if event.event_type not in _ROLES or event.erased:
             continue
         stripped = strip_event(event)
         if stripped is None:

@@ -192,10 +192,10 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     if item["incarnation"] != head.incarnation:
         return None
     text = item["content"]
-    if item.get("taken_back") or item.get("blocks") or len(text) > CACHED_CHARACTERS:
+    if item.get("blocks") or len(text) > CACHED_CHARACTERS:
         return _row_of_event(item["session_id"], rows.read_event(item))
     words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
-    return _row_of(words._replace(rev=item.get("rev", 1), metadata=entries(item.get("metadata", {}))))
+    return _row_of(words._replace(metadata=entries(item.get("metadata", {}))))
 
 
 class _Words(NamedTuple):
@@ -207,7 +207,6 @@ class _Words(NamedTuple):
     text: str
     created_at: str
     name: str | None
-    rev: int = 1
     metadata: tuple[str, ...] = ()
 
 
@@ -216,7 +215,7 @@ def _row_of(words: _Words) -> RecallRow | None:
     """Make the row of an utterance from its words, cached by them: each item is read from the store again, and a
     changed one has other words."""
     kind, metadata = EventType(words.event_type), of_entries(words.metadata)
-    event = Event(words.seq, kind, words.text, 0, words.created_at, name=words.name, rev=words.rev, metadata=metadata)
+    event = Event(words.seq, kind, words.text, 0, words.created_at, name=words.name, metadata=metadata)
     return _row_of_event(words.session, event)
 
 

@@ -18,15 +18,12 @@ from neve.store.keys import SessionKeys
 class IndexedRow:
     """The row that says how far a session is indexed. ``indexed_seq``: up to here the index has the words, without a
     gap. ``embedded``: whose vectors were made, or will not be for now, ascending and apart. ``without_vectors_from``:
-    the first seq of those that will not be, to be embedded when they can be. ``revs_raised``: events of the session
-    were removed, and those beside them got another rev, maybe while a worker indexes them
-    (docs/rules/sessions.md#retention)."""
+    the first seq of those that will not be, to be embedded when they can be."""
 
     session: str
     indexed_seq: int = 0
     embedded: tuple[Span, ...] = ()
     without_vectors_from: int | None = None
-    revs_raised: bool = False
     version: int = 0
 
     def put(self, keys: SessionKeys, now: datetime) -> Put:
@@ -46,8 +43,6 @@ class IndexedRow:
         if self.without_vectors_from is not None:
             item["without_vectors_from"] = self.without_vectors_from
             item |= rows.due_keys("failed", keys, self.session, now)
-        if self.revs_raised:
-            item["revs_raised"] = True
         return Put(item, rows.expectation(self.version))
 
     # --- what it says ---------------------------------------------------------------------------
@@ -97,6 +92,5 @@ def read_indexed(session: str, item: Item | None) -> IndexedRow:
         indexed_seq,
         tuple((first, last) for first, last in spans),
         item.get("without_vectors_from"),
-        bool(item.get("revs_raised")),
         item["version"],
     )

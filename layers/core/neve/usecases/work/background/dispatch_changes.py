@@ -22,7 +22,7 @@ from neve.store.partitions import all_rows_backwards
 from neve.store.stream_records import Change
 from neve.usecases.core.jobs import queued_jobs
 from neve.usecases.core.jobs.messages import compaction, filing, observation
-from neve.usecases.core.jobs.messages.indexing import events_message, memory_message, retraction_message
+from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.tell.memories.note_access import note_access
 from neve.usecases.tell.sessions.note_open import note_open
 from neve.usecases.work.reflect.note_due import new_candidates, note_due, rows_of_due
@@ -84,7 +84,8 @@ def _retractions(changes: Sequence[Change]) -> list[Message]:
     for item in (item for item in _new(changes) if item.get("type") == rows.RETRACTION):
         keys = session_named_in(item)
         with correlated(item):
-            messages.append(retraction_message(keys, item["incarnation"], item["id"]))
+            span = item["seq_from"], item["seq_to"]
+            messages.append(events_message(keys, item["incarnation"], *span, retraction=item["id"]))
     return messages
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice, takewhile
 
-from neve.domain.ids import event_id
 from neve.domain.indexing.utterances import texts_of_event
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.epochs import SessionEpoch
@@ -19,6 +18,7 @@ from neve.ports.queue import QueueName
 from neve.ports.table import Check, Delete, Index, Item, Version, WriteOp
 from neve.scope import SessionScope, Tenant, TenantScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.keys import TENANTS, archives_until
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import read_tenant
@@ -29,7 +29,8 @@ from neve.usecases.core.images.shown_images import ShownImages
 from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
 from neve.usecases.core.jobs.queued_jobs import RETENTION, job_message
 from neve.usecases.work.compact.artifacts import artifacts_of
-from neve.usecases.work.indexing.write_without import Versions, write_without
+from neve.usecases.work.indexing.changed_events import take_out, write_beside
+from neve.usecases.work.indexing.indexed_log import read_log
 
 SESSION_BATCH_SIZE = 200
 """Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
@@ -94,22 +95,26 @@ def retain(shown: ShownImages, run: Run) -> Outcome:
     log up to the first that is not, with their artifacts, images, passages and vectors. The summary stays, and so do
     client ids. ``shown``: what this worker has read for images so far.
 
-    First the rows say that they leave the index, and whoever reads the log from then on writes nothing of them, and
-    nothing beside them either; then what is not in a transaction goes, of which the rows say what there is; the rows
-    go last, with their artifacts. Raises StoreUnavailable."""
+    First the epoch says that they leave the index, and whoever reads the log from then on steps over them; then what is
+    not in a transaction goes, of which the rows say what there is; the rows go last, with their artifacts. Raises
+    StoreUnavailable."""
     session = run.scope.of_session(run.work.id)
     batch = _oldest(session)
     if batch is None:
         return Done()
-    if unmarked := _unmarked(batch.items):
-        return More(run.cursor, list(map(rows.put_expired, next(batches(unmarked, item_bytes)))))
+    now = run.scope.ports.clock.now()
+    last = batch.items[-1]["seq"] if batch.items else 0
+    if batch.epoch.removing_to < last:
+        return More(run.cursor, [rows.put_epoch(session.keys, replace(batch.epoch, removing_to=last), now)])
+    if shows := list(filter(rows.shows_images, batch.items)):
+        return More(run.cursor, list(map(rows.put_without_images, next(batches(shows, item_bytes)))))
     if showing := [item for item in batch.items if rows.images_of_row(item)]:
         return More(run.cursor, _remove_images(session, shown, next(batches(showing, item_bytes))))
-    beside = _leave_index(session, run.head.incarnation, batch)
-    now = run.scope.ports.clock.now()
-    if beside is None:  # the log has changed
+    try:
+        _leave_index(session, run.head.incarnation, batch)
+    except UserErased:
         return Wait(run.cursor, now)
-    ops = [*_removal(session, run.head.incarnation, batch), *(Check(at, Version(n)) for at, n in beside.items())]
+    ops = _removal(session, run.head.incarnation, batch)
     if batch.left is None:
         return Done(ops=ops)
     full, cursor = len(batch.items) == EVENT_BATCH_SIZE, {"since": batch.left}
@@ -129,14 +134,14 @@ def _oldest(scope: SessionScope) -> _Batch | None:
     log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENT_BATCH_SIZE + 1)
     items = list(islice(log, EVENT_BATCH_SIZE + 1))
     before = NEVER if days is None else expired_before(scope.ports, days)
-    over = list(takewhile(lambda item: item["created_at"] < before or rows.EXPIRED in item, items[:EVENT_BATCH_SIZE]))
+    over = list(
+        takewhile(
+            lambda item: item["created_at"] < before or item["seq"] <= epoch.removing_to, items[:EVENT_BATCH_SIZE]
+        )
+    )
     left = str(items[len(over)]["created_at"]) if len(over) < len(items) else None
     thought = rows.read_session(found[keys.session_head]).thinking if keys.session_head in found else ()
     return _Batch(epoch, over, left, thought)
-
-
-def _unmarked(items: list[Item]) -> list[Item]:
-    return [item for item in items if rows.EXPIRED not in item]
 
 
 def _remove_images(scope: SessionScope, shown: ShownImages, items: list[Item]) -> list[WriteOp]:
@@ -148,25 +153,17 @@ def _remove_images(scope: SessionScope, shown: ShownImages, items: list[Item]) -
     return [rows.put_without_images(item, some) for item in items if not some.isdisjoint(rows.images_of_row(item))]
 
 
-def _leave_index(scope: SessionScope, incarnation: int, batch: _Batch) -> Versions | None:
-    """Write what stands beside them without them; return what its rows are then, None where they are to be read
-    again."""
+def _leave_index(scope: SessionScope, incarnation: int, batch: _Batch) -> None:
+    """Remove their passages, their words beside them, and their vectors. Vectors are kept by content: what is still
+    needed of them is made again. Raises UserErased."""
     if not batch.items:
-        return {}
-    beside = write_without(scope.data, incarnation, (batch.epoch.covers_from or 1, batch.items[-1]["seq"]))
-    if beside is not None:
-        _forget(scope, batch.events)
-    return beside
-
-
-def _forget(scope: SessionScope, events: list[Event]) -> None:
-    """Remove their passages and vectors. Vectors are kept by content: what is still needed of them is made again."""
-    ports, keys, gone = scope.ports, scope.keys, set[str]()
-    for event in events:
-        if texts := texts_of_event(scope.session, event):
-            ports.search.trim(keys.owner, event_id(scope.session, event.seq), keep=0, version=event.rev + 1)
-            gone |= texts
-    erase_vectors(ports.table, keys, gone)
+        return
+    data, keys = scope.data, scope.keys
+    log, span = read_log(data, incarnation), (batch.items[0]["seq"], batch.items[-1]["seq"])
+    write_beside(data, log, span)
+    take_out(data, log, span)
+    gone = (texts_of_event(scope.session, event) for event in batch.events)
+    erase_vectors(scope.ports.table, keys, set[str]().union(*gone))
 
 
 def _removal(scope: SessionScope, incarnation: int, batch: _Batch) -> list[WriteOp]:

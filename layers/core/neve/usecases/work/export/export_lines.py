@@ -184,9 +184,13 @@ def proposal_line(proposal: Proposal) -> Line:
 
 def event_line(session: str, event: Event, *, retracted: bool) -> Line:
     """Write the line of an event. ``retracted``: an export keeps what was taken back, and its reader has to see that it
-    was. Whether its passages have left the index by then does not matter to the reader."""
-    fields = {name: value for name, value in asdict(event).items() if name != "taken_back"}
-    return {"type": "event", "session_id": session, **_given(fields), **({"retracted": True} if retracted else {})}
+    was."""
+    return {
+        "type": "event",
+        "session_id": session,
+        **_given(asdict(event)),
+        **({"retracted": True} if retracted else {}),
+    }
 
 
 def _origin(origin: Provenance) -> Line:

@@ -39,21 +39,16 @@ class IndexMessage:
     again: bool = False
 
 
-def _refuse_retraction(keys: SessionKeys, received: IndexMessage) -> None:
-    raise ValueError(f"{keys.session}: the queue of {received.body['kind']} is another one")
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """The work of a worker, by kind of message. ``memories``: of one user and one collection, the ids with the highest
     rev that was told of; returns the ids that are to be told again, and why. ``events``: of one session, the spans that
-    were told of, ascending and apart: what lies between two of them is another batch's. Both get the newest message,
-    and whether one of theirs was delivered before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of
-    a session."""
+    were told of, ascending and apart: what lies between two of them is another batch's; those that a retraction took
+    back come alone. Both get the newest message, and whether one of theirs was delivered before. They may raise
+    EmbedAgain, StoreUnavailable."""
 
     memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], IndexMessage], Mapping[str, EmbedAgain]]
     events: Callable[[SessionKeys, Sequence[Span], IndexMessage], None]
-    retraction: Callable[[SessionKeys, IndexMessage], None] = _refuse_retraction
 
 
 def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
@@ -61,26 +56,22 @@ def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
     may come twice and in any order."""
     failures: Failures = {}
     memories: dict[tuple[UserKeys, str], list[int]] = {}
-    logs: dict[tuple[SessionKeys, int], list[int]] = {}
-    retractions: list[int] = []
+    logs: dict[tuple[SessionKeys, int, str | None], list[int]] = {}
     for position, one in enumerate(received):
         keys = UserKeys(one.body["tenant"], one.body["user"])
         if one.body["kind"] in INDEXED_COLLECTIONS:
             memories.setdefault((keys, one.body["kind"]), []).append(position)
-        elif one.body["kind"] == "retraction":
-            retractions.append(position)
         else:
-            logs.setdefault((keys.of_session(one.body["session"]), one.body["incarnation"]), []).append(position)
+            log = keys.of_session(one.body["session"])
+            logs.setdefault((log, one.body["incarnation"], one.body.get("retraction")), []).append(position)
     for (keys, kind), positions in memories.items():
         collection, size = INDEXED_COLLECTIONS[kind]
         for start in range(0, len(positions), size):
             failures |= _isolate_failures(
                 positions[start : start + size], partial(_memories, work, keys, collection, received)
             )
-    for (log, _), positions in logs.items():
+    for (log, _, _), positions in logs.items():
         failures |= _isolate_failures(positions, partial(_events, work, log, received))
-    for position in retractions:
-        failures |= _isolate_failures([position], partial(_retraction, work, received))
     return failures
 
 
@@ -133,12 +124,6 @@ def _events(work: Work, keys: SessionKeys, received: Sequence[IndexMessage], pos
         work.events(keys, spans, _merge_messages(received, positions))
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
-    return {}
-
-
-def _retraction(work: Work, received: Sequence[IndexMessage], positions: Sequence[int]) -> Failures:
-    for one in (received[position] for position in positions):
-        work.retraction(UserKeys(one.body["tenant"], one.body["user"]).of_session(one.body["session"]), one)
     return {}
 
 

@@ -8,41 +8,29 @@ with it, and take the vectors along that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
 
 from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
-from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import utterance_passages
 from neve.domain.records.sessions import Span, Spans
-from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import joined, without
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.queue import QueueName
 from neve.ports.search import IndexModel
-from neve.ports.table import Item, Table
+from neve.ports.table import Check, WriteOp
 from neve.scope import SessionData
 from neve.store import rows
-from neve.store.incarnation import UserErased, still_there
-from neve.store.keys import LAST_SEQ, SessionKeys
-from neve.store.partitions import all_rows, all_rows_backwards
+from neve.store.incarnation import UserErased
 from neve.store.transact import transact
 from neve.usecases.core.jobs.messages.indexing import events_message
-from neve.usecases.core.lag.indexed_row import IndexedRow, read_indexed
-from neve.usecases.work.indexing.vectors.forget_vectors import forget_vectors
+from neve.usecases.core.lag.indexed_row import IndexedRow
+from neve.usecases.work.indexing.indexed_log import BATCH_SIZE, IndexedLog, read_log
 from neve.usecases.work.indexing.vectors.user_vectors import passage_texts, vectors_for, with_known_vectors
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
 
-BATCH_SIZE = 50
-"""Events of one step; what is indexed is noted after each."""
-LOOK_BACK, LOOK_AHEAD = 20, 8
-"""Events that are read on either side to find the neighbours, two utterances each way and theirs. Between them there
-may be what tools said; before more of that than this, a neighbour is left out."""
-REACH = BATCH_SIZE + LOOK_BACK
-"""How far ahead of an utterance the worker that wrote the words behind it may have found it (*follows*). As many events
-are read ahead where fewer hold no two utterances: a worker that finds fewer neighbours than the index has does not get
-a vector in."""
 REINDEXED_BEFORE = 2
 """Utterances before the new ones whose own neighbours are new."""
 CONTEXTS = 5
@@ -68,21 +56,16 @@ def index_words(
     """Index the words of everything up to the seq ``last`` that is not indexed yet, and queue their vectors. ``again``:
     the message was delivered before, and the worker that had it may have died before it queued the vectors. ``left``:
     how long the worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
-    ports, keys = data.ports, data.keys
-    found = ports.table.get_many([keys.head, keys.indexed])
-    row = read_indexed(keys.session, found.get(keys.indexed))
     try:
-        still_there(rows.read_head(found.get(keys.head)), incarnation)
-        if again and row.indexed_seq:
-            _queue_vectors(data, incarnation, row.not_embedded((1, min(last, row.indexed_seq))))
-        for first, to in steps((row.indexed_seq + 1, last)):
+        log = read_log(data, incarnation)
+        if again and log.row.indexed_seq:
+            queue_vectors(data, incarnation, log.row.not_embedded((1, min(last, log.row.indexed_seq))))
+        for step in steps((log.row.indexed_seq + 1, last)):
             if left() < RESERVE_S:
                 raise OutOfTime
-            after: IndexedRow | None = None
-            while after is None:
-                noted = _index_words(data, incarnation, (first, to), row)
-                after = noted.after
-                row = after or noted.before
+            done = False
+            while not done:
+                log, done = _index_words(data, log, step)
     except UserErased:
         return
 
@@ -90,24 +73,21 @@ def index_words(
 def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
     """Index the vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be
     embedded for now, behind the others, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
-    ports, keys = data.ports, data.keys
-    found = ports.table.get_many([keys.head, keys.indexed])
-    read = row = read_indexed(keys.session, found.get(keys.indexed))
-    lacking = [step for span in spans for part in _spans_to_embed(row, span) for step in steps(part)]
-    head, failed = rows.read_head(found.get(keys.head)), False
+    failed = False
     try:
-        still_there(head, incarnation)
+        read = log = read_log(data, incarnation)
+        lacking = [step for span in spans for part in _spans_to_embed(log.row, span) for step in steps(part)]
         for step in lacking:
-            done = _Vectors(data, head).index(step, row)
-            row, failed = done.row, failed or done.again
+            done = _Vectors(data).index(step, log)
+            log, failed = done.log, failed or done.again
     except UserErased:
         return
     except OutOfTime:
         # A worker that only fails must not go round without a pause.
-        if not failed or row != read:
+        if not failed or log.row != read.row:
             raise
     if failed:
-        raise EmbedAgain(row.embedded)
+        raise EmbedAgain(log.row.embedded)
 
 
 def _spans_to_embed(row: IndexedRow, span: Span) -> Iterator[Span]:
@@ -128,17 +108,14 @@ def reindex_events(
     that has no vector there, because the embedder did not work. ``in_use``: recall searches this index already, so what
     is done is noted; of another one it would say that vectors are there which the index in use may still get. Raises
     EmbedAgain and StoreUnavailable."""
-    ports, keys = data.ports, data.keys
-    found = ports.table.get_many([keys.head, keys.indexed])
-    head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
     lacking: list[int] = []
     try:
-        still_there(head, incarnation)
+        log = read_log(data, incarnation)
         for step in steps(seqs):
-            done = _Vectors(data, head, reindexing=True, in_use=in_use).index(step, row)
+            done = _Vectors(data, reindexing=True, in_use=in_use).index(step, log)
             if done.again:
                 raise EmbedAgain
-            row = done.row
+            log = done.log
             lacking += [done.lacking_from] if done.lacking_from is not None else []
     except UserErased:
         return None
@@ -162,142 +139,68 @@ class _StepPassages:
     before: list[Passage]
 
 
-def _step_passages(table: Table, keys: SessionKeys, incarnation: int, span: Span, row: IndexedRow) -> _StepPassages:
-    """Make the passages of one step. ``row``: read before the log."""
+def _step_passages(log: IndexedLog, span: Span) -> _StepPassages:
     first, last = span
-    utterances = utterances_around(table, keys, incarnation, first, last, holes=row.revs_raised)
+    utterances = log.utterances_around(first, last)
     before = [utterance.seq for utterance in utterances if utterance.seq < first][-REINDEXED_BEFORE:]
     within = [utterance.seq for utterance in utterances if first <= utterance.seq <= last]
-    passages = utterance_passages(utterances, {*before, *within})
+    passages = utterance_passages(utterances, {*before, *within}, log.version)
     return _StepPassages(
         [p for p in passages if p.seq_from is not None and first <= p.seq_from <= last],
         [p for p in passages if p.seq_from in before],
     )
 
 
-def utterances_around(
-    table: Table, keys: SessionKeys, incarnation: int, first: int, last: int, *, holes: bool
-) -> Sequence[Utterance]:
-    """Read the utterances of the events ``first`` to ``last``, and of some on either side; events that were taken back
-    do not count. ``holes``: nor do those that retention has removed, if it may have removed anything."""
-    page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
-    begins, ends = max(1, first - LOOK_BACK), last + LOOK_AHEAD
-    found = list(all_rows(table, keys.log, between=keys.events(begins, ends), page=page))
-    if holes or any(item.get("taken_back") for item in found):
-        before = [item for item in found if item["seq"] < first and not item.get("taken_back")]
-        behind = [item for item in found if item["seq"] > last and not item.get("taken_back")]
-        read_to = found[-1]["seq"] if found else begins - 1  # the log may have ended here, and have gone on since
-        found = [
-            *_read_nearest(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
-            *found,
-            *_read_nearest(table, keys, (read_to + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
-        ]
-    utterances = list(_uttered(keys, incarnation, found))
-    left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
-    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in utterances) < MAX_FOLLOWING:
-        utterances += _uttered(
-            keys, incarnation, _read_nearest(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD)
-        )
-    return utterances
-
-
-def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iterator[Utterance]:
-    for item in items:
-        utterance = utterance_of(keys.session, rows.read_event(item))
-        if utterance and item["incarnation"] == incarnation:
-            yield utterance
-
-
-def _read_nearest(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
-    """Read the ``wanted`` nearest events of a span that were not taken back, in the order of the log."""
-    if span[0] > span[1]:
-        return []
-    read = all_rows_backwards if reverse else all_rows
-    found = read(table, keys.log, between=keys.events(*span), page=BATCH_SIZE)
-    nearest = list(islice((item for item in found if not item.get("taken_back")), max(0, wanted)))
-    return nearest[::-1] if reverse else nearest
-
-
-@dataclass(frozen=True, slots=True)
-class _Noted:
-    """The row before and after; ``after`` None: nothing was noted, what was written is to be written again first. Were
-    it noted already, no worker would come back when this one fails in between."""
-
-    before: IndexedRow
-    after: IndexedRow | None
-
-
-def _note_change(
+def confirm(
     data: SessionData[WordsPorts] | SessionData[IndexingPorts],
-    incarnation: int,
+    seen: IndexedLog,
     written: Sequence[Passage],
-    seen: IndexedRow,
     change: Callable[[IndexedRow], IndexedRow | None],
-) -> _Noted:
-    """Note the change of the row once ``written`` is in the index; return the row before and after. What was written
-    leaves the index again if the user was erased meanwhile. ``change`` returns None where it is to be written again,
-    and so it is where events were removed since the row was ``seen``, before what was written. The user is checked with
-    the first row only: an erasure takes the row away, and then the expected version is not there. Raises UserErased."""
+) -> tuple[IndexedLog, bool]:
+    """Note the change of the row once ``written``, made of the log as it was ``seen``, is in the index. Return the log
+    as it is now, and False where it is to be written again first: something has left the log meanwhile, or ``change``
+    returns None. Were it noted already, no worker would come back when this one fails in between. What was written
+    leaves the index again if the user was erased. The user is checked with the first row only: an erasure takes the row
+    away, and then the expected version is not there. Raises UserErased."""
 
-    ports, keys = data.ports, data.keys
-
-    def attempt() -> _Noted:
-        found = ports.table.get_many([keys.head, keys.indexed])
-        head = rows.read_head(found.get(keys.head))
+    def attempt() -> tuple[IndexedLog, bool]:
         try:
-            still_there(head, incarnation)
-            if not head.version:
-                raise UserErased  # with the whole tenant: a log has a user
+            now = read_log(data, seen.head.incarnation)
         except UserErased:
-            trim_written(data, written)
+            for identifier in {passage.item_id for passage in written}:
+                data.ports.search.trim(data.keys.owner, identifier, keep=0, version=seen.version)
             raise
-        row = read_indexed(keys.session, found.get(keys.indexed))
-        changed = change(row) if row.revs_raised == seen.revs_raised else None
-        revs_change = head.takes_back or row.revs_raised
-        if changed is None or (revs_change and _overtaken(ports.table, keys, written)):
-            return _Noted(row, None)
-        if changed == row:
-            return _Noted(row, row)
-        put = changed.put(keys, ports.clock.now())
-        ports.table.write([put] if row.version else [put, rows.check_head(keys, head)])
-        return _Noted(row, replace(changed, version=row.version + 1))
+        changed = change(now.row) if now.version == seen.version else None
+        if changed is None or changed == now.row:
+            return now, changed is not None
+        put = changed.put(data.keys, data.ports.clock.now())
+        data.ports.table.write([put] if now.row.version else [put, rows.check_head(data.keys, now.head)])
+        return replace(now, row=replace(changed, version=now.row.version + 1)), True
 
-    return transact(ports, attempt)
-
-
-def trim_written(data: SessionData[WordsPorts] | SessionData[IndexingPorts], written: Iterable[Passage]) -> None:
-    """Remove what was written of a user who was erased meanwhile."""
-    for identifier, version in {passage.item_id: passage.version for passage in written}.items():
-        data.ports.search.trim(data.keys.owner, identifier, keep=0, version=version)
-
-
-def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> bool:
-    """Say whether words beside some of these were taken back or removed while they were written: then the write is
-    refused, and the worker that took the words away did not know of it."""
-    revs = {keys.event(one.seq_from): one.version for one in written if one.seq_from is not None}
-    found = table.get_many(list(revs)) if revs else {}
-    return any(item.get("rev", 1) != revs[key] and not item.get("taken_back") for key, item in found.items())
+    return transact(data.ports, attempt)
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span, seen: IndexedRow) -> _Noted:
-    """Write the words of one step and queue their vectors. ``seen``: the row as read before. Raises UserErased."""
-    step, search = _step_passages(data.ports.table, data.keys, incarnation, span, seen), data.ports.search
+def _index_words(data: SessionData[WordsPorts], seen: IndexedLog, span: Span) -> tuple[IndexedLog, bool]:
+    """Write the words of one step and queue their vectors. Return as ``confirm``. Raises UserErased."""
+    step, search = _step_passages(seen, span), data.ports.search
     model = search.model()
     passages = [*with_known_vectors(data, model, step.before), *step.new]
     if passages:
         search.upsert(data.keys.owner, passages)
-    last = span[1]
+    last, before = span[1], seen.row.indexed_seq
 
     def change(row: IndexedRow) -> IndexedRow:
-        return _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row
+        nonlocal before
+        before = row.indexed_seq
+        return _without_vectors(row.with_words(last), model) if last > before else row
 
-    noted = _note_change(data, incarnation, passages, seen, change)
-    if noted.after is not None and model.dimensions and noted.after.indexed_seq > noted.before.indexed_seq:
-        _queue_vectors(data, incarnation, [(noted.before.indexed_seq + 1, noted.after.indexed_seq)])
-    return noted
+    now, done = confirm(data, seen, passages, change)
+    if done and model.dimensions and last > before:
+        queue_vectors(data, seen.head.incarnation, [(before + 1, last)])
+    return now, done
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
@@ -305,28 +208,11 @@ def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
     return row if model.dimensions else row.with_vectors((1, row.indexed_seq), None)
 
 
-def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Iterator[Span] | list[Span]) -> None:
+def queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Iterator[Span] | list[Span]) -> None:
+    """Queue the vectors of the events in these spans. Raises StoreUnavailable."""
     messages = [events_message(data.keys, incarnation, first, last) for first, last in spans]
     if messages:
         data.ports.queue.send(QueueName.EMBED, messages)
-
-
-def embed_again(data: SessionData[WordsPorts], incarnation: int, seqs: Collection[int]) -> None:
-    """Queue the vectors of events that have lost them: they are kept by content, and the deletion of the same words
-    elsewhere took them along. Raises UserErased, StoreUnavailable."""
-    ports, keys = data.ports, data.keys
-
-    def attempt() -> bool:
-        found = ports.table.get_many([keys.head, keys.indexed])
-        head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
-        still_there(head, incarnation)
-        left = row.without_vectors(seqs)
-        if left != row:
-            ports.table.write([rows.check_head(keys, head), left.put(keys, ports.clock.now())])
-        return left != row
-
-    if transact(ports, attempt):
-        _queue_vectors(data, incarnation, [(seq, seq) for seq in sorted(seqs)])
 
 
 # --- vectors --------------------------------------------------------------------------------------
@@ -349,43 +235,44 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """One step. ``row``: as it is left. ``again``: some texts are to be tried again. ``lacking_from``: as written."""
+    """One step. ``log``: as it is left. ``again``: some texts are to be tried again. ``lacking_from``: as written."""
 
-    row: IndexedRow
+    log: IndexedLog
     again: bool
     lacking_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """The vectors of one session's log. ``head``: of the user as the work began. ``reindexing``: also what has no
-    vector, and whatever is noted; ``in_use`` False: and nothing is noted."""
+    """The vectors of one session's log. ``reindexing``: also what has no vector, and whatever is noted; ``in_use``
+    False: and nothing is noted."""
 
     data: SessionData[IndexingPorts]
-    head: UserHead
     reindexing: bool = False
     in_use: bool = True
 
-    def index(self, span: Span, row: IndexedRow) -> _Done:
-        """Index the vectors of one step. ``row`` was read before. Words that come in meanwhile belong to the context of
-        what is written here, and their own write found no vectors to take along: then the step is written again. Raises
-        OutOfTime, UserErased."""
+    def index(self, span: Span, log: IndexedLog) -> _Done:
+        """Index the vectors of one step. Words that come in meanwhile belong to the context of what is written here,
+        and their own write found no vectors to take along: then the step is written again. Raises OutOfTime,
+        UserErased."""
         for _ in range(CONTEXTS):
-            table, keys = self.data.ports.table, self.data.keys
-            written = self._write(_step_passages(table, keys, self.head.incarnation, span, row))
+            try:
+                written = self._write(_step_passages(log, span), log)
+            except LogMoved:
+                log = read_log(self.data, log.head.incarnation)
+                continue
             if written is None:
-                return _Done(row, again=True)
-            noted = self._note(span, row, written)
-            if noted.after is not None:
-                return _Done(noted.after, bool(written.again), written.lacking_from)
-            row = noted.before
-        return _Done(row, again=True)
+                return _Done(log, again=True)
+            log, done = self._note(span, log, written)
+            if done:
+                return _Done(log, bool(written.again), written.lacking_from)
+        return _Done(log, again=True)
 
-    def _write(self, step: _StepPassages) -> _Written | None:
+    def _write(self, step: _StepPassages, log: IndexedLog) -> _Written | None:
         """Embed and write one step; None when not one text could be embedded and a later attempt may do better. Raises
-        OutOfTime."""
-        found = vectors_for(self.data, self.head, passage_texts(step.new), passage_texts(step.before))
-        forget_vectors(self.data, [p for p in step.new if p.text in found.made])
+        OutOfTime, LogMoved, UserErased."""
+        checks = partial(_checks, self.data, log)
+        found = vectors_for(self.data, checks, passage_texts(step.new), passage_texts(step.before))
         if found.late:
             raise OutOfTime
         if step.new and found.failed >= {p.text for p in step.new}:
@@ -399,13 +286,13 @@ class _Vectors:
             return _Written(written, lacking_from=min(_seqs(lacking), default=None))
         return _Written(written, again=_seqs(lacking))
 
-    def _note(self, span: Span, seen: IndexedRow, written: _Written) -> _Noted:
-        """Note what was written. ``seen``: the row as read before. Nothing is noted where further words came in since
-        that may belong to its context: in a burst of appends some always come in."""
+    def _note(self, span: Span, seen: IndexedLog, written: _Written) -> tuple[IndexedLog, bool]:
+        """Note what was written. Nothing is noted where further words came in since that may belong to its context: in
+        a burst of appends some always come in."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
         def noted(row: IndexedRow) -> IndexedRow | None:
-            if row.indexed_seq != seen.indexed_seq and not written.complete:
+            if row.indexed_seq != seen.row.indexed_seq and not written.complete:
                 return None
             if not self.in_use:
                 return row
@@ -414,7 +301,20 @@ class _Vectors:
                 moved = moved.with_vectors(part, written.lacking_from)
             return moved
 
-        return _note_change(self.data, self.head.incarnation, written.passages, seen, noted)
+        return confirm(self.data, seen, written.passages, noted)
+
+
+class LogMoved(Exception):
+    """Raised when something has left a log while vectors of it were made."""
+
+
+def _checks(data: SessionData[IndexingPorts], log: IndexedLog, again: bool) -> list[WriteOp]:
+    """Make the checks that nothing has left the log since its texts were read: no vector of what was deleted is kept.
+    ``again``: they have failed. Raises LogMoved, UserErased."""
+    now = read_log(data, log.head.incarnation) if again else log
+    if now.version != log.version:
+        raise LogMoved
+    return [rows.check_head(data.keys, now.head), Check(data.keys.epoch, rows.expectation(now.epoch.version))]
 
 
 def _seqs(passages: Iterable[Passage]) -> frozenset[int]:

@@ -23,7 +23,13 @@ from neve.store.transact import batches, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.work.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.work.indexing.indexed_collections import MEMORIES, IndexedCollection, R
-from neve.usecases.work.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
+from neve.usecases.work.indexing.vectors.user_vectors import (
+    VectorsFound,
+    checks_of_user,
+    known_vectors,
+    passage_texts,
+    vectors_for,
+)
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
@@ -238,7 +244,7 @@ class _Batch(Generic[R]):
         old = {row.id for row in found if row.status is Status.SUPERSEDED}
         wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
         known_only = passage_texts(p for i, passages in to_index.items() if i in old for p in passages)
-        return vectors_for(self.data, head, wanted, known_only)
+        return vectors_for(self.data, checks_of_user(self.data, head), wanted, known_only)
 
     # --- writing --------------------------------------------------------------------------------
 

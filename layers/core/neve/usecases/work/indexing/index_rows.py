@@ -15,7 +15,7 @@ from neve.scope import SessionData, UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.core.jobs.messages.indexing import memory_message
 from neve.usecases.work.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
-from neve.usecases.work.indexing.forget_events import forget_events
+from neve.usecases.work.indexing.changed_events import forget_retracted
 from neve.usecases.work.indexing.index_events import EmbedAgain, OutOfTime, index_words
 from neve.usecases.work.indexing.index_memories import index_memory_words
 from neve.usecases.work.indexing.indexed_collections import IndexedCollection
@@ -41,18 +41,11 @@ def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left
         return late
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
-        with correlated(newest.body):
-            index_words(
-                SessionData(ports, keys),
-                newest.body["incarnation"],
-                spans[-1][1],
-                again=newest.again,
-                left=seconds_left,
-            )
+        body, log = newest.body, SessionData(ports, keys)
+        with correlated(body):
+            if "retraction" in body:
+                forget_retracted(log, body["incarnation"], body["retraction"], left=seconds_left)
+            else:
+                index_words(log, body["incarnation"], spans[-1][1], again=newest.again, left=seconds_left)
 
-    def retraction(keys: SessionKeys, received: IndexMessage) -> None:
-        with correlated(received.body):
-            body = received.body
-            forget_events(SessionData(ports, keys), body["incarnation"], body["id"], left=seconds_left)
-
-    return put_off(ports.queue, QueueName.INDEX, received, by_kind(received, Work(memories, events, retraction)))
+    return put_off(ports.queue, QueueName.INDEX, received, by_kind(received, Work(memories, events)))

@@ -8,6 +8,7 @@ again, pays for no text twice."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import TypeVar
 
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import EmbeddingState, Memory
-from neve.domain.records.sessions import Span
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.records.users import UserHead
 from neve.ports.engines import IndexingPorts
 from neve.ports.errors import StoreUnavailable
@@ -26,6 +27,7 @@ from neve.ports.search import SearchIndex
 from neve.ports.table import Table
 from neve.scope import SessionData, UserData
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.keys import MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.session_state import state_rows
@@ -33,10 +35,11 @@ from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.ask.documents.list_documents import heads_below
 from neve.usecases.core.lag.indexed_row import IndexedRow, read_indexed
 from neve.usecases.work.indexing.by_kind import INDEXED_COLLECTIONS
-from neve.usecases.work.indexing.index_events import reindex_events
+from neve.usecases.work.indexing.changed_events import take_out
+from neve.usecases.work.indexing.index_events import reindex_events, steps
 from neve.usecases.work.indexing.index_memories import NEVER_RECALLED, reindex_memories
 from neve.usecases.work.indexing.indexed_collections import Kind
-from neve.usecases.work.indexing.left_logs import NOTHING, Left, take_out, what_left
+from neve.usecases.work.indexing.indexed_log import gone_from, read_log
 
 T = TypeVar("T")
 
@@ -66,13 +69,13 @@ OnProgress = Callable[[Reindexed], object]
 class _Seen:
     """One user as it was filled in: the revs of each collection, and how far each session's log was indexed, with
     vectors. ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the
-    row does not say which index has them. ``left``: what had left the logs before."""
+    row does not say which index has them. ``gone``: what had left the logs before."""
 
     incarnation: int
     revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     logs: Mapping[str, int] = field(default_factory=dict)
-    left: Mapping[str, Left] = field(default_factory=dict)
+    gone: Mapping[str, Spans] = field(default_factory=dict)
 
 
 def reindex(
@@ -159,18 +162,18 @@ class _Filling:
             changed = {i: rev for i, rev in settled.items() if seen.get(i) != rev or i in before.lacking}
             lacking |= self._index(owner, kind, changed | {i: rev for i, rev in seen.items() if i not in now})
             revs[kind] = {i: rev for i, rev in seen.items() if i in now} | settled
-        left = dict(what_left(self.into.table, owner))
+        spans = self._gone(owner)
         whole = {
             row.session: self._index_log(
                 owner,
                 head,
                 row.session,
-                (self._first_seq_to_read(owner, row, before, left), row.indexed_seq),
+                (self._first_seq_to_read(owner, head, row, before, spans), row.indexed_seq),
                 in_use=False,
             )
             for row in self._logs(owner)
         }
-        return _Seen(head.incarnation, revs, frozenset(lacking), whole, left)
+        return _Seen(head.incarnation, revs, frozenset(lacking), whole, spans)
 
     def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
         """Read the user's row; return it with what of ``before`` still holds: nothing for a user who has been erased,
@@ -195,9 +198,9 @@ class _Filling:
                 if seen.get(i) != one.rev or i in before.lacking or _lacks_something(one)
             }
             self._index(owner, kind, gone | changed)
-        left = dict(what_left(self.into.table, owner))
+        spans = self._gone(owner)
         for row in self._logs(owner):
-            first = min(self._first_seq_to_read(owner, row, before, left), _first_to_note(row))
+            first = min(self._first_seq_to_read(owner, head, row, before, spans), _first_to_note(row))
             self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=True)
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
@@ -216,15 +219,23 @@ class _Filling:
             self.on_progress(self.done)
         return lacking
 
-    def _first_seq_to_read(self, owner: UserKeys, row: IndexedRow, before: _Seen, left: Mapping[str, Left]) -> int:
+    def _first_seq_to_read(
+        self, owner: UserKeys, head: UserHead, row: IndexedRow, before: _Seen, gone: Mapping[str, Spans]
+    ) -> int:
         """Return from which seq on the log is to be read: from its start where something has left it since, which the
-        words beside it carry."""
-        filled, now = before.logs.get(row.session), left.get(row.session, NOTHING)
-        if filled is None or not now.more_than(before.left.get(row.session, NOTHING)):
-            return (filled or 0) + 1
+        words beside it carry, or where an earlier run may have filled in what has left since."""
+        filled, spans = before.logs.get(row.session), gone.get(row.session, ())
+        if filled is not None and spans == before.gone.get(row.session, ()):
+            return filled + 1
         log = SessionData(self.into, owner.of_session(row.session))
-        self._retry_work(lambda: take_out(log, row.indexed_seq, now))
+        for step in (step for span in spans for step in steps(span)):
+            self._retry_work(partial(self._take_out, log, head, step))
         return 1
+
+    @staticmethod
+    def _take_out(log: SessionData[IndexingPorts], head: UserHead, span: Span) -> None:
+        with suppress(UserErased):
+            take_out(log, read_log(log, head.incarnation), span)
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, seqs: Span, *, in_use: bool) -> int:
         """Index the log; return up to which seq the new index has the vectors, too. Raises EmbedAgain."""
@@ -258,6 +269,10 @@ class _Filling:
         else:
             found = (head for head in heads_below(self.into.table, owner, "/") if head.id is not None)
         return {str(one.id): one for one in found if one.status not in NEVER_RECALLED}
+
+    def _gone(self, owner: UserKeys) -> dict[str, Spans]:
+        epochs = map(rows.read_epoch, state_rows(self.into.table, owner, "epoch"))
+        return {epoch.session_id: gone_from(epoch) for epoch in epochs}
 
     def _logs(self, owner: UserKeys) -> list[IndexedRow]:
         found = state_rows(self.into.table, owner, "indexed")

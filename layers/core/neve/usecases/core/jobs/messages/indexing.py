@@ -26,8 +26,11 @@ def memory_message(
     return Message(carried(body), group=_group(keys))
 
 
-def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: int) -> Message:
-    """Make the message that the events ``seq_from`` to ``seq_to`` of a session are new."""
+def events_message(
+    keys: SessionKeys, incarnation: int, seq_from: int, seq_to: int, retraction: str | None = None
+) -> Message:
+    """Make the message that the events ``seq_from`` to ``seq_to`` of a session are new, or that a ``retraction`` took
+    them back."""
     body = {
         "kind": "events",
         "tenant": keys.tenant,
@@ -37,20 +40,7 @@ def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: i
         "seq_from": seq_from,
         "seq_to": seq_to,
     }
-    return Message(carried(body), group=_group(keys))
-
-
-def retraction_message(keys: SessionKeys, incarnation: int, retraction_id: str) -> Message:
-    """Make the message that the events of a retraction are to leave the index."""
-    body = {
-        "kind": "retraction",
-        "tenant": keys.tenant,
-        "user": keys.user,
-        "incarnation": incarnation,
-        "session": keys.session,
-        "id": retraction_id,
-    }
-    return Message(carried(body), group=_group(keys))
+    return Message(carried(body | ({"retraction": retraction} if retraction else {})), group=_group(keys))
 
 
 def _group(keys: UserKeys) -> str:

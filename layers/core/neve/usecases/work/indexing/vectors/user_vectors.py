@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from neve.domain.records.users import UserHead
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel
-from neve.ports.table import Put, Table
+from neve.ports.table import Put, Table, WriteOp
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import still_there
@@ -31,21 +31,36 @@ KB at 384 dimensions."""
 class VectorsFound:
     """The vectors of texts. ``vectors`` by text. ``failed``: texts that a later attempt may embed; ``late``: those for
     which this worker has no time left. ``unavailable``: why none can be embedded now, and no worker should try again by
-    itself. ``wanted`` False: there is no embedder, by choice. ``made``: texts that had no vector before."""
+    itself. ``wanted`` False: there is no embedder, by choice."""
 
     vectors: Mapping[str, bytes]
     failed: frozenset[str]
     unavailable: str | None
     wanted: bool
     late: frozenset[str] = frozenset()
-    made: frozenset[str] = frozenset()
+
+
+Checks = Callable[[bool], Sequence[WriteOp]]
+"""Makes the checks under which vectors are kept: that what their texts were read of is still there. It is told whether
+they have failed before, and raises UserErased, or what its caller catches."""
+
+
+def checks_of_user(data: UserData[IndexingPorts], head: UserHead) -> Checks:
+    """Check that the user is the one, ``head``, that the texts were read of."""
+
+    def checks(again: bool) -> Sequence[WriteOp]:
+        now = rows.read_head(data.ports.table.get(data.keys.head)) if again else head
+        still_there(now, head.incarnation)
+        return [rows.check_head(data.keys, now)]
+
+    return checks
 
 
 def vectors_for(
-    data: UserData[IndexingPorts], head: UserHead, texts: Sequence[str], known_only: Sequence[str] = ()
+    data: UserData[IndexingPorts], checks: Checks, texts: Sequence[str], known_only: Sequence[str] = ()
 ) -> VectorsFound:
     """Return the vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
-    ``known_only``. ``head``: of the user that the texts were read of. Raises UserErased, StoreUnavailable."""
+    ``known_only``. Raises what ``checks`` raises, StoreUnavailable."""
     ports, keys = data.ports, data.keys
     model = ports.embedder.model
     if not model.dimensions:
@@ -58,7 +73,7 @@ def vectors_for(
     to_have = {prints[text]: text for text in texts}
     known = _known(ports.table, keys, model, prints.values())
     missing = {one: text for one, text in to_have.items() if one not in known}
-    made = _made(data, head, missing, reused=sum(prints[t] in known for t in texts))
+    made = _made(data, checks, missing, reused=sum(prints[t] in known for t in texts))
     if missing:
         _report(ports, model, made)
     vectors = known | made.vectors
@@ -68,7 +83,6 @@ def vectors_for(
         unavailable=made.unavailable,
         wanted=True,
         late=frozenset(text for text, one in prints.items() if one in made.late),
-        made=frozenset(text for text, one in prints.items() if one in made.vectors),
     )
 
 
@@ -95,7 +109,7 @@ def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str
     return {places[key]: item["vector"] for key, item in found.items()}
 
 
-def _made(data: UserData[IndexingPorts], head: UserHead, missing: Mapping[str, str], reused: int) -> Embedded:
+def _made(data: UserData[IndexingPorts], checks: Checks, missing: Mapping[str, str], reused: int) -> Embedded:
     """Embedded and kept part by part, so that a worker which runs out of time in a long document has got on with it.
     ``missing``: texts by fingerprint. ``reused``: how many others were known."""
     embedder, keys = data.ports.embedder, data.keys
@@ -106,7 +120,7 @@ def _made(data: UserData[IndexingPorts], head: UserHead, missing: Mapping[str, s
         used = {"embedded_texts": len(some.vectors), "reused_vectors": 0 if start else reused}
         if any(used.values()):
             model = embedder.model
-            _keep(data, head, [_vector_put(keys, model, one, v) for one, v in some.vectors.items()], used)
+            _keep(data, checks, [_vector_put(keys, model, one, v) for one, v in some.vectors.items()], used)
         made.vectors |= some.vectors
         made.failed |= some.failed
         made.unavailable = some.unavailable
@@ -117,19 +131,14 @@ def _made(data: UserData[IndexingPorts], head: UserHead, missing: Mapping[str, s
     return made
 
 
-def _keep(data: UserData[IndexingPorts], head: UserHead, puts: Sequence[Put], used: Mapping[str, int]) -> None:
-    """Write the vector rows and the counters, while the user is the one that the texts were read of. Raises
-    UserErased."""
-    ports, keys = data.ports, data.keys
-    seen: UserHead | None = head
+def _keep(data: UserData[IndexingPorts], checks: Checks, puts: Sequence[Put], used: Mapping[str, int]) -> None:
+    """Write the vector rows and the counters. Raises what ``checks`` raises."""
+    ports, keys, again = data.ports, data.keys, False
 
     def write() -> None:
-        nonlocal seen
-        found = ports.table.get_many([*([] if seen else [keys.head]), keys.usage])
-        current, seen = seen or rows.read_head(found.get(keys.head)), None  # another attempt reads the head again
-        still_there(current, head.incarnation)
-        usage = usage_put(keys, found.get(keys.usage), used)
-        ports.table.write([rows.check_head(keys, current), *puts, usage])
+        nonlocal again
+        guards, again = checks(again), True
+        ports.table.write([*guards, *puts, usage_put(keys, ports.table.get(keys.usage), used)])
 
     transact(ports, write)
 
