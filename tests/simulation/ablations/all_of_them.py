@@ -177,7 +177,7 @@ ABLATIONS = _by_name(
             "taking a deleted memory out of the index",
             "records",
             60,
-            lambda: [(index_memories, "_forget", nothing)],
+            lambda: [(index_memories._Projection, "forget", nothing)],
         ),
         Ablation(
             "citation",
