@@ -57,7 +57,7 @@ def _end_lease(table: Table, keys: UserKeys, kind: str, work_id: str) -> None:
     job = rows.read_job(item) if item else None
     if job is None or job.status != "running" or job.state.get("worker", work_id) is None:
         return
-    free = replace(job, state=job.state | {"due_at": job.created_at})
+    free = replace(job, due_at=job.created_at)
     table.write([put_work(keys, free)])
 
 

@@ -613,7 +613,7 @@ ABLATIONS = _by_name(
             "going on with an erasure whose time has come",
             "erasures",
             20,
-            lambda: [(sweep_due, "send_again", nothing)],
+            lambda: [(sweep_due, "send_lost", nothing)],
         ),
     )
 )

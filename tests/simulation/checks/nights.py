@@ -58,7 +58,7 @@ def what_jobs_count_is_what_was_done(run: Run) -> Found:
 def a_run_ends_each_user_once(run: Run) -> Found:
     """When nothing is left to do, every user that was told of has ended, and is counted once."""
     for item in run.cloud.table.rows.values():
-        if item["type"] != "job" or item["kind"] != "reflect" or "user_id" in item:
+        if item.get("kind") != "reflect" or "user_id" in item:
             continue
         job, keys = rows.read_job(item), Keys(item["pk"].split("#")[1])
         parts = [run.cloud.table.rows.get(keys.job_part(job.id, n)) for n in range(DUE_SHARDS)]

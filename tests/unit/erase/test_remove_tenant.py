@@ -19,7 +19,7 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
-from neve.store.keys import Keys, tenant_row
+from neve.store.keys import NOBODY, Keys, tenant_row
 from neve.store.partitions import due_rows
 from neve.store.rows import put_job
 from neve.store.stream_records import Change
@@ -29,7 +29,7 @@ from neve.usecases.core.jobs.messages.compaction import compact_message
 from neve.usecases.core.jobs.messages.filing import filing_message
 from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.core.jobs.messages.observation import observation_message
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, NOBODY, RETENTION, job_message
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, RETENTION, job_message
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.sessions.note_open import note_open
 from neve.usecases.tell.tenants.create_tenant import create_tenant

@@ -12,7 +12,7 @@ from neve.observing import Condensed, CondensedRow
 from neve.ports.queue import QueueName
 from neve.ports.search import IndexModel
 from neve.scope import Tenant, TenantScope, UserData
-from neve.usecases.core.jobs.queued_jobs import NOBODY
+from neve.store.keys import NOBODY
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.write_policy import write_policy
 from neve.usecases.work.background.refill_queues import refill_queues

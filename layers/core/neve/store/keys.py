@@ -90,6 +90,10 @@ def api_key_row(key_id: str) -> Key:
     return Key(f"KEY#{key_id}", "KEY")
 
 
+NOBODY = ""
+"""The user of work on a whole tenant: there is no row of theirs, and no caller can name them."""
+
+
 def due_partition(kind: str, shard: int) -> str:
     """Name a partition of the index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave,
     and behind, whose sort keys are ``behind_key``."""

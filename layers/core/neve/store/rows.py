@@ -37,6 +37,7 @@ from neve.domain.records.users import ReflectDue, UserHead
 from neve.domain.times import iso
 from neve.ports.table import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
 from neve.store.keys import (
+    NOBODY,
     Keys,
     SessionKeys,
     UserKeys,
@@ -601,6 +602,9 @@ def put_artifact(keys: UserKeys, document: Document) -> Put:
 # --- jobs ---------------------------------------------------------------------------------------
 
 JOB_DAYS = 30
+KEPT_DAYS = {"erase": 400}
+"""The days for which jobs of a kind can be read, where it is not ``JOB_DAYS``: receipts of erasures outlive any backup
+(*chosen*)."""
 
 
 def read_job(item: Item) -> Job:
@@ -611,8 +615,8 @@ def put_job(keys: Keys, job: Job) -> Put:
     """Make the put of a job. One with ``due_at`` is in the index ``due`` until it has ended. What the index projects
     stays the same meanwhile: DynamoDB charges it for entering and leaving only."""
     item = _item(keys.job(job.id), "job", _job_attributes(job) | {"expires_at": job_expires_at(job)})
-    if job.due_at is not None and job.user_id is not None and not job.ended:
-        user, at = UserKeys(keys.tenant, job.user_id), datetime.fromisoformat(job.due_at)
+    if job.due_at is not None and not job.ended:
+        user, at = UserKeys(keys.tenant, job.user_id or NOBODY), datetime.fromisoformat(job.due_at)
         item |= {"type": QUEUED_JOB, "tenant_id": keys.tenant} | due_keys(QUEUED, user, job.id, at)
     return Put(item, expectation(job.version))
 
@@ -624,7 +628,8 @@ def _job_attributes(job: Job) -> Item:
 
 def job_expires_at(job: Job) -> int:
     """Give the time when a job's row goes, and what is kept beside it, in seconds since 1970."""
-    return int((datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)).timestamp())
+    days = KEPT_DAYS.get(job.kind, JOB_DAYS)
+    return int((datetime.fromisoformat(job.created_at) + timedelta(days=days)).timestamp())
 
 
 def read_job_list(item: Item) -> list[Any]:
@@ -643,14 +648,12 @@ QUEUED_JOB = "queued_job"
 """The type of a job's row that the outbox is to send."""
 QUEUED = "job"
 """Kind of due work: such a job, until it has ended."""
-WORK = "work"
-"""Kind of due work: what a worker carries on (docs/rules/jobs.md#work), until it has ended."""
 
 
-def put_queued_job(keys: SessionKeys, job: Job, incarnation: int) -> Put:
+def put_queued_job(keys: Keys, job: Job, incarnation: int) -> Put:
     """Make the put of a new job whose message is sent when the table's stream tells of this row, and again by the sweep
-    when that has not led to its end."""
-    due_at = iso(datetime.fromisoformat(job.created_at) + SENT_WITHIN)
+    when that has not led to its end: from ``due_at`` on, else after ten minutes."""
+    due_at = job.due_at or iso(datetime.fromisoformat(job.created_at) + SENT_WITHIN)
     put = put_job(keys, replace(job, due_at=due_at, incarnation=incarnation))
     return Put(carried(dict(put.item)), Expect.ABSENT)
 

@@ -384,14 +384,14 @@ def test_work_that_was_under_way_goes_on_at_once_and_what_waits_goes_on_waiting(
     machine: Machine, kind: str, worker: str | None, freed: bool
 ) -> None:
     keys, now = Keys("t").of_user("u"), iso(machine.clock.now())
-    state = {"due_at": iso(machine.clock.now() + timedelta(seconds=910)), "worker": worker, "incarnation": 1}
-    job = Job("job_1", kind, "running", now, user_id="u", state=state | {"cursor": {"since": now}})
+    until, state = iso(machine.clock.now() + timedelta(seconds=910)), {"worker": worker, "cursor": {"since": now}}
+    job = Job("job_1", kind, "running", now, user_id="u", state=state, due_at=until, incarnation=1)
     machine.table.write([put_work(keys, job)])
     machine.queue.send(QueueName.JOBS, [job_message(keys, kind, job.id)])
     assert machine.queue.receive("jobs", 1, machine.clock.now())
     take_over(machine.queue, machine.table)
-    found = rows.read_job(machine.table.get(work_key(keys, kind, job.id)) or {}).state
-    assert found == job.state | ({"due_at": now} if freed else {})
+    found = rows.read_job(machine.table.get(work_key(keys, kind, job.id)) or {})
+    assert (found.state, found.due_at) == (state, now if freed else until)
     assert machine.queue.counts("jobs").visible == 1
 
 

@@ -51,16 +51,15 @@ class Run:
         if isinstance(outcome, Done):
             if outcome.result is None:
                 return Delete(work_key(keys, work.kind, work.id), Version(work.version))
-            state = {"incarnation": work.state["incarnation"], "cursor": dict(outcome.cursor)}
-            ended = replace(work, status=outcome.status, finished_at=iso(now), result=outcome.result, state=state)
-            return put_work(keys, ended)
-        lease = _lease(now, work.state["worker"])
+            ended = replace(work, status=outcome.status, finished_at=iso(now), result=outcome.result, due_at=None)
+            return put_work(keys, replace(ended, state={"cursor": dict(outcome.cursor)}))
+        state = work.state | {"cursor": dict(outcome.cursor)}
         if isinstance(outcome, Wait):
-            lease = {"due_at": iso(outcome.until or now), "worker": None}
+            left = replace(work, due_at=iso(outcome.until or now), state=state | {"worker": None})
+        else:
+            left = _leased(replace(work, state=state), now, work.state["worker"])
         result = work.result if outcome.result is None else outcome.result
-        return put_work(
-            keys, replace(work, state=work.state | {"cursor": dict(outcome.cursor)} | lease, result=dict(result))
-        )
+        return put_work(keys, replace(left, result=dict(result)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +141,14 @@ class _Worker:
     def take_up(self) -> bool:
         """Write the lease; False where there is nothing to do now. Raises Conflict."""
         work, head = self._read()
-        if work is None or work.ended or work.state["incarnation"] != head.incarnation:
+        if work is None or work.ended or work.incarnation != head.incarnation:
             return False
         if work.state.get("worker") == self.token:  # the answer of this very write was lost
             return True
         now = self.scope.ports.clock.now()
-        if work.state["due_at"] > iso(now):
+        if (work.due_at or "") > iso(now):
             return False
-        taken = replace(work, status="running", state=work.state | _lease(now, self.token))
+        taken = _leased(replace(work, status="running"), now, self.token)
         self.scope.ports.table.write([rows.check_head(self.scope.keys, head), put_work(self.scope.keys, taken)])
         return True
 
@@ -158,7 +157,7 @@ class _Worker:
         work, head = self._read()
         if work is None or work.ended:
             return None
-        if work.state.get("worker") != self.token or work.state["incarnation"] != head.incarnation:
+        if work.state.get("worker") != self.token or work.incarnation != head.incarnation:
             raise WorkerReplaced(work.id)
         return Run(self.scope, work, head, seconds_left)
 
@@ -168,8 +167,8 @@ class _Worker:
         return rows.read_job(item) if item else None, rows.read_head(found.get(self.scope.keys.head))
 
 
-def _lease(now: datetime, token: str) -> dict[str, Any]:
-    return {"due_at": iso(now + timedelta(seconds=LEASE_S)), "worker": token}
+def _leased(work: Job, now: datetime, token: str) -> Job:
+    return replace(work, due_at=iso(now + timedelta(seconds=LEASE_S)), state=work.state | {"worker": token})
 
 
 def _fenced(run: Run, outcome: Outcome) -> list[WriteOp]:

@@ -14,7 +14,7 @@ from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.core.jobs.queued_jobs import ERASURE, put_due_job
+from neve.usecases.core.jobs.queued_jobs import ERASURE
 from neve.usecases.core.jobs.read_jobs import find_job
 
 
@@ -44,8 +44,8 @@ def _begin(scope: UserScope, job_id: str, beside: Beside[Job], *, close: bool) -
     now = ports.clock.now()
     begun = replace(head, incarnation=head.incarnation + 1, state="erasing", erasure_job=job_id)
     begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_by=None)
-    job = new_erasure(job_id, keys, now, close=close, incarnation=begun.incarnation)
-    ops: list[WriteOp] = [rows.put_head(keys, begun), put_due_job(keys, job, new=True), *beside(job)]
+    job = new_erasure(job_id, keys, now, close=close)
+    ops: list[WriteOp] = [rows.put_head(keys, begun), rows.put_queued_job(keys, job, begun.incarnation), *beside(job)]
     ports.table.write(ops)
     return job
 
@@ -55,10 +55,9 @@ def _also_close(scope: UserScope, job: Job) -> Job:
     if job.state.get("close", True):
         return job
     closing = replace(job, state=job.state | {"close": True})
-    scope.ports.table.write([put_due_job(scope.keys, closing)])
+    scope.ports.table.write([rows.put_job(scope.keys, closing)])
     return replace(closing, version=job.version + 1)
 
 
-def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool, incarnation: int) -> Job:
-    state = {"due_at": iso(now), "close": close, "incarnation": incarnation}
-    return Job(job_id, ERASURE, "queued", iso(now), user_id=keys.user, state=state)
+def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool) -> Job:
+    return Job(job_id, ERASURE, "queued", iso(now), user_id=keys.user, state={"close": close}, due_at=iso(now))

@@ -9,7 +9,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
-from neve.usecases.core.jobs.queued_jobs import EXPORT, put_due_job
+from neve.usecases.core.jobs.queued_jobs import EXPORT
 
 
 def request_export(scope: UserScope, beside: Beside[Job] = nothing_beside) -> Job:
@@ -23,8 +23,8 @@ def _queue(scope: UserScope, job_id: str, beside: Beside[Job]) -> Job:
     head = rows.read_head(ports.table.get(keys.head))
     rows.writable(head)
     now = iso(ports.clock.now())
-    state = {"due_at": now, "incarnation": head.incarnation}
-    job = Job(job_id, EXPORT, "queued", now, user_id=scope.user, state=state)
-    ops: list[WriteOp] = [rows.check_head(keys, head), put_due_job(keys, job, new=True), *beside(job)]
+    job = Job(job_id, EXPORT, "queued", now, user_id=scope.user, due_at=now)
+    put = rows.put_queued_job(keys, job, head.incarnation)
+    ops: list[WriteOp] = [rows.check_head(keys, head), put, *beside(job)]
     ports.table.write(ops)
     return job

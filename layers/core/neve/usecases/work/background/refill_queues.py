@@ -20,6 +20,7 @@ from neve.store.keys import (
     DELETED_MEMORY,
     DOCUMENT,
     MEMORY,
+    NOBODY,
     RETRACTION,
     SESSION,
     Keys,
@@ -35,7 +36,7 @@ from neve.usecases.core.jobs.messages import filing
 from neve.usecases.core.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.core.jobs.messages.indexing import memory_message
 from neve.usecases.core.jobs.messages.observation import observation_job_id, observation_message
-from neve.usecases.core.jobs.queued_jobs import KINDS, NOBODY, send_work
+from neve.usecases.core.jobs.queued_jobs import KINDS, send_work
 from neve.usecases.core.lag.indexed_row import read_indexed
 from neve.usecases.core.lag.memory_lag import progress_of
 from neve.usecases.work.background.dispatch_changes import dispatch_changes

@@ -14,8 +14,9 @@ from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
 from neve.ports.table import Check, Delete, Item, Version, key_of
 from neve.store import rows
-from neve.store.keys import UserKeys
+from neve.store.keys import NOBODY, UserKeys
 from neve.store.stream_records import Change
+from neve.usecases.core.jobs.queued_jobs import KINDS
 from neve.usecases.work.background.dispatch_changes import dispatch_changes
 
 Lost = Callable[[Job], object]
@@ -28,15 +29,18 @@ def ignore_job(_: Job) -> None:
 
 def send_lost(ports: Ports, item: Item, lost: Lost = ignore_job) -> bool:
     """Send a job of the index ``due``: its row goes through the outbox once more, as the change that made it. False
-    where it has ended, or has time left: the index lags, and its buckets are coarse. Until its end the job is sent
+    where it has ended, or has time left: the index lags, and its buckets are coarse; and of lasting work, of which
+    nothing was lost. Until its end the job is sent
     after ten minutes, twenty, forty and so on: one whose worker fails each time is in the way of no other. Raises
     StoreUnavailable; then it stays due."""
     now, row = ports.clock.now(), ports.table.get(key_of(item))
     job = rows.read_job(row) if row is not None and row["type"] == rows.QUEUED_JOB else None
-    if row is None or job is None or job.due_at is None or job.due_at > iso(now) or job.user_id is None:
+    if row is None or job is None or job.due_at is None or job.due_at > iso(now):
         return False
-    keys = UserKeys(row["tenant_id"], job.user_id)
     dispatch_changes(ports, [Change("", None, row)])
+    if job.kind in KINDS:  # its worker says when it is due again
+        return False
+    keys = UserKeys(row["tenant_id"], job.user_id or NOBODY)
     with contextlib.suppress(Conflict):  # a worker is at it
         ports.table.write([rows.put_job(keys, replace(job, due_at=iso(_next_time(job, now))))])
     lost(job)

@@ -17,7 +17,6 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
-from neve.usecases.core.jobs.queued_jobs import send_again
 from neve.usecases.core.lag.memory_lag import Progress, leave
 from neve.usecases.core.memories.replace_rows import ReplacementBusy, resolve_replacement
 from neve.usecases.core.pack.build_pack import build_pack
@@ -42,7 +41,7 @@ PENDING_FOR = timedelta(minutes=10)
 SPARE_S = 30.0
 """Seconds kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
-    *("rebuilt", "replacements", "jobs", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
+    *("rebuilt", "replacements", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
     *("embeddings", "passes", "retained", "texts", "lost", "deletions", "left"),
 )
 
@@ -55,8 +54,8 @@ Counts = dict[str, int]
 def sweep_due(
     ports: Ports, seconds_left: SecondsLeft = for_ever, on_failure: Failed = ignore_failure, lost: Lost = ignore_job
 ) -> Counts:
-    """Do what is due, and give counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that
-    go on, sessions closed and ended, embeddings and passes queued again, sessions with events whose time is over, long
+    """Do what is due, and give counts by kind of work: packs rebuilt, replacements resolved, sessions closed and ended,
+    embeddings and passes queued again, sessions with events whose time is over, long
     texts that were announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears,
     and ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep.
     ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done
@@ -65,7 +64,6 @@ def sweep_due(
     kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
         ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
         ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
-        (rows.WORK, partial(_due, ports, rows.WORK, "jobs", send_again, on_failure)),
         (rows.QUEUED, partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure)),
         (rows.LEAVE, partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure)),
         ("idle", partial(end_idle, ports, on_failure=on_failure)),

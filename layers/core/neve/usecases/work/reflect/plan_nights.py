@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from neve.domain.records.jobs import Job
+from neve.domain.records.users import UserHead
 from neve.domain.reflect.nightly import last_night, old_enough
 from neve.domain.times import parse
 from neve.ports.engines import Ports
@@ -18,10 +19,9 @@ from neve.ports.errors import Conflict
 from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.store import rows
-from neve.store.keys import TENANTS, Keys
+from neve.store.keys import NOBODY, TENANTS, Keys
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, read_tenant
-from neve.usecases.core.jobs.queued_jobs import NOBODY, put_due_job
 from neve.usecases.work.reflect.run import as_it_stands, new_night, night_run_id
 
 TENANT_BATCH_SIZE = 50
@@ -107,7 +107,7 @@ def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
     keys, until = scope.keys.of_user(NOBODY), old_enough(now, scope.policy.reflection_min_age_days)
     job = new_night(keys, night_run_id(keys, night), now, until, regardless=False)
     try:
-        scope.ports.table.write([put_due_job(keys, job, new=True)])
+        scope.ports.table.write([rows.put_queued_job(keys, job, UserHead().incarnation)])
     except Conflict:
         return False
     return True

@@ -9,9 +9,9 @@ from neve.domain.records.jobs import Job
 from neve.domain.reflect.nightly import eligible, old_enough, runs_of, worth_a_run
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
+from neve.store.keys import NOBODY
 from neve.store.tenants.directory import users_of
 from neve.store.transact import transact
-from neve.usecases.core.jobs.queued_jobs import NOBODY, put_due_job
 from neve.usecases.core.memories.candidates import candidate_rows
 from neve.usecases.work.reflect.run import new_night
 
@@ -30,8 +30,8 @@ def request_reflection(scope: TenantScope, user: str | None, min_age_days: float
     def attempt() -> Job:
         head = rows.read_head(scope.ports.table.get(keys.head))
         rows.writable(head)
-        job = new_night(keys, job_id, now, until, regardless=True, incarnation=head.incarnation)
-        scope.ports.table.write([rows.check_head(keys, head), put_due_job(keys, job, new=True)])
+        job = new_night(keys, job_id, now, until, regardless=True)
+        scope.ports.table.write([rows.check_head(keys, head), rows.put_queued_job(keys, job, head.incarnation)])
         return job
 
     return transact(scope.ports, attempt)

@@ -17,7 +17,7 @@ from neve.scope import TenantScope
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys, reflect_due_until
 from neve.usecases.core.jobs.carry_on import Done, Outcome, Run, Wait
-from neve.usecases.core.jobs.queued_jobs import NIGHT, put_due_job
+from neve.usecases.core.jobs.queued_jobs import NIGHT
 from neve.usecases.work.reflect.reflect_user import LOST, NightReport, condense_next
 from neve.usecases.work.reflect.run_parts import COUNTS, sum_of_parts
 
@@ -30,15 +30,12 @@ def night_run_id(keys: Keys, night: datetime) -> str:
     return f"job_{ulid_named(f'night/{keys.tenant}/{iso(night)}')}"
 
 
-def new_night(
-    keys: UserKeys, job_id: str, now: datetime, until: str, *, regardless: bool, incarnation: int = 1, **run: str
-) -> Job:
+def new_night(keys: UserKeys, job_id: str, now: datetime, until: str, *, regardless: bool, **run: str) -> Job:
     """Make the job of a user, or of ``NOBODY`` for all of a tenant. ``until``: rows that were created by then are old
     enough. ``regardless``: a caller asked for it, so that it is not asked whether it is worth a run. ``run``: of which
     the user's is a part."""
     asked = {"until": until, "regardless": regardless, **run}
-    state = {"due_at": iso(now), "incarnation": incarnation, **asked}
-    return Job(job_id, NIGHT, "queued", iso(now), user_id=keys.user or None, state=state)
+    return Job(job_id, NIGHT, "queued", iso(now), user_id=keys.user or None, state=asked, due_at=iso(now))
 
 
 def reflect_next(report: NightReport, run: Run) -> Outcome | None:
@@ -85,8 +82,8 @@ def _parts(run: Run, users: Sequence[str], now: datetime) -> list[WriteOp]:
     for own in keys:
         head, job_id = rows.read_head(found.get(own.head)), f"job_{scope.ports.ids.ulid(now)}"
         if head.state == "active":
-            part = new_night(own, job_id, now, until, regardless=regardless, incarnation=head.incarnation, run=asked.id)
-            ops += [rows.check_head(own, head), put_due_job(own, part, new=True)]
+            part = new_night(own, job_id, now, until, regardless=regardless, run=asked.id)
+            ops += [rows.check_head(own, head), rows.put_queued_job(own, part, head.incarnation)]
     return ops
 
 
