@@ -113,6 +113,7 @@ def test_a_worker_that_found_nothing_read_does_what_another_one_has_noted(
 
 def reverted(world: LibraryWorld, message: Any) -> None:
     """That step alone."""
-    item = world.table.get(world.session.keys.retraction(message["retraction"]))
-    assert item is not None
-    revert_documents.revert_documents(world.session, 1, rows.read_retraction(item), message["job_id"])
+    keys = world.session.keys
+    found = world.table.get_many([keys.retraction(message["retraction"]), keys.job(message["job_id"])])
+    retraction, job = (found[key] for key in (keys.retraction(message["retraction"]), keys.job(message["job_id"])))
+    revert_documents.revert_documents(world.session, 1, rows.read_retraction(retraction), rows.read_job(job))

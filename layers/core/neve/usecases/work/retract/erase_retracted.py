@@ -152,7 +152,7 @@ class _Erasing:
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         delete_rows(scope.ports.table, documents)
         for batch in batches(items, item_bytes, most=BATCH):
-            transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
+            transact(scope.ports, partial(self._blank, batch))
         self.receipt.events += sum(not event.erased for event in events)
         self.receipt.documents += len(documents)
         self._remove_images(items)
@@ -167,18 +167,17 @@ class _Erasing:
             note_removed(self.scope, items, gone)
             self._need_time()
 
-    def _blank(self, seqs: Sequence[int]) -> None:
+    def _blank(self, items: Sequence[Item]) -> None:
         """Write the rows without their words, the client ids without what they were bound to."""
         keys = self.scope.keys
-        found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
+        clients = [keys.client_id(item["client_id"]) for item in items if item.get("client_id")]
+        found = self.scope.ports.table.get_many([keys.head, *map(key_of, items), *clients])
         head = rows.read_head(found.pop(keys.head, None))
         still_there(head, self.incarnation)
-        named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
-        clients = self._unbound(named)
+        ops = _unbound(found.pop(key) for key in clients if key in found)
         said = [item for item in found.values() if not item.get("erased")]
-        ops: list[WriteOp] = [rows.put_erased(item) for item in said]
+        ops += [rows.put_erased(item) for item in said]
         ops += [Delete(keys.thinking(item["seq"])) for item in said]
-        ops += clients
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
 
@@ -204,15 +203,11 @@ class _Erasing:
 
     def _unbind(self, clients: Sequence[Key]) -> None:
         """Remove what client ids were bound to. Raises Conflict."""
-        head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
+        found = self.scope.ports.table.get_many([self.scope.keys.head, *clients])
+        head = rows.read_head(found.pop(self.scope.keys.head, None))
         still_there(head, self.incarnation)
-        if ops := self._unbound(clients):
+        if ops := _unbound(found.values()):
             self.scope.ports.table.write([rows.check_head(self.scope.keys, head), *ops])
-
-    def _unbound(self, clients: Sequence[Key]) -> list[WriteOp]:
-        """Give the writes of client ids without what they were bound to."""
-        found = self.scope.ports.table.get_many(clients) if clients else {}
-        return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in found.values()]
 
     def _erase_vectors(self, texts: Set[str]) -> None:
         self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
@@ -306,6 +301,11 @@ class _Erasing:
             self.receipt.withdrawing = True
             self.receipt.exports += 1
             self._need_time()
+
+
+def _unbound(clients: Iterable[Item]) -> list[WriteOp]:
+    """Make the writes of client ids without what they were bound to."""
+    return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients]
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -55,42 +55,40 @@ def replace_derived(
     scope: SessionScope,
     incarnation: int,
     retraction: Retraction,
-    job_id: str,
+    job: Job,
     seconds_left: SecondsLeft = for_ever,
 ) -> Job:
-    """Replace what was made of the events, and give the job once readers see nothing any more of it. What is to be read
-    again is in its state by then.
+    """Replace what was made of the events, and give the ``job`` once readers see nothing any more of it. What is to be
+    read again is in its state by then.
 
     Raises OutOfTime behind one of several replacements, UserErased, ReplacementBusy, StoreUnavailable, and 409
     ``conflict`` where others change the rows each time."""
     busy, rounds = 0, Rounds(scope.ports)
-    while True:
+    while not is_done(job, REPLACED):
         rounds.begin()
-        job = read(scope, job_id)
-        if is_done(job, REPLACED):
-            return job
         seen = find_derived(scope, incarnation, retraction)
         if seen.outcome.changed:
             _change_statements(scope, incarnation, seen)
-            continue
-        if seen.retained or seen.heirs:
-            _keep(scope, incarnation, job_id, seen)
-            continue
-        if not seen.outcome.leave:
-            return note(scope, job_id, partial(_noted, seen, retraction, restored=0))
-        try:
-            _replace(scope, incarnation, retraction, job_id, seen)
-        except SourcesReplaced:
-            continue
-        except ReplacementBusy:
-            busy += 1
-            if busy > BUSY_TIMES:
-                raise
-            scope.ports.clock.sleep(BUSY_S)
+        elif seen.retained or seen.heirs:
+            _keep(scope, incarnation, job.id, seen)
+        elif not seen.outcome.leave:
+            return note(scope, job.id, partial(_noted, seen, retraction, restored=0))
         else:
-            if seen.outcome.more and seconds_left() < ROUND_S:
-                raise OutOfTime
-            rounds = Rounds(scope.ports)
+            try:
+                _replace(scope, incarnation, retraction, job.id, seen)
+            except SourcesReplaced:
+                pass
+            except ReplacementBusy:
+                busy += 1
+                if busy > BUSY_TIMES:
+                    raise
+                scope.ports.clock.sleep(BUSY_S)
+            else:
+                if seen.outcome.more and seconds_left() < ROUND_S:
+                    raise OutOfTime
+                rounds = Rounds(scope.ports)
+        job = read(scope, job.id)
+    return job
 
 
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:

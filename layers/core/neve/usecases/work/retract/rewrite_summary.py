@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from neve.domain.records.epochs import SessionEpoch, Summary
+from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft
@@ -37,10 +37,11 @@ def rewrite_summary(
     rounds = Rounds(scope.ports, ROUNDS_OF_A_MODEL)
     while True:
         rounds.begin()
-        epoch, summary, timezone = work.read()
+        epoch, timezone = work.read()
         if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
             return REWRITTEN if epoch.compacted_by == job_id else {}
-        if summary is not None and summary.job_id is not None:
+        summary = scope.ports.table.get(scope.keys.summary(epoch.epoch))
+        if summary is not None and rows.read_summary(summary).job_id is not None:
             return {}
         try:
             written = work.write(epoch, timezone)
@@ -58,17 +59,13 @@ class _Rewriting:
     job_id: str
     seconds_left: SecondsLeft
 
-    def read(self) -> tuple[SessionEpoch, Summary | None, str]:
-        """Read the epoch, its summary and the session's time zone; a summary that was in force when something was taken
-        back is not given."""
+    def read(self) -> tuple[SessionEpoch, str]:
+        """Read the epoch and the session's time zone. Raises UserErased."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.epoch, keys.session_head])
         if len(found) < 2:
             raise UserErased
-        epoch = rows.read_epoch(found[keys.epoch])
-        summary = self.scope.ports.table.get(keys.summary(epoch.epoch))
-        timezone = rows.read_session(found[keys.session_head]).timezone
-        return epoch, rows.read_summary(summary) if summary else None, timezone
+        return rows.read_epoch(found[keys.epoch]), rows.read_session(found[keys.session_head]).timezone
 
     def write(self, epoch: SessionEpoch, timezone: str) -> Written:
         """Write a summary of what is left. Raises Overtaken."""

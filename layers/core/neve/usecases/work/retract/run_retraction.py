@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from neve.domain.records.jobs import Job
 from neve.domain.records.retractions import Retraction
+from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.errors import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.usecases.core.jobs.finish_job import finish_job
-from neve.usecases.core.jobs.messages.compaction import RETRACT
 from neve.usecases.core.lag.memory_lag import leave_if_caught_up
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.requests.retract_job import (
@@ -88,19 +87,24 @@ def run_retraction(
     return report
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Retracting:
+    """``job``: as it was read, or noted, last; every step may be repeated."""
+
     scope: SessionScope
     incarnation: int
     job_id: str
     report: ObservationReport
     seconds_left: SecondsLeft
+    job: Job = field(init=False)
+    retraction: Retraction = field(init=False)
 
     def go_on(self, retraction_id: str) -> None:
         """Go on with the job. Raises UserErased, JobEnded."""
-        read(self.scope, self.job_id)
+        self.job = read(self.scope, self.job_id)
+        self.retraction = self._retraction(retraction_id)
         try:
-            self._run(self._retraction(retraction_id))
+            self._run(self.retraction)
         except ModelRefused as refusal:
             self._wait(refusal)
         except (OutOfTime, NoTimeToSummarise):
@@ -132,8 +136,8 @@ class _Retracting:
 
     def _run(self, retraction: Retraction) -> None:
         """Run all steps. What must go goes first; no model is needed for it."""
-        replace_derived(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
-        revert_documents(self.scope, self.incarnation, retraction, self.job_id, self.seconds_left)
+        self.job = replace_derived(self.scope, self.incarnation, retraction, self.job, self.seconds_left)
+        self.job = revert_documents(self.scope, self.incarnation, retraction, self.job, self.seconds_left)
         if retraction.erases:
             self._erase(retraction)
         try:
@@ -144,18 +148,17 @@ class _Retracting:
             self._build_packs(MEANWHILE)
             raise
         self._build_packs(PACK)
-        result = {**read(self.scope, self.job_id).result, "reason": retraction.reason}
-        finish_job(self.scope, self.job_id, RETRACT, "done", result)
 
     def _summary(self, retraction: Retraction) -> None:
-        if is_done(read(self.scope, self.job_id), SUMMARY):
+        if is_done(self.job, SUMMARY):
             return
         rewritten = rewrite_summary(self.scope, self.incarnation, retraction.fresh, self.job_id, self.seconds_left)
-        self._note(SUMMARY, rewritten)
+        if rewritten:
+            self._note(SUMMARY, rewritten)
         self.report.summary_refused = "summary_reason" in rewritten
 
     def _erase(self, retraction: Retraction) -> None:
-        job = read(self.scope, self.job_id)
+        job = self.job
         if is_done(job, ERASED):
             return
         if self.seconds_left() < ROUND_S:
@@ -202,7 +205,8 @@ class _Retracting:
     def _build_packs(self, step: str) -> None:
         """Build the packs of this session, and of those whose packs a deletion purged: others keep their bytes until a
         trigger of their own. Behind all that is written, also where a reader has built a pack since the purge. What a
-        build has stored since then that had read the deleted goes first: it can point to it no more."""
+        build has stored since then that had read the deleted goes first: it can point to it no more. The job ends with
+        the last of them."""
         job = read(self.scope, self.job_id)
         if is_done(job, step):
             return
@@ -212,10 +216,15 @@ class _Retracting:
         if (job.state.get("flipped") or job.result.get("written")) and not self._session_deleted():
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
-        if rebuilt is None:
-            self._note(step)
-        else:
-            note(self.scope, self.job_id, partial(after_packs, step, rebuilt))
+
+        def built(job: Job) -> Job:
+            job = after(job, step) if rebuilt is None else after_packs(step, rebuilt, job)
+            if step != PACK:
+                return job
+            result = job.result | {"reason": self.retraction.reason}
+            return replace(job, status="done", finished_at=iso(self.scope.ports.clock.now()), result=result)
+
+        note(self.scope, self.job_id, built)
 
     def _session_deleted(self) -> bool:
         item = self.scope.ports.table.get(self.scope.keys.epoch)
@@ -245,8 +254,8 @@ class _Retracting:
                 raise OutOfTime
         return rebuilt
 
-    def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
-        note(self.scope, self.job_id, lambda job: after(job, step, result))
+    def _note(self, step: str, result: dict[str, Any]) -> None:
+        self.job = note(self.scope, self.job_id, lambda job: after(job, step, result))
 
     def _made_of_it(self, job: Job) -> DerivedRows:
         def listed(name: str) -> Iterator[Any]:
@@ -254,5 +263,5 @@ class _Retracting:
 
         revisions = frozenset((str(one), int(rev)) for one, rev in listed(REVISIONS))
         gone = {str(one): int(rev) for one, rev in listed(GONE)}
-        uttered = (self.scope.session, *self._retraction(job.state["retraction"]).span)
+        uttered = (self.scope.session, *self.retraction.span)
         return DerivedRows(frozenset(listed(TOUCHED)), revisions, frozenset(listed(KEPT)), gone, uttered)

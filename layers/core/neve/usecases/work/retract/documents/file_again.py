@@ -12,7 +12,7 @@ from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.usecases.core.jobs.ask_to_file import ask_to_file
 from neve.usecases.core.jobs.messages.filing import filing_message, refiling_job
-from neve.usecases.tell.requests.retract_job import ASKED, FILE_AGAIN, ROUND_S, WAITING, note, read, read_list
+from neve.usecases.tell.requests.retract_job import ASKED, FILE_AGAIN, ROUND_S, WAITING, note, read_list
 from neve.usecases.work.observe.observe_session import OutOfTime
 
 AT_ONCE = 50
@@ -20,12 +20,11 @@ AT_ONCE = 50
 
 
 def file_again(
-    scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seconds_left: SecondsLeft = for_ever
+    scope: SessionScope, incarnation: int, retraction: Retraction, job: Job, seconds_left: SecondsLeft = for_ever
 ) -> None:
     """Ask for each of the sessions to be filed again. May be repeated: a librarian finds its cursor moved, and its job
     done. The rows of the jobs are their messages: nothing else would file a session that is over. Raises OutOfTime
     behind some of many, UserErased, JobEnded, StoreUnavailable."""
-    job = read(scope, job_id)
     sessions, asked = list(read_list(scope, job, FILE_AGAIN)), int(job.state.get(ASKED, 0))
     news = asked < len(sessions) and len(sessions) > AT_ONCE
     while asked < len(sessions):
@@ -34,10 +33,10 @@ def file_again(
             ask_to_file(log, incarnation, refiling_job(log, retraction.id))
         asked += len(some)
         if asked < len(sessions) and seconds_left() < ROUND_S:
-            note(scope, job_id, partial(_with_asked, asked))
+            note(scope, job.id, partial(_with_asked, asked))
             raise OutOfTime
     if news:
-        note(scope, job_id, partial(_with_asked, asked))
+        note(scope, job.id, partial(_with_asked, asked))
     messages = [filing_message(scope.keys, incarnation, *one) for one in read_list(scope, job, WAITING)]
     if messages:
         scope.ports.queue.send(QueueName.LIBRARIAN, messages)

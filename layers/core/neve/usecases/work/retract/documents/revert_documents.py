@@ -78,21 +78,22 @@ SESSIONS_AT_ONCE = 50
 
 
 def revert_documents(
-    scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seconds_left: SecondsLeft = for_ever
-) -> None:
-    """Revert documents, and ask for sessions to be filed again. Idempotent; nothing where no librarian has read the
-    events. Raises OutOfTime behind a part of it, whenever less than ``ROUND_S`` is left: the next call goes on. Raises
-    UserErased, JobEnded, StoreUnavailable."""
-    job = read(scope, job_id)
+    scope: SessionScope, incarnation: int, retraction: Retraction, job: Job, seconds_left: SecondsLeft = for_ever
+) -> Job:
+    """Revert documents, ask for sessions to be filed again, and give the ``job`` once that is done. Idempotent; nothing
+    where no librarian has read the events. Raises OutOfTime behind a part of it, whenever less than ``ROUND_S`` is
+    left: the next call goes on. Raises UserErased, JobEnded, StoreUnavailable."""
     if not is_done(job, REVERTED):
         vectors = int(job.state.get(COUNTED, {}).get("document_vectors", 0))
         try:
-            _Reverting(scope, incarnation, retraction, job_id, seconds_left, vectors).run()
+            _Reverting(scope, incarnation, retraction, job.id, seconds_left, vectors).run()
         except NeveError as error:
             if error.code != "erasing":
                 raise
             raise UserErased from error
-    file_again(scope, incarnation, retraction, job_id, seconds_left)
+        job = read(scope, job.id)
+    file_again(scope, incarnation, retraction, job, seconds_left)
+    return job
 
 
 @dataclass(frozen=True, slots=True)
