@@ -35,6 +35,7 @@ from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.retract.run_retraction import run_retraction
 from neve.usecases.work.retract.settled_facts import without_settled
+from tests.unit.librarian.library_world import LibraryWorld, answer
 from tests.unit.world import World
 
 BERLIN, BERN, LIVES, CATS = (
@@ -243,6 +244,48 @@ def test_a_fact_that_was_said_since_stands_by_that(world: World) -> None:
     back = the_fact(world, BERN)
     assert (back.provenance.by, back.provenance.seq_from, back.id != new.id) == ("user_stated", 3, True)
     assert (back.written_over, back.person_at) == ((), None)
+
+
+SUMMARY: dict[str, Callable[[LibraryWorld, Memory], Memory]] = {
+    "nobody": lambda _, memory: memory,
+    "reworded": lambda world, memory: update_memory(world.user(), memory.id, MemoryChange({"text": BERN}), None),
+    "evolved": lambda world, memory: evolve_memory(world.user(), memory.id, Evolution(BERN, "wrong")),
+    "put away": lambda world, memory: update_memory(
+        world.user(), memory.id, MemoryChange({"status": Status.ARCHIVED}), None
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+@pytest.mark.parametrize("by", SUMMARY)
+def test_a_session_has_one_summary_that_of_a_person_unless_it_is_deleted(
+    tmp_path: Path, by: str, reason: RetractReason
+) -> None:
+    world = LibraryWorld.at(tmp_path)
+    world.open()
+    world.say("We go to Oslo with Sarah.", "Noted.")
+
+    def filed() -> list[Memory]:
+        world.end()
+        world.observer.filings = [answer()]
+        world.file()
+        found = [memory for memory in world.memories() if memory.kind is Kind.SESSION_SUMMARY]
+        return [memory for memory in found if memory.status is not Status.SUPERSEDED]
+
+    [before] = filed()
+    theirs = SUMMARY[by](world, before)
+    answered = retract_events(world.session, Retract(2, 2, reason))
+    item = world.table.get(world.tenant.keys.job(answered.job_id)) or {}
+    run_retraction(world.session, message_of_row(item).body)
+    after = [memory.id for memory in filed()]
+    if by != "nobody" and reason == "edited":
+        assert after == [theirs.id]
+    elif by == "put away":
+        assert after == [], "nor is it written again"
+    else:
+        assert len(after) == 1 and after != [theirs.id]
+    assert BERN not in [memory.text for memory in world.memories()] or reason == "edited"
+    world.table.close()
 
 
 # --- what is read again ---------------------------------------------------------------------------

@@ -33,9 +33,8 @@ SKEW = timedelta(hours=1)
 class Weighed:
     """The outcome, with the rows that it was found by. ``touched``: ids of everything that may hold words of what is to
     be erased; ``retained``: facts of which an erasure leaves something, as it leaves them; ``heirs``: facts that
-    replaced others which it takes away, as they name what those had replaced, and what took the place of a session's
-    summary, without what it has of that. ``memories``: the rows as they were read, by id. ``sessions``: by id, those in
-    whose logs something was said."""
+    replaced others which it takes away, as they name what those had replaced. ``memories``: the rows as they were read,
+    by id. ``sessions``: by id, those in whose logs something was said."""
 
     outcome: Consequences
     touched: frozenset[str]
@@ -112,8 +111,7 @@ class _Weighing:
         deleted = touched(self.known, self.scope.session, (retraction.span,), self._elsewhere())
         retained = tuple(fact for fact in outcome.retained if fact.id in deleted)
         gone = {i: self.known[i] for i in deleted if self.known[i].kind is Kind.FACT}
-        heirs = (*self._heirs(gone), *self._heirs_of_summaries(deleted))
-        return Weighed(outcome, deleted, retained, heirs, self.known, self.heads)
+        return Weighed(outcome, deleted, retained, tuple(self._heirs(gone)), self.known, self.heads)
 
     def _heirs(self, gone: Mapping[str, Memory]) -> Iterator[Memory]:
         for fact in self.known.values():
@@ -122,22 +120,6 @@ class _Weighing:
                 named = tuple(dict.fromkeys((*fact.supersedes, *before)))
                 if named != fact.supersedes:
                     yield replace(fact, supersedes=named)
-
-    def _heirs_of_summaries(self, touched: frozenset[str]) -> Iterator[Memory]:
-        """Give what a person evolved once without the topics and the tone of before, which were drawn from the log."""
-        summaries = {i: one for i, one in self.known.items() if one.kind is Kind.SESSION_SUMMARY}
-        drawn = {i: {one.emotional_tone, *one.key_topics} for i, one in summaries.items() if i in touched}
-        for memory in sorted(summaries.values(), key=lambda one: one.id):  # what came later has a later id
-            before = set[str | None]().union(*(drawn.get(i, ()) for i in memory.supersedes))
-            if memory.id in touched or not before:
-                continue
-            drawn[memory.id] = before
-            tone = None if memory.emotional_tone in before else memory.emotional_tone
-            left = replace(
-                memory, emotional_tone=tone, key_topics=tuple(one for one in memory.key_topics if one not in before)
-            )
-            if left != memory:
-                yield left
 
     def _outcome(self, spans: Spans) -> Consequences:
         return consequences(self.known.values(), self.scope.session, spans, self.gen, self._elsewhere())
