@@ -165,16 +165,6 @@ def with_next_to_read(job: Job) -> Job:
     return replace(job, state=job.state | moved, result=job.result | {"written": written[-STILL_NEW:]})
 
 
-# --- documents --------------------------------------------------------------------------------------
-
-
-def so_far(job: Job) -> tuple[int, ...]:
-    """Give how far a job is with documents: another value wherever a worker has come further."""
-    state = job.state
-    changed = sum(state.get(CHANGED, {}).values())
-    return changed, state.get(LOOKS, 0), state.get(MOVED, 0), state.get(ASKED, 0)
-
-
 # --- packs that are purged --------------------------------------------------------------------------
 
 
@@ -185,14 +175,8 @@ def purging_so_far(job: Job, step: str) -> Mapping[str, Any]:
 
 
 def after_pages(job: Job, step: str, purge: Mapping[str, Any]) -> Job:
-    """Note how far a purge is. ``purge``: how far a worker has come that has no time for more; ``pages`` in it: how
-    many it has looked at."""
+    """Note how far a purge is. ``purge``: how far a worker has come that has no time for more."""
     return replace(job, state={**job.state, _PURGING: {**job.state.get(_PURGING, {}), step: dict(purge)}})
-
-
-def pages_so_far(job: Job) -> int:
-    """Count the pages of all steps."""
-    return sum(purge["pages"] for purge in job.state.get(_PURGING, {}).values())
 
 
 # --- packs that are built again -----------------------------------------------------------------------

@@ -71,11 +71,6 @@ class Narrowed:
         unusable = kept.get("unusable")
         return cls(kept.get("most"), refused, tuple(unusable) if unusable else None)
 
-    @property
-    def place(self) -> str:
-        """Name how far it has come."""
-        return f"{self.most or 0}.{len(self.refused)}.{self.unusable[1] if self.unusable else 0}"
-
 
 def next_left(scope: SessionScope, job_id: str) -> tuple[Left, Narrowed] | None:
     """Read what is to be read next; None where nothing is. Raises UserErased, JobEnded, StoreUnavailable."""

@@ -58,14 +58,13 @@ class DerivedRows:
 @dataclass
 class PacksPurge:
     """The state of a purge: how far every version of a pack that holds some of it is taken away, by all workers that
-    ended in time: ``pages`` were looked through, the last of them at ``place``, and ``left`` versions were found behind
-    their removal. ``versions``: how many went, by this worker. ``going``: see ``purge_pages``."""
+    ended in time: up to ``place``, and ``left`` versions were found behind their removal. ``versions``: how many went,
+    by this worker. ``going``: see ``purge_pages``."""
 
     made: DerivedRows
     going: Going = lambda _: None
     place: PurgePlace = BEGINNING
     left: int = 0
-    pages: int = 0
     versions: int = 0
 
     @staticmethod
@@ -74,11 +73,11 @@ class PacksPurge:
         again."""
         if state.get("of") != made.sha:
             return PacksPurge(made, going)
-        return PacksPurge(made, going, PurgePlace(*state["place"]), state["left"], state["pages"])
+        return PacksPurge(made, going, PurgePlace(*state["place"]), state["left"])
 
     @property
     def state(self) -> dict[str, Any]:
-        return {"of": self.made.sha, "place": list(self.place), "left": self.left, "pages": self.pages}
+        return {"of": self.made.sha, "place": list(self.place), "left": self.left}
 
     def run(self, scope: SessionScope, seconds_left: SecondsLeft) -> None:
         """Purge page by page. Nothing moves where there is nothing that a pack could hold. Raises OutOfTime behind a
@@ -86,7 +85,7 @@ class PacksPurge:
         if not self.made.any:
             return
         for page in purge_pages(scope, self.made.is_in, self.place, self.going):
-            self.place, self.pages = page.place, self.pages + 1
+            self.place = page.place
             self.left += page.left
             self.versions += len(page.versions)
             if seconds_left() < ROUND_S:

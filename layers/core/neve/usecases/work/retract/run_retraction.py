@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from neve.domain.records.jobs import Job
@@ -29,7 +30,6 @@ from neve.usecases.tell.requests.retract_job import (
     MEANWHILE,
     PACK,
     PURGED,
-    REBUILDING,
     REBUILT,
     REVISIONS,
     ROUND_S,
@@ -41,14 +41,12 @@ from neve.usecases.tell.requests.retract_job import (
     after_pages,
     is_done,
     note,
-    pages_so_far,
     purging,
     purging_so_far,
     read,
     read_list,
     rebuilding,
     rebuilt_so_far,
-    so_far,
 )
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
 from neve.usecases.work.compact.summarise import NoTimeToSummarise
@@ -58,7 +56,7 @@ from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.retract.deleted_before import deleted_before
 from neve.usecases.work.retract.documents.revert_documents import revert_documents
 from neve.usecases.work.retract.erase_retracted import Receipt, erase_retracted
-from neve.usecases.work.retract.observe_remainder import Narrowed, observe_remainder
+from neve.usecases.work.retract.observe_remainder import observe_remainder
 from neve.usecases.work.retract.purge_packs import DerivedRows, PacksPurge
 from neve.usecases.work.retract.replace_derived import replace_derived
 from neve.usecases.work.retract.rewrite_summary import rewrite_summary
@@ -108,12 +106,8 @@ class _Retracting:
         except ModelRefused as refusal:
             self._wait(refusal)
         except (OutOfTime, NoTimeToSummarise):
-            job = read(self.scope, self.job_id)
-            state = job.state
-            moved = [job.result.get("superseded"), *so_far(job), sum(state.get("removed", {}).values())]
-            moved += [state.get(REBUILDING), pages_so_far(job)]
-            place = [len(state.get("done", ())), *moved, state.get("again", [])[:1], Narrowed.of(state).place]
-            self.report.left_off_at = ".".join(map(str, place))
+            job = read(self.scope, self.job_id)  # whoever gets on notes something there
+            self.report.left_off_at = sha256(rows.json_bytes([job.state, job.result])).hexdigest()[:16]
 
     def _wait(self, refusal: ModelRefused) -> None:
         """Let the job wait: what is left of the session's memories is to be made again when the model answers, so the
