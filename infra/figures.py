@@ -98,12 +98,8 @@ def _body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _repeated(paths: Iterable[Path]) -> list[str]:
     """Give the public functions and classes of modules whose name another module defines as well."""
-    names = Counter(
-        node.name
-        for path in paths
-        for node in _tree(path).body
-        if isinstance(node, Definition) and not node.name.startswith("_")
-    )
+    defined = ({node.name for node in _tree(path).body if isinstance(node, Definition)} for path in paths)
+    names = Counter(name for of_module in defined for name in of_module if not name.startswith("_"))
     return sorted(name for name, count in names.items() if count > 1)
 
 

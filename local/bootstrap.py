@@ -11,7 +11,7 @@ from neve.store.keys import api_key_row, tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import SCOPES, ApiKey, TenantRow, key_sha256, read_api_key
 from neve.usecases.tell.tenants.create_tenant import create_tenant
-from neve.usecases.tell.tenants.keys.create_key import CreatedKey, add_key
+from neve.usecases.tell.tenants.keys import CreatedKey, add_key
 
 TENANT = "local"
 KEY_FILE = "api-key"

@@ -11,7 +11,7 @@ from neve.http.answers.admin import (
     policy_answer,
     reflection_answer,
     stats_answer,
-    usage_answer,
+    tenant_usage_answer,
     written_policy,
 )
 from neve.http.answers.keys import bind_keys
@@ -29,7 +29,7 @@ handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
 router.on(a.STATS)(stats_answer)
-router.on(a.USAGE)(usage_answer)
+router.on(a.USAGE)(tenant_usage_answer)
 router.on(a.READ_POLICY)(policy_answer)
 router.on(a.WRITE_POLICY)(written_policy)
 router.on(a.PATCH_POLICY)(patched_policy)

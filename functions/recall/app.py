@@ -14,7 +14,7 @@ from neve.http.schemas.compile import context as c
 from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
 from neve.http.schemas.turn import turn as n
-from neve.usecases.ask.documents.read_document import read_document
+from neve.usecases.ask.documents.read_document import read_page
 from neve.usecases.ask.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.ask.recall.recall import recall_and_record
 
@@ -49,7 +49,7 @@ router.on(n.TURN)(lambda call: turn_answer(call, lambda: _ready(call)))
 
 @router.on(t.READ_DOCUMENT)
 def read(call: Call[Nothing, t.ReadDocumentBody]) -> Answer:
-    page = read_document(call.user, call.body.path, call.body.arguments.offset)
+    page = read_page(call.user, call.body.path, call.body.arguments.offset)
     return Answer(body=t.ReadDocumentView.of(page), degraded=page.degraded)
 
 

@@ -28,7 +28,7 @@ from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
 from neve.usecases.tell.tenants.create_tenant import create_tenant
-from neve.usecases.tell.tenants.keys.create_key import CreatedKey, add_key
+from neve.usecases.tell.tenants.keys import CreatedKey, add_key
 from neve.usecases.work.erase import erase_user
 from neve.usecases.work.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant

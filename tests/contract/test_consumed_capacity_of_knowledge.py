@@ -24,7 +24,7 @@ from neve.usecases.ask.recall.recall import recall
 from neve.usecases.ask.recall.tool import search_knowledge
 from neve.usecases.core.jobs.messages.indexing import events_message
 from neve.usecases.tell.documents.write_document import write_document
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
@@ -163,7 +163,7 @@ def look_into_inbox(metered: Metered) -> None:
 
 def approve(metered: Metered, identifier: str) -> None:
     metered.meter.reset()
-    decide(metered.world.user("ann"), identifier, Decision("approve"))
+    decide_item(metered.world.user("ann"), identifier, Decision("approve"))
 
 
 def erase(metered: Metered, times: int = 1) -> None:

@@ -18,7 +18,7 @@ from local.aws.local_servers import READ_S
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch import bulk_writes
 from neve.adapters.opensearch import index as opensearch_index
-from neve.adapters.opensearch.calls import Calls, Written
+from neve.adapters.opensearch.calls import Calls, LineOutcome
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION, NEVER, index_name, write_alias
@@ -214,7 +214,7 @@ def test_a_removal_that_broke_off_is_ended_by_the_next(
     index.upsert(owner, [passage("doc", "kayak", n=n, version=3) for n in range(100)])
     bulk = Calls.bulk
 
-    def breaking_off(calls: Calls, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
+    def breaking_off(calls: Calls, alias: str, lines: str, *, wait: bool = False) -> list[LineOutcome]:
         sent.append(lines)
         if len(sent) == refused:
             raise StoreUnavailable("search", "429")

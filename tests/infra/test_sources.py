@@ -25,7 +25,7 @@ from neve.domain.observe.time_limits import (
     TOKENS_PER_S,
     VISIBILITY_S,
     WORKER_S,
-    writable,
+    writable_tokens,
 )
 from neve.domain.reflect import night_limits
 from neve.domain.tenants.policy import Policy
@@ -115,11 +115,13 @@ def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> N
 
 
 def test_an_answer_of_the_slowest_model_is_there_in_time() -> None:
-    assert writable(ANSWER_S) / TOKENS_PER_S < ANSWER_S
-    assert writable(ANSWER_S) >= Policy().observer_output_cap, "by default a pass has room for all that it may say"
-    assert writable(ANSWER_S) >= 1.5 * FOLD_TOKENS, "the ids of what is folded included"
-    assert writable(filing_limits.ANSWER_S) >= filing_limits.ANSWER_TOKENS
-    assert writable(night_limits.MAX_ANSWER_S) >= night_limits.WITH_IDS * (65_000 // 2)
+    assert writable_tokens(ANSWER_S) / TOKENS_PER_S < ANSWER_S
+    assert writable_tokens(ANSWER_S) >= Policy().observer_output_cap, (
+        "by default a pass has room for all that it may say"
+    )
+    assert writable_tokens(ANSWER_S) >= 1.5 * FOLD_TOKENS, "the ids of what is folded included"
+    assert writable_tokens(filing_limits.ANSWER_S) >= filing_limits.ANSWER_TOKENS
+    assert writable_tokens(night_limits.MAX_ANSWER_S) >= night_limits.WITH_IDS * (65_000 // 2)
 
 
 def test_the_time_of_a_worker_of_the_night_is_what_the_code_reckons_with() -> None:

@@ -86,7 +86,7 @@ def _racing(seen: Counter[str]) -> Any:
         except commit_filing.EditConflict:
             seen["person was faster"] += 1
             raise
-        except commit_filing.Overtaken:
+        except commit_filing.FilingOvertaken:
             seen["filing overtaken"] += 1
             raise
 

@@ -13,7 +13,7 @@ from neve.domain.records.documents import Document
 from neve.domain.times import parse
 from neve.ports.errors import Conflict
 from neve.ports.table import Item, Table, WriteOp
-from neve.store.documents import deleted_ops, put_head, read_document, written_ops
+from neve.store.documents import document_deletion, put_document, read_document, written_ops
 from neve.store.keys import UserKeys
 
 KEYS = UserKeys("t1", "u1")
@@ -43,7 +43,7 @@ def moved_away_and_back(table: Table, seen: Document) -> None:
 
 
 def deleted_and_another_one_written(table: Table, seen: Document) -> None:
-    table.write(deleted_ops(KEYS, seen, "deletion", parse(NOW), ()))
+    table.write(document_deletion(KEYS, seen, "deletion", parse(NOW), ()))
     write(table, None, made("doc_2", "Another."))
 
 
@@ -60,11 +60,11 @@ def a_move(seen: Document) -> Sequence[WriteOp]:
 
 
 def a_deletion(seen: Document) -> Sequence[WriteOp]:
-    return deleted_ops(KEYS, seen, "stale", parse(NOW), ())
+    return document_deletion(KEYS, seen, "stale", parse(NOW), ())
 
 
 def a_note_of_the_index(seen: Document) -> Sequence[WriteOp]:
-    return [put_head(KEYS, replace(seen, rev_at=None))]
+    return [put_document(KEYS, replace(seen, rev_at=None))]
 
 
 def rows(table: Table) -> list[Item]:

@@ -206,7 +206,7 @@ ABLATIONS = _by_name(
             "the expected version of a document's head",
             "documents",
             400,
-            lambda: [(document_rows, "put_head", blind_head)],
+            lambda: [(document_rows, "put_document", blind_head)],
         ),
         Ablation(
             "recreated",
@@ -313,7 +313,7 @@ ABLATIONS = _by_name(
             "standing before what a person said later, by its time",
             "corrected",
             300,
-            lambda: [(live_rows.Place, "is_behind", lambda own, other: own.seq > other.seq)],
+            lambda: [(live_rows.LivePlace, "is_behind", lambda own, other: own.seq > other.seq)],
         ),
         Ablation(
             "hydration of events",

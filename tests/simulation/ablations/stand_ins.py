@@ -16,7 +16,7 @@ from neve.domain.times import iso
 from neve.ports.table import Delete, Expect, Expectation, Put, Version, WriteOp
 from neve.store import documents as document_rows
 from neve.store import pins, rows
-from neve.store.documents import put_announced_text, put_head
+from neve.store.documents import put_announced_text, put_document
 from neve.store.keys import UserKeys
 from neve.store.memories import deleted_ops
 from neve.store.rows import put_retraction
@@ -72,7 +72,7 @@ def blind(put: Put) -> Put:
 
 
 def blind_head(keys: UserKeys, document: Document) -> Put:
-    return blind(put_head(keys, document))
+    return blind(put_document(keys, document))
 
 
 def never_due(*given: Any) -> Put:

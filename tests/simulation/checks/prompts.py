@@ -8,7 +8,7 @@ from itertools import combinations, groupby, pairwise, takewhile, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from neve.domain.compile.conversation import PENDING
-from neve.domain.compile.history import hidden
+from neve.domain.compile.history import hidden_events
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.spans import holds
@@ -152,7 +152,7 @@ def _request_at(run: Run, did: Did) -> str | None:
         return None
     at = next(n for n in range(len(standing) - 1, -1, -1) if standing[n].event_type is EventType.TOOL_RESULT)
     asked = next((e for e in reversed(standing[:at]) if e.event_type is EventType.USER_MESSAGE), None)
-    return None if asked is None or _was_over(asked.seq, standing, hidden(epoch)) else event_text(asked)
+    return None if asked is None or _was_over(asked.seq, standing, hidden_events(epoch)) else event_text(asked)
 
 
 def _was_over(asked: int, standing: Sequence[Event], cut: HistoryCut | None) -> bool:

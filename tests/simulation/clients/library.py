@@ -12,7 +12,7 @@ from neve.usecases.ask.documents.get_document import find_document
 from neve.usecases.ask.memories.list_inbox import list_inbox
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.documents.write_document import write_document
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Choice, Decision
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.workers import FORESEEN, Environment
@@ -50,7 +50,7 @@ def answer(run: Run) -> None:
         user = _somebody(run, ports)
         waiting, _cursor = list_inbox(user, 5, None)
         for one in waiting:
-            decide(user, one.id, Decision(cloud.random.choice(CHOICES)))
+            decide_item(user, one.id, Decision(cloud.random.choice(CHOICES)))
 
     _now_and_then(run, environment, once)
 

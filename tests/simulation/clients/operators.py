@@ -11,8 +11,7 @@ from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 from neve.scope import UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
-from neve.usecases.tell.tenants.keys.create_key import create_key
-from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tell.tenants.keys import create_key, revoke_key
 from neve.usecases.work.erase.erase_user import (
     SETTLE_S,
     ErasureUnderWay,

@@ -12,7 +12,7 @@ from neve.store.keys import UserKeys
 from neve.usecases.ask.documents.get_document import get_document
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from tests.simulation.clients.client import WORDS, Caller, tag_of
 from tests.simulation.clients.history import Did

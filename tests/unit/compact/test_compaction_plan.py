@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
-from neve.domain.compact.plan import Covered, Tail, newly_covered
+from neve.domain.compact.plan import Covered, LogTail, newly_covered
 from neve.domain.compact.stale import artifact_path, is_large, placeholder, stale_results
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType, SessionHead
@@ -45,7 +45,7 @@ def covered(
 ) -> Covered | None:
     """``e7=5000``: that event weighs so much."""
     tokens = {event.seq: heavy.get(f"e{event.seq}", event.original_tokens) for event in events}
-    return newly_covered(Tail(events, tokens, first, keep, trigger))
+    return newly_covered(LogTail(events, tokens, first, keep, trigger))
 
 
 # --- whole turns ------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_what_is_covered_parts_no_pair_and_leaves_the_newest(
     weights = data.draw(st.lists(st.sampled_from([0, 10, 100, 600]), min_size=len(events), max_size=len(events)))
     tokens = {event.seq: weight for event, weight in zip(events, weights, strict=True)}
 
-    found = newly_covered(Tail(events, tokens, first, keep, keep + more))
+    found = newly_covered(LogTail(events, tokens, first, keep, keep + more))
 
     if found is None:
         return

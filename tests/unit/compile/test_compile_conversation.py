@@ -18,14 +18,14 @@ from neve.domain.compile.conversation import (
     Block,
     Conversation,
     Image,
-    Message,
+    PromptMessage,
     Text,
     ToolResult,
     ToolUse,
     shown_tokens,
 )
-from neve.domain.compile.formats.anthropic import render as for_anthropic
-from neve.domain.compile.formats.openai_chat import render as for_openai
+from neve.domain.compile.formats.anthropic import render_anthropic as for_anthropic
+from neve.domain.compile.formats.openai_chat import render_openai_chat as for_openai
 from neve.domain.compile.formats.tool_names import NAME_LIMITS, changed_names, sent_name
 from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
@@ -35,19 +35,21 @@ from neve.domain.tokens import estimate
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, user_message
 
 
-def parts_of(events: list[Event], images: dict[str, str] | None = None) -> tuple[list[Message], tuple[Block, ...]]:
+def parts_of(
+    events: list[Event], images: dict[str, str] | None = None
+) -> tuple[list[PromptMessage], tuple[Block, ...]]:
     made = Conversation(images or {})
     for one in events:
         made.add(one)
     return made.parts()
 
 
-def messages_of(events: list[Event]) -> list[Message]:
+def messages_of(events: list[Event]) -> list[PromptMessage]:
     history, last = parts_of(events)
-    return [*history, Message("user", last)] if last else history
+    return [*history, PromptMessage("user", last)] if last else history
 
 
-def blocks_of(messages: list[Message]) -> list[tuple[str, Block]]:
+def blocks_of(messages: list[PromptMessage]) -> list[tuple[str, Block]]:
     return [(message.role, block) for message in messages for block in message.blocks]
 
 
@@ -59,7 +61,7 @@ def test_turns_become_messages_and_boundaries_say_nothing() -> None:
         user_message(4, "Bye.", name="Ada"),
     ]
     history, last = parts_of(log)
-    assert history == [Message("user", (Text("Hi."),)), Message("assistant", (Text("Hello."),))]
+    assert history == [PromptMessage("user", (Text("Hi."),)), PromptMessage("assistant", (Text("Hello."),))]
     assert last == (Text("Ada: Bye."),)
 
 
@@ -71,8 +73,8 @@ def test_no_element_of_neves_stands_before_what_was_said() -> None:
 def test_messages_of_one_role_are_joined() -> None:
     log = [user_message(1, "One."), user_message(2, "Two."), answered(3, "A."), answered(4, "B.")]
     assert messages_of(log) == [
-        Message("user", (Text("One."), Text("Two."))),
-        Message("assistant", (Text("A."), Text("B."))),
+        PromptMessage("user", (Text("One."), Text("Two."))),
+        PromptMessage("assistant", (Text("A."), Text("B."))),
     ]
 
 
@@ -86,21 +88,23 @@ def test_a_call_stands_before_its_result() -> None:
         answered(6),
     ]
     assert messages_of(log)[1:3] == [
-        Message("assistant", (Text("Let me look."), ToolUse("a", "search", {"q": 1}), ToolUse("b", "search", {}))),
-        Message("user", (ToolResult("b", (Text("found"),)), ToolResult("a", (Text("found"),)))),
+        PromptMessage(
+            "assistant", (Text("Let me look."), ToolUse("a", "search", {"q": 1}), ToolUse("b", "search", {}))
+        ),
+        PromptMessage("user", (ToolResult("b", (Text("found"),)), ToolResult("a", (Text("found"),)))),
     ]
 
 
 def test_a_call_without_a_result_gets_one_that_says_so() -> None:
     log = [user_message(1), call(2, "a"), answered(3)]
-    assert messages_of(log)[2] == Message("user", (ToolResult("a", (Text(PENDING),)),))
+    assert messages_of(log)[2] == PromptMessage("user", (ToolResult("a", (Text(PENDING),)),))
 
 
 def test_a_result_that_comes_late_names_the_pending_call() -> None:
     """The user was asked first. It has not failed, and is not to be called again."""
     log = [user_message(1), call(2, "a"), answered(3, "Shall I?"), user_message(4, "Yes."), result(5, "a", "sent")]
     history, last = parts_of(log)
-    assert history[2] == Message("user", (ToolResult("a", (Text(PENDING),)),))
+    assert history[2] == PromptMessage("user", (ToolResult("a", (Text(PENDING),)),))
     assert last == (Text("Yes."), Text("[result of search, which has come for the pending call a]"), Text("sent"))
 
 
@@ -110,7 +114,7 @@ def test_where_nobody_was_shown_the_round_it_stands_with_its_call() -> None:
     for one in log:
         made.add(one)
     history, last = made.parts()
-    assert history[2] == Message("user", (ToolResult("a", (Text("sent"),)),))
+    assert history[2] == PromptMessage("user", (ToolResult("a", (Text("sent"),)),))
     assert (last, made.shown_pending) == ((Text("Yes."),), set())
 
 
@@ -125,7 +129,7 @@ def test_two_tools_keep_two_names_that_the_provider_takes(provider: str, limit: 
     assert all(re.fullmatch(rf"[A-Za-z0-9_-]{{1,{limit}}}", name) for name in sent)
     assert [name in sent for name in NAMES] == [*[provider == "anthropic"] * 2, *[False] * 5, True]
     uses = [ToolUse(str(n), name, {}) for n, name in enumerate(NAMES)]
-    prompt = Prompt((), "", "", "", [Message("assistant", tuple(uses))], ())
+    prompt = Prompt((), "", "", "", [PromptMessage("assistant", tuple(uses))], ())
     changed = changed_names(prompt, provider)
     assert {changed.get(name, name) for name in sent} == set(NAMES) and "short" not in changed
 
@@ -229,7 +233,7 @@ def test_arguments_nest_as_deep_as_a_body() -> None:
 
 
 def test_an_assistant_that_speaks_first_is_introduced() -> None:
-    assert messages_of([answered(1, "Welcome!"), user_message(2)])[0] == Message("user", (Text(ASSISTANT_FIRST),))
+    assert messages_of([answered(1, "Welcome!"), user_message(2)])[0] == PromptMessage("user", (Text(ASSISTANT_FIRST),))
 
 
 def test_images_of_the_log() -> None:
@@ -254,7 +258,10 @@ def test_what_neve_rendered_is_not_shown_again() -> None:
         answered(2),
         user_message(3, "<neve-session>x</neve-session>"),
     ]
-    assert messages_of(log) == [Message("user", (Text("Hi."),)), Message("assistant", (Text("This."),))]
+    assert messages_of(log) == [
+        PromptMessage("user", (Text("Hi."),)),
+        PromptMessage("assistant", (Text("This."),)),
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(OWN_TOOLS))

@@ -14,7 +14,7 @@ from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import Compiled, compile_context
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.recall_world import RecallWorld
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neve.domain.compile.history import Shown, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
+from neve.domain.compile.history import ShownHistory, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
 from neve.domain.compile.plan import Limits, PromptInput, make_plan
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event, EventType
@@ -16,8 +16,8 @@ from neve.domain.tenants.budgets import Budget
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, seqs, turns, user_message
 
 
-def shown(events: list[Event]) -> Shown:
-    return Shown((), units_of(events))
+def shown(events: list[Event]) -> ShownHistory:
+    return ShownHistory((), units_of(events))
 
 
 def left(events: list[Event], cut: HistoryCut | None) -> list[int]:
@@ -63,7 +63,7 @@ def test_the_next_cut_is_not_due_with_the_next_turn() -> None:
         longer = turns(count)
         head = units_of([e for e in longer if e.seq < cut.seq_from])
         tail = units_of([e for e in longer if e.seq > cut.seq_to], first_turn=1_000)
-        again = plan_cut(Shown(head, tail, 700, None, cut), 3_000, target=700)
+        again = plan_cut(ShownHistory(head, tail, 700, None, cut), 3_000, target=700)
         if again is not None:
             made += 1
             cut = again
@@ -105,7 +105,7 @@ def test_a_window_keeps_n_turns_and_shows_at_most_twice_as_many() -> None:
         log = turns(count)
         head = [] if cut is None else [e for e in log if e.seq < cut.seq_from]
         tail = log if cut is None else [e for e in log if e.seq > cut.seq_to]
-        state = Shown(units_of(head), units_of(tail, first_turn=1_000), 0, None, cut)
+        state = ShownHistory(units_of(head), units_of(tail, first_turn=1_000), 0, None, cut)
         new = plan_cut(state, 100_000, target=700, window=4)
         moved, cut = (moved + 1, new) if new else (moved, cut)
         left_turns = turns_left(log, cut)
@@ -145,7 +145,7 @@ def test_at_its_floor_a_history_keeps_the_first_two_and_the_last_three(count: in
 @given(drawn_logs(most_turns=14), st.integers(0, 3_000), st.one_of(st.none(), st.integers(1, 5)))
 def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], grant: int, window: int | None) -> None:
     past = log[: answered_to(log, None)]
-    state = Shown((), units_of(past))
+    state = ShownHistory((), units_of(past))
     cut = plan_cut(state, grant, target=700, window=window)
     if cut is None:
         assert state.tokens <= grant

@@ -15,7 +15,7 @@ from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Conversation, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
-from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records.epochs import HistoryCut
@@ -38,7 +38,7 @@ def hits(count: int, tokens: int = 100) -> dict[str, Any]:
     return {"hits": [f"mem_{n}" for n in range(count)], "retrieved": lambda n: line * n}
 
 
-def used(plan: Plan) -> dict[str, int]:
+def used(plan: PromptPlan) -> dict[str, int]:
     return {section.name: section.used for section in plan.sections}
 
 
@@ -110,7 +110,7 @@ LONG = "l" * 4_000
 """More than all updates together may have."""
 
 
-def updates_of(plan: Plan) -> tuple[list[str], tuple[int, int]]:
+def updates_of(plan: PromptPlan) -> tuple[list[str], tuple[int, int]]:
     """Lines without the frame, then need and use of the section."""
     text = "".join(block.text for block in plan.prompt.last if isinstance(block, Text))
     [section] = [one for one in plan.sections if one.name == "updates"]
@@ -300,7 +300,7 @@ def test_the_message_that_a_turn_goes_on_from_stays_where_a_compaction_cut_insid
         assert "Write the forty files." in said_by_the_user(make_plan(again, Limits(budget(100_000))))
 
 
-def said_by_the_user(plan: Plan) -> list[str]:
+def said_by_the_user(plan: PromptPlan) -> list[str]:
     blocks = [b for m in plan.prompt.history if m.role == "user" for b in m.blocks] + list(plan.prompt.last)
     return [block.text for block in blocks if isinstance(block, Text)]
 
@@ -428,7 +428,7 @@ def shown_of(events: list[Event], hidden: HistoryCut | None) -> list[Event]:
     return [event for event in events if not is_hidden(event.seq, hidden)]
 
 
-def results_of(plan: Plan) -> set[tuple[Text | Image, ...]]:
+def results_of(plan: PromptPlan) -> set[tuple[Text | Image, ...]]:
     """What stands behind calls. That each has exactly one is another property."""
     blocks = [*(block for message in plan.prompt.history for block in message.blocks), *plan.prompt.last]
     return {block.content for block in blocks if isinstance(block, ToolResult)}
@@ -558,7 +558,7 @@ def test_a_missing_value_is_a_missing_line() -> None:
     ]
 
 
-def shown_bytes(plan: Plan, events: Sequence[Event]) -> int:
+def shown_bytes(plan: PromptPlan, events: Sequence[Event]) -> int:
     return bytes_of(one for one in events if not is_hidden(one.seq, plan.cut))
 
 

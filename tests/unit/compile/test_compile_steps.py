@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local.controls.virtual_time import spend
-from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
 from neve.domain.compile.prompt import Tool
 from neve.domain.errors import NeveError
 from neve.domain.records.sessions import EventType
@@ -129,7 +129,7 @@ def test_the_ledger_row_is_written_beside_a_cut(world: RecallWorld) -> None:
 def test_the_prompt_is_planned_while_the_ledger_row_is_written(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(prompt_input: PromptInput, limits: Limits) -> Plan:
+    def slow(prompt_input: PromptInput, limits: Limits) -> PromptPlan:
         spend(STEP_MS / 2)
         return make_plan(prompt_input, limits)
 

@@ -14,11 +14,10 @@ from neve.domain.records.memories import Status
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.ask.documents.get_document import get_document
-from neve.usecases.ask.documents.list_documents import list_documents, page_of_documents
-from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.ask.documents.list_documents import list_documents, list_versions, page_of_documents
 from neve.usecases.tell.documents.delete_document import delete_below, delete_document
-from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
@@ -35,7 +34,7 @@ def put(world: World, text: str, path: str = PATH, **more: object) -> Document:
 
 
 def evolve(world: World, path: str, to: str, text: str, reason: str) -> Document:
-    return evolve_document(world.user(), Evolution(path, to, DocumentChange(text), reason))
+    return evolve_document(world.user(), DocumentEvolution(path, to, DocumentChange(text), reason))
 
 
 def kinds_stored(world: World) -> list[str]:

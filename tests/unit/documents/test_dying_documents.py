@@ -19,9 +19,9 @@ from neve.store.rows import read_left_sources
 from neve.usecases.ask.documents.get_document import get_document
 from neve.usecases.tell.documents import document_writes
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.work.background.sweep_due import sweep_due
 from tests.unit.dying import Dead, die_behind
@@ -131,7 +131,7 @@ def test_what_was_proposed_for_a_document_goes_with_it(world: RecallWorld) -> No
     """A proposal holds all of a document's text."""
     kept = write_document(world.user(), "/notes/kept", DocumentChange(text="Jazz.")).document
     made = proposed(world, "1", Action("create", PATH, "Anna is allergic.", seqs=(1,)))
-    decided = decide(world.user(), made, Decision("approve"))
+    decided = decide_item(world.user(), made, Decision("approve"))
     assert isinstance(decided, Proposal) and decided.status == "approved"
     move_document(world.user(), PATH, "/notes/moved")
     document = get_document(world.user(), "/notes/moved")

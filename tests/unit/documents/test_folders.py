@@ -13,13 +13,12 @@ from neve.domain.records.memories import Status
 from neve.ports.errors import Conflict
 from neve.store.pins import pins_of
 from neve.usecases.ask.documents.get_document import get_document
-from neve.usecases.ask.documents.list_documents import page_of_documents
-from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.ask.documents.list_documents import list_versions, page_of_documents
 from neve.usecases.tell.documents import move_folder as moving
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
 from neve.usecases.tell.documents.move_folder import move_folder
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
@@ -49,7 +48,7 @@ def test_a_file_and_a_folder_of_one_path_are_refused_by_name(world: World, there
     with pytest.raises(NeveError, match="conflict"):
         move_document(world.user(), "/elsewhere", path)
     with pytest.raises(NeveError, match="conflict"):
-        evolve_document(world.user(), Evolution("/elsewhere", path, DocumentChange(text="y"), "Why not."))
+        evolve_document(world.user(), DocumentEvolution("/elsewhere", path, DocumentChange(text="y"), "Why not."))
     assert paths(world) == sorted([there, "/elsewhere"])
     put(world, f"{there}-old")  # begins so, and is beside it
 
@@ -129,7 +128,7 @@ def test_a_single_document_and_a_superseded_one_move_with_a_folder(world: World)
     put(world, "/one")
     assert [now.path for _, now in move_folder(world.user(), "/one", "/two").moved] == ["/two"]
     put(world, "/a/x")
-    evolve_document(world.user(), Evolution("/a/x", "/a/y", DocumentChange(text="y"), "Better."))
+    evolve_document(world.user(), DocumentEvolution("/a/x", "/a/y", DocumentChange(text="y"), "Better."))
     move_folder(world.user(), "/a", "/b")
     assert get_document(world.user(), "/b/x").status is Status.SUPERSEDED
 

@@ -21,7 +21,7 @@ from neve.domain.tokens import estimate
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.pins import pins_of
-from neve.usecases.ask.documents.read_document import PAGE_TOKENS, DocumentPage, read_document
+from neve.usecases.ask.documents.read_document import PAGE_TOKENS, PageRead, read_page
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 
@@ -42,10 +42,10 @@ def keep(world: World, text: str, path: str = PATH, user: str = "ann") -> None:
     world.table.write([rows.put_artifact(keys, document)])
 
 
-def pages(world: World, path: str = PATH) -> list[DocumentPage]:
-    found = [read_document(world.user(), path)]
+def pages(world: World, path: str = PATH) -> list[PageRead]:
+    found = [read_page(world.user(), path)]
     while found[-1].next_offset is not None:
-        found.append(read_document(world.user(), path, found[-1].next_offset))
+        found.append(read_page(world.user(), path, found[-1].next_offset))
     return found
 
 
@@ -140,7 +140,7 @@ def test_the_pages_together_are_the_exact_text(world: World, text: str, times: i
 
 def test_behind_the_end_there_is_nothing(world: World) -> None:
     keep(world, "short")
-    page = read_document(world.user(), PATH, 99)
+    page = read_page(world.user(), PATH, 99)
     assert (page.text, page.next_offset, page.document is not None) == ("", None, True)
 
 
@@ -150,13 +150,13 @@ def test_behind_the_end_there_is_nothing(world: World) -> None:
 def test_what_is_not_there_and_what_is_anothers_is_not_found(world: World) -> None:
     keep(world, "his", "/artifacts/bobs", "bob")
     for path in ("/artifacts/none", "/artifacts/bobs"):
-        assert read_document(world.user(), path) == DocumentPage(path)
+        assert read_page(world.user(), path) == PageRead(path)
 
 
 def test_a_document_is_read_where_it_is(world: World) -> None:
     write_document(world.user(), "/notes/tea", DocumentChange("Green tea."))
-    assert read_document(world.user(), "/notes/tea").text == "Green tea."
-    assert read_document(world.user("bob"), "/notes/tea") == DocumentPage("/notes/tea")
+    assert read_page(world.user(), "/notes/tea").text == "Green tea."
+    assert read_page(world.user("bob"), "/notes/tea") == PageRead("/notes/tea")
 
 
 def test_a_store_that_is_down_is_not_an_empty_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_a_store_that_is_down_is_not_an_empty_one(world: World, monkeypatch: pyt
         raise StoreUnavailable("table", "down")
 
     monkeypatch.setattr(world.table, "get_many", down)
-    assert read_document(world.user(), PATH) == DocumentPage(PATH, degraded=("hydrate:error",))
+    assert read_page(world.user(), PATH) == PageRead(PATH, degraded=("hydrate:error",))
 
 
 def test_of_an_erased_user_nothing_is_read(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_of_an_erased_user_nothing_is_read(tmp_path: Path) -> None:
         world.table.write([rows.put_head(keys, replace(rows.read_head(world.table.get(keys.head)), state=state))])
 
     become("erasing")
-    assert read_document(world.user(), PATH).document is None
+    assert read_page(world.user(), PATH).document is None
     become("closed")
     with pytest.raises(NeveError) as refused:
-        read_document(world.user(), PATH)
+        read_page(world.user(), PATH)
     assert refused.value.code == "user_closed"

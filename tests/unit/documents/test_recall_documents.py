@@ -17,8 +17,8 @@ from neve.usecases.ask.recall.answer import Hit
 from neve.usecases.ask.recall.command import RecallFilters
 from neve.usecases.core.lag.memory_lag import MemoryLag, user_lag
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.work.indexing.embed_rows import embed_rows
@@ -153,7 +153,9 @@ def test_a_moved_document_is_found_where_it_is(world: RecallWorld) -> None:
 def test_a_superseded_document_is_recalled_when_asked_for_only(world: RecallWorld) -> None:
     put(world, "The harbour is open.")
     world.pump()
-    evolve_document(world.user(), Evolution(PATH, "/new", DocumentChange("The harbour is closed."), "It closed."))
+    evolve_document(
+        world.user(), DocumentEvolution(PATH, "/new", DocumentChange("The harbour is closed."), "It closed.")
+    )
     for _ in range(2):
         assert paths(world, "harbour") == ["/new"]
         world.pump()

@@ -18,7 +18,7 @@ from neve.store.idempotency import IdempotencyKey
 from neve.usecases.ask.documents.get_document import get_document
 from neve.usecases.ask.documents.list_documents import list_documents
 from neve.usecases.tell.documents.document_writes import document_writes
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 

@@ -33,8 +33,7 @@ from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, RETENTIO
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.sessions.note_open import note_open
 from neve.usecases.tell.tenants.create_tenant import create_tenant
-from neve.usecases.tell.tenants.keys.create_key import add_key, create_key
-from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tell.tenants.keys import add_key, create_key, revoke_key
 from neve.usecases.tell.tenants.write_policy import write_policy
 from neve.usecases.work.background.asked_for import asked_for
 from neve.usecases.work.background.sweep_due import sweep_due

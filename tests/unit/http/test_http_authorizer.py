@@ -23,8 +23,7 @@ from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.usecases.ask.tenants.list_keys import list_keys
 from neve.usecases.tell.tenants.create_tenant import create_tenant
-from neve.usecases.tell.tenants.keys.create_key import CreatedKey, create_key
-from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tell.tenants.keys import CreatedKey, create_key, revoke_key
 from tests.unit.world import World
 
 TEMPLATE = read_template()

@@ -17,7 +17,7 @@ from neve.usecases.ask.memories.list_inbox import list_inbox
 from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.core.memories import replace_rows
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.tell.memories.store_fact import store_fact
 from neve.usecases.tell.requests.request_erasure import request_erasure
@@ -57,7 +57,7 @@ def waiting(world: LibraryWorld) -> list[str]:
 
 
 def say(world: LibraryWorld, item_id: str, choice: Any, **more: Any) -> Memory | Proposal:
-    return decide(world.user(), item_id, Decision(choice, **more))
+    return decide_item(world.user(), item_id, Decision(choice, **more))
 
 
 def guess(path: str = GOALS, text: str = "Learn jazz.", **more: Any) -> Any:
@@ -348,8 +348,8 @@ def test_another_users_item_is_not_found(world: LibraryWorld) -> None:
     memory = fact(world, "The user likes jazz.")
     [proposal] = propose(world, guess())
     deciding: list[Callable[[], object]] = [
-        lambda: decide(world.user("bob"), memory.id, Decision("approve")),
-        lambda: decide(world.user("bob"), proposal, Decision("approve")),
+        lambda: decide_item(world.user("bob"), memory.id, Decision("approve")),
+        lambda: decide_item(world.user("bob"), proposal, Decision("approve")),
     ]
     for one in deciding:
         with pytest.raises(NeveError, match="inbox_item_not_found"):

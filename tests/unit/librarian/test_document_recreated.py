@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, proposals
 
 SARAH, ANNA = "/profile/people/sarah", "/profile/people/anna"

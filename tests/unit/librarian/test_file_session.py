@@ -28,7 +28,7 @@ from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.core.jobs.named_documents import with_paths
 from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.tell.documents.write_document import write_document
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.end_session import end_session
@@ -486,7 +486,7 @@ def test_what_never_has_room_waits_as_an_addition_that_can_be_approved(world: Li
     assert (proposal.reason, proposal.action.verb) == ("not_shown", "append")
     assert report is not None and (report.asked, report.raced) == (2, 0)
     assert sorted([*paths(world, report.result), proposal.action.path]) == people
-    decide(world.user(), proposal.id, Decision("approve"))
+    decide_item(world.user(), proposal.id, Decision("approve"))
     assert all(str(world.text(path)).endswith("Lisbon.\n\nMine.") for path in people)
 
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.documents.paths import normal_path
-from neve.domain.librarian.answer import read_filing
+from neve.domain.librarian.answer import read_filing_answer
 from neve.domain.librarian.filing import Action, ShownDocument
 from neve.domain.librarian.looking import known_paths, search_words
 from neve.domain.librarian.paths import conversation_path, decision_path, librarian_path, person_path, slug
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.librarian.window import within_window
-from neve.domain.observe.trust import Said
+from neve.domain.observe.trust import SaidHere
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate
@@ -34,7 +34,7 @@ def action(verb: str = "create", path: str = "/profile/goals", **more: Any) -> d
 
 def read(*actions: Any, **more: Any) -> Any:
     whole = {"/profile/identity"}
-    return read_filing({"actions": list(actions), **more}, seqs=range(1, 5), shown=SHOWN, whole=whole)
+    return read_filing_answer({"actions": list(actions), **more}, seqs=range(1, 5), shown=SHOWN, whole=whole)
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -248,7 +248,8 @@ def test_what_a_user_says_plainly_is_stored_and_a_guess_waits() -> None:
         "low",
     ]
     printed = Action("create", "/profile/preferences", "Known: the user wants all invoices sent", seqs=(3,))
-    assert [trust_of_action(one, Said(events)) for one in (plain, assistants, printed)] == ["user", "assistant", "tool"]
+    trusts = [trust_of_action(one, SaidHere(events)) for one in (plain, assistants, printed)]
+    assert trusts == ["user", "assistant", "tool"]
     assert place_for("high", "user", "interactive") == place_for("medium", "user", "auto") == "store"
     assert place_for("medium", "user", "interactive") == place_for("low", "user", "auto") == "inbox"
     assert place_for("high", "tool", "auto") == "inbox"

@@ -20,7 +20,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.ask.memories.trace_memory import trace_memory
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
@@ -237,7 +237,7 @@ def test_what_was_said_before_a_persons_word_waits(world: World, by: str) -> Non
     if by == "edit":
         update_memory(world.user(), old.id, MemoryChange({"text": "Anna lives in Metz."}), None)
     else:
-        decide(world.user(), old.id, Decision("approve"))
+        decide_item(world.user(), old.id, Decision("approve"))
     late = keep(world, NICE, relation="updates", target_id=old.id, observed_at=said)
     assert (late.verdict.decision, row(late).status) == ("inbox", Status.INBOX)
     assert get_memory(world.user(), old.id).status is Status.ACTIVE

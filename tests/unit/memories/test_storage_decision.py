@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neve.domain.memories.statements import statements
-from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, decide
+from neve.domain.memories.storage_decision import FactCandidate, KnownFacts, Rules, StorageVerdict, decide
 from neve.domain.records.memories import By, Kind, Memory, Priority, Provenance, Scope, Status, Tier
 
 AT = "2026-03-10T09:30:00.000Z"
@@ -41,8 +41,8 @@ def fact(**more: Any) -> Memory:
     return replace(stored, **more)
 
 
-def verdict(given: FactCandidate, *, rules: Rules | None = None, **known: Memory | None) -> Verdict:
-    return decide(given, Known(**known), rules or Rules(), AT, "observer")
+def verdict(given: FactCandidate, *, rules: Rules | None = None, **known: Memory | None) -> StorageVerdict:
+    return decide(given, KnownFacts(**known), rules or Rules(), AT, "observer")
 
 
 def test_what_the_user_states_is_stored_with_its_reasons() -> None:

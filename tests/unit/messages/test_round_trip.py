@@ -33,7 +33,7 @@ def prompt_of(messages: Sequence[Json], form: Format) -> list[Json]:
             made.add(Event(seq, new.event_type, new.content, 0, "2026-03-10T09:30:00.000Z", event_data=data))
     history, last = made.parts()
     prompt = Prompt([], "", "", "", history, last)
-    request = anthropic.render(prompt) if form == "anthropic" else openai_chat.render(prompt)
+    request = anthropic.render_anthropic(prompt) if form == "anthropic" else openai_chat.render_openai_chat(prompt)
     return [message for message in request["messages"] if message.get("content") != []]
 
 

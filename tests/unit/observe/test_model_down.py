@@ -12,7 +12,7 @@ from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, Mod
 from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.ask.compile.reads import start_reads
+from neve.usecases.ask.compile.reads import start_context_reads
 from neve.usecases.core.jobs.messages.observation import observation_message
 from neve.usecases.core.lag.model_down import QUEUED, queued_of
 from neve.usecases.core.lag.note_model import NOTED_EVERY
@@ -41,7 +41,7 @@ def says_queued(world: World) -> list[bool]:
 
 
 def compiled(world: World) -> tuple[str, ...]:
-    return start_reads(scope_of(world)).collect().degraded
+    return start_context_reads(scope_of(world)).collect().degraded
 
 
 def failed_at(world: World) -> str | None:

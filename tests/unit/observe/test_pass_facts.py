@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.facts import MAX_FACTS, ProposedFact, StatedFact, facts_with_room, stated_facts
-from neve.domain.observe.trust import Said
+from neve.domain.observe.trust import SaidHere
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import By, Kind, Memory, Status
 from neve.domain.records.sessions import Event, EventType
@@ -43,7 +43,7 @@ def fact(text: str, seq: int | None = None, **more: Any) -> ProposedFact:
 
 
 def stated_fact(proposed: ProposedFact, events: Sequence[Event] = EVENTS) -> StatedFact:
-    [found] = stated_facts([proposed], Said(events))
+    [found] = stated_facts([proposed], SaidHere(events))
     return found
 
 
@@ -132,7 +132,7 @@ def test_a_range_is_clipped_and_a_wish_to_remember_is_heard() -> None:
 
 def test_two_statements_become_two_facts_and_one_said_twice_is_one() -> None:
     both = fact("User moved to Nice. User has left Lyon.", 1, relation="updates", target_id="mem_1")
-    found = stated_facts([both, fact("user moved to NICE.", 1)], Said(EVENTS))
+    found = stated_facts([both, fact("user moved to NICE.", 1)], SaidHere(EVENTS))
     assert [(one.text, one.relation, one.target_id) for one in found] == [
         ("User moved to Nice.", "updates", "mem_1"),
         ("User has left Lyon.", "new", None),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import Said, lowest, trust_of_lines
+from neve.domain.observe.trust import SaidHere, lowest, trust_of_lines
 from neve.domain.records.memories import TRUST, Memory, MemoryPassage, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, Reflected, ReflectedRow
@@ -39,7 +39,7 @@ EVENTS = [Event(n, kind, text, 1, "2026-03-10T09:00:00.000Z") for n, (kind, text
 
 
 def trust_of(text: str, seq_from: int, seq_to: int) -> Trust:
-    [trust] = trust_of_lines([ObservedLine(text, seq_from, seq_to)], Said(EVENTS))
+    [trust] = trust_of_lines([ObservedLine(text, seq_from, seq_to)], SaidHere(EVENTS))
     return trust
 
 

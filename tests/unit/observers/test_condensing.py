@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.observe.time_limits import COMMIT_S, writable
+from neve.domain.observe.time_limits import COMMIT_S, writable_tokens
 from neve.domain.records.memories import Priority
 from neve.domain.reflect.night_limits import MAX_ANSWER_S, WITH_IDS
 from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
@@ -49,7 +49,7 @@ def test_a_full_batch_asks_for_no_more_than_a_model_writes_in_time() -> None:
     model = OneAnswer({"rows": []})
     PromptedObserver(model, "m").condense(CondenseInput(groups("🟡 one"), 32_500))
     [asked] = model.requests
-    assert (asked.max_tokens, asked.within_s) == (writable(MAX_ANSWER_S), MAX_ANSWER_S)
+    assert (asked.max_tokens, asked.within_s) == (writable_tokens(MAX_ANSWER_S), MAX_ANSWER_S)
     assert WITH_IDS * 32_500 < asked.max_tokens < MAX_OUTPUT
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neve.domain.compact.prompt import read_summary_answer
-from neve.domain.librarian.answer import read_filing
+from neve.domain.librarian.answer import read_filing_answer
 from neve.domain.observe.answer import read_answer
 from neve.domain.reflect.condense_prompt import read_condensed
 from neve.domain.reflect.prompt import read_rows
@@ -46,6 +46,8 @@ def test_of_a_reflection_and_of_a_night() -> None:
 def test_of_a_summary_and_of_a_filing() -> None:
     assert read_summary_answer({"insights": '["A boat"]'}).insights == ("A boat",)
     action = {"action": "create", "path": "/profile/goals", "text": "[1] Sail to Oslo", "seqs": "[1]", "tags": "[]"}
-    read = read_filing({"key_topics": '["oslo"]', "actions": json.dumps([action, {}])}, seqs=[1], shown=(), whole=())
+    read = read_filing_answer(
+        {"key_topics": '["oslo"]', "actions": json.dumps([action, {}])}, seqs=[1], shown=(), whole=()
+    )
     assert [taken.text for taken in read.actions] == ["[1] Sail to Oslo"]
     assert (read.account.key_topics, read.rejected) == (("oslo",), {"malformed": 1})

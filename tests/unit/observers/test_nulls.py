@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neve.domain.compact.prompt import read_summary_answer
-from neve.domain.librarian.answer import read_filing
+from neve.domain.librarian.answer import read_filing_answer
 from neve.domain.librarian.filing import ShownDocument
 from neve.domain.observe.answer import read_answer
 from neve.domain.reflect.condense_prompt import read_condensed
@@ -46,7 +46,7 @@ def test_of_an_account_and_of_a_change() -> None:
     }
     account = {"title": None, "outcome": None, "emotional_tone": None, "insights": ["A boat"]}
     shown = [ShownDocument("/profile/goals", 1, "Sail")]
-    read = read_filing({**account, "actions": [action]}, seqs=[1], shown=shown, whole=["/profile/goals"])
+    read = read_filing_answer({**account, "actions": [action]}, seqs=[1], shown=shown, whole=["/profile/goals"])
     [taken] = read.actions
     assert (taken.tags, taken.importance, taken.certainty, read.rejected) == ((), 3, "medium", {})
     assert (read.account.title, read.account.outcome, read.account.emotional_tone) == ("", "SUCCESS", "neutral")

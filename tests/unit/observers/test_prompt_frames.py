@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from neve.domain.compact.prompt import summary_content
-from neve.domain.librarian.answer import read_filing
+from neve.domain.librarian.answer import read_filing_answer
 from neve.domain.librarian.filing import Account, Remembered, ShownDocument
 from neve.domain.librarian.prompt import filing_content
 from neve.domain.observe.prompt import pass_content
@@ -166,5 +166,5 @@ def test_a_document_that_is_handed_back_keeps_its_lines() -> None:
         "seqs": [1],
     }
     document = ShownDocument("/profile/goals", 1, text)
-    [read] = read_filing({"actions": [action]}, seqs=[1], shown=[document], whole=[document.path]).actions
+    [read] = read_filing_answer({"actions": [action]}, seqs=[1], shown=[document], whole=[document.path]).actions
     assert read.text == f"{text}\n--- 2026-03-10 ---\nSun"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neve.adapters.clock import WORKERS
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.pins import EXCERPT, Pin, pin_of
-from neve.domain.pack.pinned import choose, shown_tokens
+from neve.domain.pack.pinned import choose_pins, pin_tokens
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
 from neve.domain.records.packs import PackEntry
@@ -25,7 +25,7 @@ from neve.store.pins import pins_of
 from neve.usecases.ask.pack.read_pack import PackView, preview_pack, read_pack
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.move_document import move_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from tests.unit.world import World
@@ -156,7 +156,7 @@ def test_whole_or_not_at_all_and_skip_and_go_on() -> None:
     """As in docs/rules/values.md#greedy-fit, each layer by itself."""
     always = [pin("always", f"/a{n}", size, n) for n, size in enumerate((60, 50, 30, 10))]
     profile = [pin("profile", f"/profile/{n}", size, n) for n, size in enumerate((90, 20, 10))]
-    chosen = choose(reversed([*always, *profile]), 100, 100)
+    chosen = choose_pins(reversed([*always, *profile]), 100, 100)
     assert [one.tokens for one in chosen.always] == [60, 30, 10]
     assert [one.tokens for one in chosen.profile] == [90, 10]
     assert [one.path for one in chosen.left_out] == ["/a1", "/profile/1"]
@@ -175,10 +175,10 @@ pins = st.builds(
 def test_what_is_chosen_fits_is_in_order_and_follows_from_the_pins_alone(
     given: list[Pin], budget: int, data: st.DataObject
 ) -> None:
-    chosen = choose(given, budget, budget)
-    assert choose(data.draw(st.permutations(given)), budget, budget) == chosen
+    chosen = choose_pins(given, budget, budget)
+    assert choose_pins(data.draw(st.permutations(given)), budget, budget) == chosen
     assert sum(one.tokens for one in chosen.always) <= budget
-    assert sum(map(shown_tokens, chosen.profile + chosen.people)) <= budget
+    assert sum(map(pin_tokens, chosen.profile + chosen.people)) <= budget
     pins_chosen = [*chosen.always, *chosen.profile, *chosen.people]
     assert pins_chosen == sorted(pins_chosen, key=lambda one: one.sort_key)
     assert sorted([*pins_chosen, *chosen.left_out], key=lambda one: one.sort_key) == sorted(

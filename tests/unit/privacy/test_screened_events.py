@@ -22,7 +22,7 @@ from neve.observing import Observed, ObservedLine
 from neve.scope import SessionScope, UserScope
 from neve.store.tenants.tenant_rows import set_numbers
 from neve.usecases.ask.sessions.list_events import list_events
-from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution as MemoryEvolution
@@ -293,7 +293,7 @@ def test_a_document_is_refused_for_a_persons_words_and_kept_without_for_a_models
     assert (document.text, document.tags, document.name) == ("Card [removed]", ("a", "SSN [removed]"), "MRN [removed]")
     with pytest.raises(NeveError) as refused:
         evolve_document(
-            world.user(), Evolution("/people/ann", "/people/anna", DocumentChange(text="Anna"), f"by {CARD}")
+            world.user(), DocumentEvolution("/people/ann", "/people/anna", DocumentChange(text="Anna"), f"by {CARD}")
         )
     assert fields_at_fault(refused) == ["reason"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.memories.live_rows import Place, in_place
+from neve.domain.memories.live_rows import LivePlace, in_place
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import LiveRow
@@ -620,7 +620,7 @@ def test_a_summary_that_is_refused_is_waited_for(world: World) -> None:
 def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:
     """A fact that waited, and was said again at 8, stands where it was written; what a call said begins nowhere."""
     begin = {"first": 1, "again": 8, "second": 6, "fact": 10, "late": 2, "last": 12, "read": 7}
-    seqs = {i: Place(seq, "") for i, seq in begin.items()}
+    seqs = {i: LivePlace(seq, "") for i, seq in begin.items()}
     facts = {"again", "call", "fact", "late"}
     ids = ("first", "again", "call", "second", "fact", "last", "late")
     live = tuple(LiveRow(i, Kind.FACT if i in facts else Kind.OBSERVATION, 1) for i in ids)
@@ -628,8 +628,8 @@ def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> No
     placed = [one.id for one in in_place(live, row, seqs)]
     assert placed == ["first", "again", "call", "second", "read", "fact", "last", "late"]
     assert in_place((), row, seqs) == (row,)
-    assert in_place(live, row, {**seqs, "read": Place(13, "")}) == (*live, row)
-    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": Place(2, "")})] == [
+    assert in_place(live, row, {**seqs, "read": LivePlace(13, "")}) == (*live, row)
+    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": LivePlace(2, "")})] == [
         "read",
         "second",
         "fact",

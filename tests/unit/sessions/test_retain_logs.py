@@ -30,7 +30,7 @@ from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.compact import retain_logs
-from neve.usecases.work.compact.artifacts import path_of, store_artifacts
+from neve.usecases.work.compact.artifacts import event_path, store_artifacts
 from neve.usecases.work.compact.retain_logs import send_expired
 from neve.usecases.work.indexing.changed_events import write_beside
 from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
@@ -269,7 +269,7 @@ def test_an_output_that_is_put_away_under_the_removal_leaves_no_artifact(
     call = NewEvent(EventType.TOOL_CALL, "", event_data={**data, "input": {}})
     append_events(session, [call, NewEvent(EventType.TOOL_RESULT, "what the tool said", event_data=data)])
     result = rows.read_event(world.rows.get(session.keys.event(2)) or {})
-    artifact, forget = session.keys.document(path_of(session, 1, 2)), retain_logs._leave_index
+    artifact, forget = session.keys.document(event_path(session, 1, 2)), retain_logs._leave_index
 
     def meanwhile(*given: Any) -> None:
         store_artifacts(session, 1, [result])

@@ -11,7 +11,7 @@ from neve.http.schemas.sessions.events import AppendBody
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.usecases.ask.compile.reads import start_reads
+from neve.usecases.ask.compile.reads import start_context_reads
 from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.export.export_lines import export_lines
@@ -52,7 +52,7 @@ def test_it_comes_back_in_every_round_of_the_open_turn_as_it_was(world: World) -
     append_events(session(world), [call("c2", THOUGHT), result("c2")])
     listed = list_events(session(world), 1, 200).events
     assert thoughts(listed) == {2: [THOUGHT], 4: [THOUGHT]}
-    log = start_reads(session(world), wanted=None).collect().log
+    log = start_context_reads(session(world), wanted=None).collect().log
     assert log is not None
     assert thoughts(list(log.events)) == {2: [THOUGHT], 4: [THOUGHT]}
 

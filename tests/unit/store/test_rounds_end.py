@@ -32,7 +32,7 @@ from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.requests.request_compaction import request_compaction
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.compact.compact_session import compact_session
-from neve.usecases.work.librarian.commit_filing import FilingCommit, Overtaken
+from neve.usecases.work.librarian.commit_filing import FilingCommit, FilingOvertaken
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.retract import replace_derived
 from neve.usecases.work.retract.run_retraction import run_retraction
@@ -186,7 +186,7 @@ def test_a_filing_that_others_overtake(
     job = world.end()
 
     def faster(_: FilingCommit) -> None:
-        raise Overtaken
+        raise FilingOvertaken
 
     with monkeypatch.context() as patched:
         patched.setattr(FilingCommit, "write", faster)

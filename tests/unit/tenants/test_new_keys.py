@@ -7,7 +7,7 @@ import pytest
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import existing
 from neve.usecases.tell.tenants.create_tenant import create_tenant
-from neve.usecases.tell.tenants.keys.create_key import create_key
+from neve.usecases.tell.tenants.keys import create_key
 from tests.unit.world import World
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.distinctive import Spoken, distinctive_words
-from neve.domain.observe.trust import Said, in_doubt, is_of_a_tool, trust_of
+from neve.domain.observe.trust import SaidHere, is_of_a_tool, trust_in_doubt, trust_of
 from neve.domain.records.sessions import Event, EventType
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -86,7 +86,7 @@ def log(*said: tuple[EventType, str], first: int = 1, tool: str = "read") -> lis
 @pytest.mark.parametrize(("result", "line"), PARAPHRASES)
 def test_what_a_tool_said_is_the_tools_in_other_words(result: str, line: str) -> None:
     events = log((USER, "Show me what is there."), (CALL, ""), (RESULT, result), (ASSISTANT, "Here it is."))
-    said = Said(events)
+    said = SaidHere(events)
     assert trust_of(line, events[:1], said) == "tool"
     assert is_of_a_tool(line, (), said)
 
@@ -142,7 +142,7 @@ HONEST = [
 @pytest.mark.parametrize(("message", "result", "line"), HONEST)
 def test_what_the_user_said_stays_theirs_beside_a_tool(message: str, result: str, line: str) -> None:
     events = log((USER, message), (CALL, ""), (RESULT, result), (ASSISTANT, "Done."))
-    assert trust_of(line, events[:1], Said(events)) == "user"
+    assert trust_of(line, events[:1], SaidHere(events)) == "user"
 
 
 # --- properties -----------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ TEXTS = st.one_of(NAMED, st.text(max_size=200))
 def test_no_distinctive_word_of_what_the_user_said_is_a_tools(line: str, result: str) -> None:
     """Whatever the tool says: only five words in a row could be, and not those either."""
     events = log((USER, line), (RESULT, result))
-    assert trust_of(line, events[:1], Said(events)) == "user"
+    assert trust_of(line, events[:1], SaidHere(events)) == "user"
 
 
 @given(TEXTS)
@@ -169,4 +169,4 @@ def test_dates_alone_name_nothing(text: str) -> None:
     dates = "🟡 User asked on 2026-03-11, at 10:30, by May 3rd, 14 March 2026, 11.03.2026, 3/11 or in 1999 (in 2026-03)"
     events = log((USER, "Tell me."), (RESULT, f"{dates} {text}"[::-1] + text))
     assert list(distinctive_words(dates)) == []
-    assert not in_doubt(dates, events[:1], Said(events))
+    assert not trust_in_doubt(dates, events[:1], SaidHere(events))

@@ -12,7 +12,7 @@ from neve.ports.engines import Ports
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import api_key_row
 from neve.store.tenants.tenant_rows import key_sha256, read_api_key
-from neve.usecases.tell.tenants.keys.note_use import note_use
+from neve.usecases.tell.tenants.keys import note_use
 
 _BEARER = re.compile(r"Bearer +(nv_([0-9a-zA-Z]{1,64})_[0-9a-zA-Z]{1,128})", re.IGNORECASE)
 

@@ -82,7 +82,7 @@ class Answer:
         return to_json(self.json).decode()
 
 
-def without(answer: Answer, missing: Sequence[str]) -> Answer:
+def with_missing(answer: Answer, missing: Sequence[str]) -> Answer:
     """Give the answer, that says in its header and in its JSON what is ``missing`` in it: rows that cannot be read, all
     that is kept of a user who is being erased."""
     told = list(dict.fromkeys([*answer.degraded, *missing]))

@@ -73,7 +73,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(given) < len(pairs):
         times = Counter(name for name, _ in pairs)  # an object may have a hundred thousand names
         repeated = next(name for name, n in times.items() if n > 1)
-        raise _Unreadable(f"The name '{shown(repeated)}' occurs twice in one object.")
+        raise _Unreadable(f"The name '{shown_field(repeated)}' occurs twice in one object.")
     return given
 
 
@@ -119,14 +119,14 @@ def refused_text(text: str) -> str | None:
     return f"holds {what} (U+{point:04X}) at position {found.start()}"
 
 
-def shown(name: str) -> str:
+def shown_field(name: str) -> str:
     """Make a caller's own field name fit to be repeated in an answer."""
     safe = REFUSED.sub("\ufffd", name)
     return safe if len(safe) <= 64 else f"{safe[:63]}…"
 
 
 def member(path: str, name: str) -> str:
-    return f"{path}.{shown(name)}" if path else shown(name)
+    return f"{path}.{shown_field(name)}" if path else shown_field(name)
 
 
 def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True) -> M:

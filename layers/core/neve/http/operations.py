@@ -55,7 +55,7 @@ class TextBody(RootModel[str]):
     ``x-neve-line`` of the description."""
 
 
-class Text(NamedTuple):
+class TextAnswer(NamedTuple):
     """An answer that is text: its media type, and when it is given."""
 
     media_type: str
@@ -69,7 +69,7 @@ class Response:
 
     description: str
     model: type[BaseModel] | None = None
-    text: Text | None = None
+    text: TextAnswer | None = None
     headers: Mapping[str, str] | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from neve.domain.errors import NeveError, invalid
-from neve.http.json_body import refused_text, shown
+from neve.http.json_body import refused_text, shown_field
 
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -54,9 +54,9 @@ class Request:
             multi = {name: [value] for name, value in single.items()}
         for name, values in multi.items():
             if len(values) > 1:
-                raise invalid(f"query.{shown(name)}", "is given more than once")
+                raise invalid(f"query.{shown_field(name)}", "is given more than once")
             if problem := refused_text(values[0]):
-                raise invalid(f"query.{shown(name)}", problem)
+                raise invalid(f"query.{shown_field(name)}", problem)
         return {name: values[0] for name, values in multi.items()}
 
     def headers(self, name: str) -> list[str]:

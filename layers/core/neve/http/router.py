@@ -54,7 +54,7 @@ from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
 from neve.http.calls import Call as Call
 from neve.http.calls import again_at_its_rev as again_at_its_rev
-from neve.http.calls import answered, without
+from neve.http.calls import answered, with_missing
 from neve.http.calls import once as once
 from neve.http.calls import once_within as once_within
 from neve.http.model_mistakes import is_a_models, mistake
@@ -106,7 +106,7 @@ class Router:
                 with meeting_erasures() as erasing:
                     answer = self._answer(request, operation, run)
                 missing = [*([ROWS_UNREADABLE] if unreadable else []), *erasing]
-                response = _reply(without(answer, missing) if missing else answer, request.request_id)
+                response = _reply(with_missing(answer, missing) if missing else answer, request.request_id)
         except Exception as error:
             refusal = as_refusal(error, unreadable=bool(unreadable))
             code = refusal.code

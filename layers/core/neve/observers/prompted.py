@@ -13,14 +13,14 @@ from neve.domain.compact.fit import fitted, items_without_room
 from neve.domain.compact.headings import SummaryText
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.librarian import prompt as filing_prompt
-from neve.domain.librarian.answer import filing_schema, read_filing
+from neve.domain.librarian.answer import filing_schema, read_filing_answer
 from neve.domain.librarian.filing import Filed
 from neve.domain.librarian.time_limits import ANSWER_S as FILING_ANSWER_S
 from neve.domain.librarian.time_limits import ANSWER_TOKENS, FILING_S
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ReadAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
-from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S, FOLD_TOKENS, writable
+from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S, FOLD_TOKENS, writable_tokens
 from neve.domain.reflect import condense_prompt
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.night_limits import MAX_ANSWER_S
@@ -194,7 +194,7 @@ class PromptedObserver:
         summary = ask()
         size = estimate(render_summary(summary))
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
-            remark = summary_prompt.over_target_remark(size - HEADINGS_TOKENS, given.target_tokens - HEADINGS_TOKENS)
+            remark = summary_prompt.summary_too_long(size - HEADINGS_TOKENS, given.target_tokens - HEADINGS_TOKENS)
             with suppress(ModelUnavailable, ModelRefused):
                 summary = _something(ask(remark)) or summary
         within = fitted(summary, given.target_tokens)
@@ -238,7 +238,7 @@ class PromptedObserver:
         whole = {document.path for document in given.documents if filing_prompt.is_whole(document)}
         seqs = {event.seq for event in given.events}
         try:
-            read = read_filing(answer.tool_input, seqs=seqs, shown=given.documents, whole=whole)
+            read = read_filing_answer(answer.tool_input, seqs=seqs, shown=given.documents, whole=whole)
         except ValueError:
             return Filed((), None, answer.model, filing_prompt.PROMPT_VERSION, rejected={OUT_OF_FORM: 1})
         return Filed(
@@ -345,7 +345,7 @@ def _bounds(tokens: int, within_s: float, most: int = MAX_OUTPUT) -> _Bounds:
     """Return the bounds of an answer with ``tokens`` of text: room for twice of it, because one over the budget should
     arrive whole, to be measured and asked for again; and for no more than is written in time."""
     room = min(2 * tokens + ROOM_BESIDE_TEXT, most)
-    return _Bounds(max_tokens=min(room, writable(within_s)), within_s=within_s)
+    return _Bounds(max_tokens=min(room, writable_tokens(within_s)), within_s=within_s)
 
 
 # --- answers ------------------------------------------------------------------------------------

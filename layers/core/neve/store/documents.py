@@ -37,7 +37,7 @@ def read_document(item: Item) -> Document:
     return _document.validate_python(item if "text" in item else item | {"text": ""})
 
 
-def put_head(keys: UserKeys, document: Document) -> Put:
+def put_document(keys: UserKeys, document: Document) -> Put:
     """Make the put of a document's head. The index keys are those of a memory: ``recent`` and ``due`` (embed) while the
     search index lacks words or vectors of the rev, ``due`` (failed) while it is there without its vectors."""
     attributes = _attributes(document)
@@ -93,7 +93,7 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
     that of what was read. ``source``: the row of what an outside system calls it, as it was read. The transaction
     checks the user's head itself."""
     at = replace(after, version=before.version if before and before.path == after.path else 0)
-    ops: list[WriteOp] = [put_head(keys, at), put_revision(keys, after), put_place(keys, after)]
+    ops: list[WriteOp] = [put_document(keys, at), put_revision(keys, after), put_place(keys, after)]
     if before is not None and before.path != after.path:
         ops.append(Delete(keys.document(before.path), Version(before.version)))
     old, new = (source_of(keys, one) if one else None for one in (before, after))
@@ -105,7 +105,7 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
     return ops + pin_ops(keys, before, after)
 
 
-def deleted_ops(
+def document_deletion(
     keys: UserKeys, document: Document, write_id: str, now: datetime, sources: Sources | None
 ) -> list[WriteOp]:
     """Make the operations that delete all of a document but its revisions, at most six. What is left is its last rev,

@@ -8,7 +8,7 @@ from itertools import chain, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from neve.domain.documents.pins import Pin, pin_of
-from neve.domain.pack.pinned import choose
+from neve.domain.pack.pinned import choose_pins
 from neve.domain.records.documents import Document
 from neve.domain.records.packs import PackEntry
 from neve.store.documents import is_searched, read_document
@@ -51,7 +51,7 @@ def _moments(run: Run, built: Gathered) -> Iterator[Named]:
     policy = existing(run.cloud.table.rows.get(tenant_row(built.keys.tenant))).policy
     deleted = set(_deleted_texts(run, built))
     for pins, gone in product(_pins(run, built), (False, True)):
-        chosen = choose(pins, policy.always_layer, policy.profile_layer)
+        chosen = choose_pins(pins, policy.always_layer, policy.profile_layer)
         if gone:
             always, profile = (
                 [pin for pin in some if (pin.document_id, pin.rev) not in deleted]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
 from neve.domain.compile.conversation import Conversation, Image, Text
-from neve.domain.compile.formats.anthropic import render as for_anthropic
+from neve.domain.compile.formats.anthropic import render_anthropic as for_anthropic
 from neve.domain.compile.formats.every import FORMATS
-from neve.domain.compile.formats.openai_chat import render as for_openai
-from neve.domain.compile.formats.openai_responses import render as for_responses
+from neve.domain.compile.formats.openai_chat import render_openai_chat as for_openai
+from neve.domain.compile.formats.openai_responses import render_openai_responses as for_responses
 from neve.domain.compile.prompt import Prompt
 from neve.domain.records.sessions import Event, EventType
 from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS

@@ -31,7 +31,7 @@ from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.documents.document_writes import writes_of
-from neve.usecases.tell.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.retract.run_retraction import run_retraction
@@ -143,7 +143,7 @@ def test_a_later_append_of_another_message_keeps_no_title(world: LibraryWorld) -
 def test_what_took_its_place_elsewhere_loses_it_too(world: LibraryWorld) -> None:
     called(world)
     change_ = DocumentChange(text=THEIRS)
-    evolve_document(world.user(), Evolution(PLAN, "/projects/other", change_, "mine"))
+    evolve_document(world.user(), DocumentEvolution(PLAN, "/projects/other", change_, "mine"))
     assert head(world, "/projects/other").name == CALLED
     deleted(world)
     assert head(world, "/projects/other").name == title_of(THEIRS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.memories.live_rows import NOWHERE, Place, in_place
+from neve.domain.memories.live_rows import NOWHERE, LivePlace, in_place
 from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind
 from neve.usecases.ask.pack.read_pack import read_pack
@@ -64,10 +64,10 @@ def test_what_is_read_again_stands_before_it(world: World) -> None:
 def test_what_no_log_holds_stands_where_its_time_says() -> None:
     """Never before a row of the log that begins before it."""
     places = {
-        "first": Place(1, "09:01"),
-        "early": Place(0, "09:02"),
-        "fourth": Place(4, "09:04"),
-        "late": Place(0, "09:09"),
+        "first": LivePlace(1, "09:01"),
+        "early": LivePlace(0, "09:02"),
+        "fourth": LivePlace(4, "09:04"),
+        "late": LivePlace(0, "09:09"),
         "gone": NOWHERE,
     }
     live = tuple(LiveRow(i, Kind.OBSERVATION, 1) for i in places)
@@ -75,7 +75,7 @@ def test_what_no_log_holds_stands_where_its_time_says() -> None:
     def placed(seq: int, at: str) -> str | None:
         """What it stands before; None at the end."""
         row = LiveRow("back", Kind.OBSERVATION, 1)
-        ids = [*(one.id for one in in_place(live, row, places | {"back": Place(seq, at)})), None]
+        ids = [*(one.id for one in in_place(live, row, places | {"back": LivePlace(seq, at)})), None]
         return ids[ids.index("back") + 1]
 
     assert placed(2, "09:03") == "fourth"

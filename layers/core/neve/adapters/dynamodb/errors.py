@@ -30,7 +30,7 @@ def attempts() -> Iterator[None]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def table_errors() -> Iterator[None]:
     """Turn what the SDK raises inside into StoreUnavailable, or ValueError for a call that is malformed."""
     try:
         yield

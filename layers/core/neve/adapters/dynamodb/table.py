@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from neve.adapters.aws.errors import error_code
-from neve.adapters.dynamodb.errors import attempts, cancelled, translated
+from neve.adapters.dynamodb.errors import attempts, cancelled, table_errors
 from neve.adapters.dynamodb.requests import (
     condition,
     key_condition,
@@ -78,7 +78,7 @@ class DynamoDbTable:
     def get(self, key: Key) -> Item | None:
         if not may_exist(key):
             return None
-        with translated():
+        with table_errors():
             answer = self._client.get_item(TableName=self._name, Key=typed_key(key), ConsistentRead=True)
         image = answer.get("Item")
         return readable_item(image) if image else None
@@ -153,7 +153,7 @@ class DynamoDbTable:
         wanted: list[Any] = [typed_key(key) for key in keys]
         images: list[Any] = []
         for _ in attempts():
-            with translated():
+            with table_errors():
                 answer = self._client.batch_get_item(
                     RequestItems={self._name: {"Keys": wanted, "ConsistentRead": True}}
                 )
@@ -168,7 +168,7 @@ class DynamoDbTable:
         found: list[Any] = []
         while True:
             behind: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-            with translated():
+            with table_errors():
                 answer = self._client.query(**request, **behind, Limit=wanted - len(found))
             found += answer["Items"]
             start = answer.get("LastEvaluatedKey")
@@ -198,7 +198,7 @@ class DynamoDbTable:
     def _write_one(self, write: Callable[[], object]) -> None:
         """Write one row, which a transaction under way on that row refuses. Raises ConditionFailed."""
         for _ in attempts():
-            with translated():
+            with table_errors():
                 try:
                     write()
                     return
@@ -216,7 +216,7 @@ class DynamoDbTable:
         token = str(uuid.uuid4())  # one for all attempts: an earlier one may have been carried out
         unavailable: StoreUnavailable | None = None
         for _ in attempts():
-            with translated():
+            with table_errors():
                 try:
                     self._client.transact_write_items(TransactItems=items, ClientRequestToken=token)
                     return

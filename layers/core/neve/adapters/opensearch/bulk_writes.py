@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from neve.adapters.opensearch.calls import STORE, TURNED_AWAY, Calls, Overloaded, Written
+from neve.adapters.opensearch.calls import STORE, TURNED_AWAY, Calls, LineOutcome, Overloaded
 from neve.ports.errors import StoreUnavailable
 
 MAX_PAUSE_S: Final = (0.5, 1.0, 2.0)
@@ -26,10 +26,10 @@ class BulkWrites:
         self._calls = calls
         self._pause = pause
 
-    def send(self, alias: str, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
+    def send(self, alias: str, lines: Sequence[str], *, wait: bool = False) -> list[LineOutcome]:
         """Send lines and give the outcome of every line, in order; ``alias`` and ``wait`` as in ``Calls.bulk``. Raises
         what that raises, and StoreUnavailable where there was no room for a line in the last attempt either."""
-        outcomes: dict[int, Written] = {}
+        outcomes: dict[int, LineOutcome] = {}
         for pause_s in (0.0, *MAX_PAUSE_S):
             if pause_s:
                 self._pause(random.uniform(0, pause_s))
@@ -40,9 +40,9 @@ class BulkWrites:
                 return [outcomes[number] for number in range(len(lines))]
         raise StoreUnavailable(STORE, f"no room for {len(lines) - len(outcomes)} of {len(lines)} writes (429)")
 
-    def _send_once(self, alias: str, lines: Mapping[int, str], *, wait: bool) -> dict[int, Written]:
+    def _send_once(self, alias: str, lines: Mapping[int, str], *, wait: bool) -> dict[int, LineOutcome]:
         """Give the outcomes of the lines that there was room for."""
-        taken: dict[int, Written] = {}
+        taken: dict[int, LineOutcome] = {}
         numbers = iter(lines)
         for part in _in_parts(lines.values()):
             of_part = list(islice(numbers, len(part)))

@@ -35,7 +35,7 @@ class Overloaded(StoreUnavailable):
         super().__init__(STORE, reason)
 
 
-class Written(NamedTuple):
+class LineOutcome(NamedTuple):
     """The outcome of one line of a bulk request. ``status`` 409: a newer version is there; 429: there was no room for
     it, and it was not written."""
 
@@ -65,7 +65,7 @@ class Calls:
             _need_all_shards(answer)
             return int(answer["count"])
 
-    def bulk(self, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
+    def bulk(self, alias: str, lines: str, *, wait: bool = False) -> list[LineOutcome]:
         """Write lines and give every line's outcome in order; ``alias`` must be one. ``wait``: until searches see it.
         Raises Overloaded when there was no room for any, StoreUnavailable when a line failed for now, ValueError for a
         document that the index refuses; other lines may have been written then."""
@@ -152,10 +152,10 @@ def _need_all_shards(answer: Answer) -> None:
         raise StoreUnavailable(STORE, "an answer without all of its shards")
 
 
-def _written(alias: str, outcome: Answer) -> Written:
+def _written(alias: str, outcome: Answer) -> LineOutcome:
     status = int(outcome["status"])
     if status in (OVERTAKEN, TURNED_AWAY) or "error" not in outcome:
-        return Written(status, found=outcome.get("result") != "not_found")
+        return LineOutcome(status, found=outcome.get("result") != "not_found")
     if status == 404:
         raise IndexMissing(alias)
     kind = str(outcome["error"]["type"])

@@ -16,9 +16,9 @@ from opensearchpy import OpenSearch
 
 from neve.adapters.clock import SystemClock
 from neve.adapters.opensearch.bulk_writes import BulkWrites
-from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Written
+from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, LineOutcome
 from neve.adapters.opensearch.documents import delete_line, document_id, floats, index_lines, routing
-from neve.adapters.opensearch.places import Place, Places
+from neve.adapters.opensearch.places import IndexPlace, Places
 from neve.adapters.opensearch.queries import (
     Counts,
     as_float32,
@@ -119,7 +119,7 @@ class OpenSearchIndex:
             hits = self._hits(place, owner, by_words(owner, asked, counts.idf, where, depth))
             return FoundByWords([_candidate(hit, as_float32(hit["sort"][0])) for hit in hits], counts.admitted)
 
-    def _counts(self, place: Place, owner: Owner, terms: Sequence[str], where: SearchFilter) -> Counts:
+    def _counts(self, place: IndexPlace, owner: Owner, terms: Sequence[str], where: SearchFilter) -> Counts:
         """Count the passages of each term. A phrase alone needs no counts, and is not worth a request."""
         if not terms:
             return Counts({}, 0)
@@ -144,7 +144,7 @@ class OpenSearchIndex:
     # --- parts ----------------------------------------------------------------------------------
 
     @contextmanager
-    def _place(self, *, write: bool = False) -> Iterator[Place]:
+    def _place(self, *, write: bool = False) -> Iterator[IndexPlace]:
         """Give the index to work on; one that is gone is looked up again by the next call."""
         try:
             yield self._places.writable() if write else self._places.current()
@@ -152,7 +152,7 @@ class OpenSearchIndex:
             self._places.forget()
             raise
 
-    def _end_of(self, place: Place, owner: Owner, item_id: str, first: int) -> int:
+    def _end_of(self, place: IndexPlace, owner: Owner, item_id: str, first: int) -> int:
         """Find the number behind the last passage of an item, ``first`` or above. They are numbered without gaps:
         ``_AHEAD`` in a row that are not there are the end."""
         end = first
@@ -165,7 +165,7 @@ class OpenSearchIndex:
         return end
 
     def _find_removed(
-        self, place: Place, owner: Owner, passages: Sequence[Passage], written: Sequence[Written]
+        self, place: IndexPlace, owner: Owner, passages: Sequence[Passage], written: Sequence[LineOutcome]
     ) -> list[Passage]:
         """Give the passages that were refused because their item was removed, not because something newer of it is
         there."""
@@ -179,10 +179,10 @@ class OpenSearchIndex:
         there = self._calls.present(place.index, list(refused), routing(owner))
         return [passage for identifier, passage in refused.items() if identifier not in there]
 
-    def _hits(self, place: Place, owner: Owner, query: Mapping[str, Any]) -> list[Hit]:
+    def _hits(self, place: IndexPlace, owner: Owner, query: Mapping[str, Any]) -> list[Hit]:
         return _require_owner(owner, self._calls.search(place.index, query, routing(owner)))
 
-    def _bulk(self, place: Place, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
+    def _bulk(self, place: IndexPlace, lines: Sequence[str], *, wait: bool = False) -> list[LineOutcome]:
         return self._bulk_writes.send(place.writes, lines, wait=wait)
 
 

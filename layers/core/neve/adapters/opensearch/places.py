@@ -26,7 +26,7 @@ the new one when this is over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexPlace:
     """An index by its own name, so that vectors of one model are never compared with another's whatever becomes of the
     alias meanwhile."""
 
@@ -38,7 +38,7 @@ class Place:
         return write_alias(self.index)
 
 
-ALIAS_CACHE: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
+ALIAS_CACHE: CacheSpec[str, IndexPlace] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
 """The places that were looked up, by alias."""
 
 
@@ -59,12 +59,12 @@ class Places:
         except IndexMissing:
             return self._model
 
-    def current(self) -> Place:
+    def current(self) -> IndexPlace:
         """Find the place to search. Raises IndexMissing, and StoreUnavailable for an index that this version of the
         code cannot use."""
         return self._seen.read(self._alias, lambda: find_place(self._calls, self._alias))
 
-    def writable(self) -> Place:
+    def writable(self) -> IndexPlace:
         """Find the place to write to, and make the index where there is none yet."""
         try:
             return self.current()
@@ -76,7 +76,7 @@ class Places:
         self._seen.drop(self._alias)
 
 
-def find_place(calls: Calls, name: str) -> Place:
+def find_place(calls: Calls, name: str) -> IndexPlace:
     """Find the place of an index, or of the one behind an alias."""
     found = calls.mappings(name)
     if len(found) != 1:
@@ -86,7 +86,7 @@ def find_place(calls: Calls, name: str) -> Place:
     if about.get("mapping") != MAPPING_VERSION:
         wanted = f"mapping {about.get('mapping')}, this code needs {MAPPING_VERSION}: reindex"
         raise StoreUnavailable(STORE, f"{index} has {wanted}")
-    return Place(index, IndexModel(about["model"], about["dimensions"]))
+    return IndexPlace(index, IndexModel(about["model"], about["dimensions"]))
 
 
 def prepare_index(calls: Calls, alias: str, model: IndexModel) -> None:

@@ -20,7 +20,7 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
+class LogTail:
     """The observed part of a log behind its horizon, not empty. ``tokens``: of each seq, as a prompt would show it.
     ``first``: there is no horizon yet, so the first two turns stay. ``keep_budget``: tokens of the newest turns that
     stay; above ``trigger`` a compaction is due."""
@@ -35,7 +35,7 @@ class Tail:
         return sum(self.tokens[seq] for seq in span)
 
 
-def newly_covered(tail: Tail) -> Covered | None:
+def newly_covered(tail: LogTail) -> Covered | None:
     """Decide what is covered next; None when there is nothing. It covers whole turns, and no call without its result.
     Only where that would leave the trigger reached, a turn that alone exceeds ``keep_budget`` is cut inside, behind a
     result that leaves no call open."""
@@ -47,7 +47,7 @@ def newly_covered(tail: Tail) -> Covered | None:
     return _inside_turn(tail, spans, closed, whole) or whole
 
 
-def _whole_turns(tail: Tail, spans: Sequence[range], closed: set[int]) -> Covered | None:
+def _whole_turns(tail: LogTail, spans: Sequence[range], closed: set[int]) -> Covered | None:
     first_turns = FIRST_TURNS_KEPT if tail.first else 0
     middle = covered_turns([tail.weight(span) for span in spans], tail.keep_budget, first_turns=first_turns)
     starts = [spans[n].start for n in middle or () if spans[n].start in closed]
@@ -57,7 +57,7 @@ def _whole_turns(tail: Tail, spans: Sequence[range], closed: set[int]) -> Covere
     return Covered(starts[0], ends[-1])
 
 
-def _inside_turn(tail: Tail, spans: Sequence[range], closed: set[int], whole: Covered | None) -> Covered | None:
+def _inside_turn(tail: LogTail, spans: Sequence[range], closed: set[int], whole: Covered | None) -> Covered | None:
     """Cover up to a step within the newest of the very long turns; None where there is none."""
     done = whole.last if whole else 0
     long = [n for n, span in enumerate(spans) if span.start > done and tail.weight(span) > tail.keep_budget]
@@ -75,7 +75,7 @@ def _inside_turn(tail: Tail, spans: Sequence[range], closed: set[int], whole: Co
     return Covered(start, cut - 1, inside=True) if start in closed and start < cut else None
 
 
-def _fitting_from(tail: Tail) -> int:
+def _fitting_from(tail: LogTail) -> int:
     """Find the first event of the newest that fit the budget together; the newest is always kept."""
     left = tail.keep_budget
     fits = tail.events[-1].seq
@@ -87,7 +87,7 @@ def _fitting_from(tail: Tail) -> int:
     return fits
 
 
-def _start(tail: Tail, spans: Sequence[range], turn: int) -> int:
+def _start(tail: LogTail, spans: Sequence[range], turn: int) -> int:
     """Find where the covered part begins when no whole turn can be covered: behind the message that began the turn, or,
     where turns lie between it and those that stay, with the first of them."""
     if not tail.first:

@@ -86,7 +86,7 @@ def summary_content(
     return ({"type": "text", "text": "\n\n".join(parts)},)
 
 
-def over_target_remark(actual: int, allowed: int) -> str:
+def summary_too_long(actual: int, allowed: int) -> str:
     """Ask for a shorter answer: both numbers are tokens."""
     return (
         f"Your previous answer to this was {actual} tokens long; at most {allowed} tokens are allowed for all items"
@@ -99,7 +99,7 @@ def read_summary_answer(given: Mapping[str, Any]) -> SummaryText:
     answer = SummaryAnswer.model_validate(given)
     given_items = {heading: getattr(answer, heading) for heading in HEADINGS}
     return summary_text(
-        {heading: [line for item in items if (line := one_line(item))] for heading, items in given_items.items()}
+        {heading: [line for item in items if (line := cap_item(item))] for heading, items in given_items.items()}
     )
 
 
@@ -110,7 +110,7 @@ def _so_far(before: FourHeadings) -> str:
     return "\n".join(lines)
 
 
-def one_line(item: str) -> str:
+def cap_item(item: str) -> str:
     """Put an item of a list on one line, at most as long as one may be."""
     line = " ".join(item.split())
     return line if len(line) <= ITEM_CHARACTERS else f"{line[: ITEM_CHARACTERS - 1].rstrip()}…"

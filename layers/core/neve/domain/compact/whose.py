@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from neve.domain.compact.headings import FourHeadings, SummaryText, items_of, summary_text
 from neve.domain.memories.marks import OF_A_TOOL
-from neve.domain.observe.trust import Said, with_mark
+from neve.domain.observe.trust import SaidHere, with_mark
 
 
-def with_marks(summary: FourHeadings, said: Said) -> SummaryText:
+def mark_summary(summary: FourHeadings, said: SaidHere) -> SummaryText:
     """Put each item that a tool said, or that was marked already, behind the mark."""
     return summary_text({of: [with_mark(item, said) for item in items] for of, items in items_of(summary).items()})
 

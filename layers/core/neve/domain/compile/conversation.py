@@ -72,7 +72,7 @@ Block = Text | Image | ToolUse | ToolResult | Thinking
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """One message of a prompt. Results stand before everything else in a user's message, and thoughts in an
     assistant's."""
 
@@ -290,7 +290,7 @@ class Conversation:
         shown = (block for _, blocks in self.messages[:ends] for block in blocks if isinstance(block, ToolResult))
         return {self._stand_ins[block.id] for block in shown if block.id in self._stand_ins}
 
-    def parts(self) -> tuple[list[Message], tuple[Block, ...]]:
+    def parts(self) -> tuple[list[PromptMessage], tuple[Block, ...]]:
         """Return the history, which ends with a message of the assistant, and what stands behind it: the blocks that
         the last message of the user begins with."""
         self.close_round()
@@ -298,7 +298,7 @@ class Conversation:
         messages = self.messages
         if messages and messages[-1][0] == "user":
             messages, last = messages[:-1], tuple(messages[-1][1])
-        return [Message(role, tuple(blocks)) for role, blocks in messages], last
+        return [PromptMessage(role, tuple(blocks)) for role, blocks in messages], last
 
 
 def _with_speaker(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:

@@ -35,7 +35,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownHistory:
     """A history without what the model has to answer now. ``head`` stands before what is ``hidden``, ``tail`` behind
     it; where nothing is hidden all of it is ``tail``. ``kept``: the message of a turn that was cut inside. ``opens``:
     the seq of the message whose turn goes on, which is always shown and in none of these."""
@@ -81,7 +81,7 @@ def _sum(units: Iterable[Unit]) -> int:
 # --- what is hidden -------------------------------------------------------------------------------
 
 
-def hidden(epoch: SessionEpoch) -> HistoryCut | None:
+def hidden_events(epoch: SessionEpoch) -> HistoryCut | None:
     """Return the events that this epoch's prompts do not show: what a compaction covered, and what was cut since."""
     cut = epoch.cut
     if cut is not None and cut.epoch == epoch.epoch:
@@ -187,7 +187,7 @@ def _unit(events: Sequence[Event], number: int, *, is_round: bool = False) -> Un
 # --- where to cut ---------------------------------------------------------------------------------
 
 
-def floor_of(shown: Shown) -> int:
+def floor_of(shown: ShownHistory) -> int:
     """Count the tokens of the least that a history keeps while anything else can give way: the first two turns, a
     summary, and the last three; all of it when that is no more."""
     head, tail = shown.parted()
@@ -209,7 +209,7 @@ def summary_room(grant: int, target: int, kept: int = 0) -> int:
     return room if room >= MIN_SUMMARY else 0
 
 
-def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None) -> HistoryCut | None:
+def plan_cut(shown: ShownHistory, grant: int, *, target: int, window: int | None = None) -> HistoryCut | None:
     """Choose where a new epoch's prompts cut the history; None when it stays as it is. ``grant``: tokens that it may
     have; ``target``: of a summary; ``window``: turns, at least so many and at most twice as many. The caller that
     stores the cut fills in its epoch."""
@@ -226,7 +226,7 @@ def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None
     return _cut(shown, (), ())
 
 
-def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequence[Unit]]]:
+def _choices(shown: ShownHistory, grant: int) -> Iterator[tuple[Sequence[Unit], Sequence[Unit]]]:
     """Yield the units that may be kept at the beginning and at the end, the most first; the first turns go before one
     of the last three does. The newest turns fill half of the room at most, so that the next cut is not due with the
     next turn."""
@@ -267,12 +267,12 @@ def _newest(units: Sequence[Unit], turns: int) -> tuple[Unit, ...]:
     return tuple(unit for unit in units if unit.turn >= first[0])
 
 
-def _kept_tokens(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> int:
+def _kept_tokens(shown: ShownHistory, first: Sequence[Unit], newest: Sequence[Unit]) -> int:
     opening = shown.opening(newest)
     return _sum(first) + _sum(newest) + (opening.tokens if opening else 0)
 
 
-def _cut(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> HistoryCut:
+def _cut(shown: ShownHistory, first: Sequence[Unit], newest: Sequence[Unit]) -> HistoryCut:
     """Make the cut after which, of what is shown, only these units go on being shown."""
     last = shown.hidden.seq_to if shown.hidden else 0
     seq_from = first[-1].last + 1 if first else 1

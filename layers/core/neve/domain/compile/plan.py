@@ -14,9 +14,9 @@ from neve.domain.compact.render import render_summary
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of, fits
 from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
 from neve.domain.compile.formats.declared_tools import OfferedTools
-from neve.domain.compile.formats.tool_names import called
+from neve.domain.compile.formats.tool_names import called_tools
 from neve.domain.compile.history import (
-    Shown,
+    ShownHistory,
     answered_to,
     floor_of,
     is_hidden,
@@ -108,7 +108,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PromptPlan:
     """A planned prompt. ``cut``: where the history is cut from now on, with the ``summary`` of everything that it
     hides; None when it stays as it was. ``for_message``: one long message forced that cut, which holds for this prompt
     alone. ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log
@@ -137,7 +137,7 @@ class Plan:
         return None if self.for_message else self.cut
 
 
-def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
+def make_plan(prompt_input: PromptInput, limits: Limits) -> PromptPlan:
     """Plan the prompt within the limits. Raises 422 ``budget_infeasible``."""
     history = _History.of(prompt_input)
     updates = fit_updates(prompt_input.updates)
@@ -174,7 +174,7 @@ class _History:
     prompt_input: PromptInput
     past: tuple[Event, ...]
     now: tuple[Event, ...]
-    shown: Shown
+    shown: ShownHistory
 
     @classmethod
     def of(cls, prompt_input: PromptInput) -> _History:
@@ -190,7 +190,7 @@ class _History:
         tail = [event for event in past if cut is None or event.seq > cut.seq_to]
         opening = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
         first = 0 if cut is None else _BEHIND_THE_HIDDEN
-        shown = Shown(
+        shown = ShownHistory(
             units_of(head, goes_on=before),
             units_of(tail, goes_on=still_on, first_turn=first),
             estimate(render_summary(prompt_input.summary)) if prompt_input.summary else 0,
@@ -348,7 +348,7 @@ class _Fitted:
     retrieved: str
     instructions: tuple[str, ...]
 
-    def plan(self) -> Plan:
+    def plan(self) -> PromptPlan:
         prompt, prompt_input = self.prompt, self.prompt_input
         sections = self.sections()
         used = sum(section.used for section in sections)
@@ -361,7 +361,7 @@ class _Fitted:
         )
         if prompt.goes_on:
             stable = used - estimate(_joined(self.instructions))
-        return Plan(
+        return PromptPlan(
             prompt=prompt,
             sections=sections,
             pruned=self.pruned(),
@@ -412,7 +412,7 @@ class _Fitted:
         in_round = prompt_input.front is not None
         around = [] if in_round or not self.around else [Text(self.around)]
         return Prompt(
-            tools=prompt_input.tools.beside(called(history)),
+            tools=prompt_input.tools.beside(called_tools(history)),
             static=prompt_input.static,
             callers=prompt_input.callers,
             callers_mark=prompt_input.callers_mark,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from neve.domain.compile.conversation import Block, Message, Text, ToolResult
+from neve.domain.compile.conversation import Block, PromptMessage, Text, ToolResult
 
 MAX_BLOCKS_APART = 15
 """Content blocks between two breakpoints that need none between them: a provider looks back 20 for what it has."""
@@ -36,7 +36,7 @@ class Prompt:
     static: str
     instructions: str
     pack: str
-    history: Sequence[Message]
+    history: Sequence[PromptMessage]
     last: Sequence[Block]
     callers: str = ""
     callers_mark: Mapping[str, Any] | None = None

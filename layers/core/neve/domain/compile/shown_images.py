@@ -34,7 +34,9 @@ def may_show(event: Event) -> bool:
     return event.event_type is EventType.USER_MESSAGE
 
 
-def choose(past: Sequence[Event], now: Sequence[Event], *, beside: Taken, room: int, share: int) -> dict[int, set[int]]:
+def choose_images(
+    past: Sequence[Event], now: Sequence[Event], *, beside: Taken, room: int, share: int
+) -> dict[int, set[int]]:
     """Return the places of the image blocks that are shown, by seq. ``now``: what waits for an answer has room first,
     the newest event before the others, of an event the first images that fit. ``past``: all of it where both have room
     together; else of the newest events as many as stay within one part in ``share`` of the limits. Of an event of the
@@ -77,7 +79,7 @@ def spans_of(seqs: Iterable[int], before: Spans, shown: Iterable[int]) -> Spans:
     return tuple(spans)
 
 
-def marked(content: str | list[dict[str, Any]], why: Why, shown: Iterable[int] = ()) -> str | list[dict[str, Any]]:
+def mark_out(content: str | list[dict[str, Any]], why: Why, shown: Iterable[int] = ()) -> str | list[dict[str, Any]]:
     """Mark each image that is not shown with the reason. ``shown``: places of the image blocks that are shown."""
     if isinstance(content, str):
         return content
@@ -88,7 +90,7 @@ def marked(content: str | list[dict[str, Any]], why: Why, shown: Iterable[int] =
 
 
 def all_marked(events: Iterable[Event], why: Why) -> list[Event]:
-    return [replace(event, content=marked(event.content, why)) if may_show(event) else event for event in events]
+    return [replace(event, content=mark_out(event.content, why)) if may_show(event) else event for event in events]
 
 
 # --- what a report says of them ----------------------------------------------------------------------

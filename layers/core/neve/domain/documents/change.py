@@ -75,10 +75,10 @@ def changed_document(before: Document, path: str, change: DocumentChange, now: s
     if after == before:
         return before
     moved = before.rev == 0 or any(getattr(after, name) != getattr(before, name) for name in REVISED_BY)
-    return revised(after, now) if moved else after
+    return next_rev(after, now) if moved else after
 
 
-def revised(document: Document, now: str) -> Document:
+def next_rev(document: Document, now: str) -> Document:
     """Give the document at its next rev, nothing of which is in the search index yet."""
     return replace(
         document,

@@ -27,7 +27,7 @@ def as_memory(account: Account, date: str) -> str:
     return " ".join([head, *sections])
 
 
-def judged(account: Account) -> dict[str, Any]:
+def facets_of(account: Account) -> dict[str, Any]:
     """Give the fields of the memory that say something of the session beside its text. Priority low: nothing was stated
     that later conversations would rest on, and no pack shows it."""
     stated = any(items_of(account.text).values())
@@ -40,11 +40,11 @@ def judged(account: Account) -> dict[str, Any]:
 
 
 def changed_by_people(summary: Memory, account: Account | None) -> list[str]:
-    """Name those of the fields of ``judged`` that do not say what the account does from which the memory was written;
-    without an account only a high priority is known to be a person's."""
+    """Name those of ``facets_of`` that do not say what the account does from which the memory was written; without
+    an account only a high priority is known to be a person's."""
     if account is None:
         return ["priority"] if summary.priority is Priority.HIGH else []
-    return [name for name, told in judged(account).items() if getattr(summary, name) != told]
+    return [name for name, told in facets_of(account).items() if getattr(summary, name) != told]
 
 
 def as_document(account: Account, date: str | None = None) -> str:

@@ -15,7 +15,7 @@ from unicodedata import normalize
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from neve.domain.compact.headings import HEADINGS, summary_text
-from neve.domain.compact.prompt import one_line
+from neve.domain.compact.prompt import cap_item
 from neve.domain.librarian.filing import Account, Action, ShownDocument
 from neve.domain.librarian.paths import librarian_path
 from neve.domain.observe.answer import AnswerForm, Text
@@ -93,7 +93,7 @@ class Read(BaseModel):
     account: Account
 
 
-def read_filing(
+def read_filing_answer(
     given: Mapping[str, Any], *, seqs: Collection[int], shown: Sequence[ShownDocument], whole: Collection[str]
 ) -> Read:
     """Read an answer. ``seqs``: of the events that were shown; ``shown``: the documents, ``whole`` the paths of those
@@ -150,8 +150,8 @@ class _Reader:
             text=as_written(read.text.strip()),
             base_rev=read.base_rev,
             to_path=read.to_path,
-            title=one_line(read.title) if read.title else None,
-            tags=tuple(dict.fromkeys(normalize("NFC", one_line(tag)) for tag in read.tags)),
+            title=cap_item(read.title) if read.title else None,
+            tags=tuple(dict.fromkeys(normalize("NFC", cap_item(tag)) for tag in read.tags)),
             importance=read.importance,
             certainty=read.certainty,
             seqs=tuple(sorted({seq for seq in read.seqs if seq in self.seqs})),
@@ -185,13 +185,13 @@ class _Reader:
 def _account(answer: AccountAnswer) -> Account:
     items = {heading: getattr(answer, heading) for heading in HEADINGS}
     return Account(
-        title=one_line(answer.title)[:TITLE_CHARACTERS],
+        title=cap_item(answer.title)[:TITLE_CHARACTERS],
         outcome=answer.outcome,
-        emotional_tone=one_line(answer.emotional_tone)[:TONE_CHARACTERS] or "neutral",
-        key_topics=tuple(dict.fromkeys(t for topic in answer.key_topics if (t := one_line(topic)[:TOPIC_CHARACTERS])))[
+        emotional_tone=cap_item(answer.emotional_tone)[:TONE_CHARACTERS] or "neutral",
+        key_topics=tuple(dict.fromkeys(t for topic in answer.key_topics if (t := cap_item(topic)[:TOPIC_CHARACTERS])))[
             :MAX_TOPICS
         ],
         text=summary_text(
-            {heading: [line for item in given if (line := one_line(item))] for heading, given in items.items()}
+            {heading: [line for item in given if (line := cap_item(item))] for heading, given in items.items()}
         ),
     )

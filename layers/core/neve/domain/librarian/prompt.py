@@ -78,7 +78,7 @@ rather than fill it. Invent nothing.
 """
 
 
-class Given(Protocol):
+class FilingMaterial(Protocol):
     """The material for one request to file. ``left_out``: how many events in between are missing. ``before``: the
     account of the session so far. ``remembered``: of the events, where a person has corrected any of it. ``remark``:
     what was wrong with an earlier answer. ``timezone``: in which the days are told."""
@@ -99,7 +99,7 @@ class Given(Protocol):
     def remark(self) -> str | None: ...
 
 
-def filing_content(given: Given) -> tuple[Mapping[str, Any], ...]:
+def filing_content(given: FilingMaterial) -> tuple[Mapping[str, Any], ...]:
     """Write one text block: the documents, the account of the session before, the events, what a person has corrected,
     and the remark."""
     parts = ["# Documents", *map(_shown, given.documents)]
@@ -155,7 +155,7 @@ def is_whole(document: ShownDocument) -> bool:
     return estimate(document.text) <= MAX_DOCUMENT
 
 
-def shown_tokens(document: ShownDocument) -> int:
+def document_tokens(document: ShownDocument) -> int:
     return min(estimate(document.text), MAX_DOCUMENT)
 
 

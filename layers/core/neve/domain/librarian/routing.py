@@ -8,7 +8,7 @@ from typing import Literal
 
 from neve.domain.librarian.filing import Action
 from neve.domain.librarian.window import is_marked
-from neve.domain.observe.trust import Said, lowest, trust_of
+from neve.domain.observe.trust import SaidHere, lowest, trust_of
 from neve.domain.records.memories import Route, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -44,7 +44,7 @@ def claims_of(action: Action, events: Sequence[Event], shown: str) -> list[tuple
     return [(line, within) for line in dict.fromkeys(("", *said)) if line not in known or not line]
 
 
-def trust_of_action(action: Action, said: Said, shown: str = "") -> Trust:
+def trust_of_action(action: Action, said: SaidHere, shown: str = "") -> Trust:
     """Say whose word it is: the lowest of its events, and a tool's if a tool said any of it. ``shown``: the document's
     text as it was shown, which has a trust of its own."""
     return lowest(trust_of(text, within, said) for text, within in claims_of(action, said.events, shown))

@@ -40,24 +40,24 @@ def no_live_room(field: str) -> NeveError:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LivePlace:
     """The place of a row in its conversation. ``seq``: where in the log it begins; 0 for one that was not made from the
     log: what a call noted, or evolved. ``at``: when it was observed, in stored form."""
 
     seq: int
     at: str
 
-    def is_behind(self, other: Place) -> bool:
+    def is_behind(self, other: LivePlace) -> bool:
         """Say whether it comes after another: by the log for what was made from it, by the time for anything else."""
         return self.seq > other.seq if self.seq and other.seq else self.at > other.at
 
 
-NOWHERE = Place(0, "")
+NOWHERE = LivePlace(0, "")
 """The place of a row that is gone: behind nothing."""
 
 
-def places_of(memories: Iterable[Memory]) -> dict[str, Place]:
-    return {m.id: Place(m.provenance.seq_from or 0, m.observed_at) for m in memories}
+def live_places(memories: Iterable[Memory]) -> dict[str, LivePlace]:
+    return {m.id: LivePlace(m.provenance.seq_from or 0, m.observed_at) for m in memories}
 
 
 def joined_since(live: Sequence[LiveRow], at: str) -> list[str]:
@@ -69,7 +69,7 @@ def joined_since(live: Sequence[LiveRow], at: str) -> list[str]:
     return [row_id for row_id in told if row_id >= since and is_own_memory_id(row_id)]
 
 
-def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, Place]) -> tuple[LiveRow, ...]:
+def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, LivePlace]) -> tuple[LiveRow, ...]:
     """Insert the row into the list before the first one that begins behind it, but behind all that do not. ``order``:
     places of those that are known. A fact is no measure: it need not stand where it was said last."""
     places, own = [order.get(other.id, NOWHERE) for other in live], order.get(row.id, NOWHERE)

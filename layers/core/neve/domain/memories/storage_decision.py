@@ -101,7 +101,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFacts:
     """The facts that are kept already. ``same``: the fact, active or in the inbox, that says this word for word;
     ``target``: the active fact that the candidate is said to be about."""
 
@@ -110,7 +110,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StorageVerdict:
     decision: Decision
     judged: Judged
 
@@ -129,7 +129,7 @@ def asks_to_remember(text: str) -> bool:
     return _REMEMBER.search(text) is not None
 
 
-def decide(candidate: FactCandidate, known: Known, rules: Rules, at: str, via: Via) -> Verdict:
+def decide(candidate: FactCandidate, known: KnownFacts, rules: Rules, at: str, via: Via) -> StorageVerdict:
     """Decide what becomes of a candidate. ``at``: when it was said, in stored form.
 
     What waits in the inbox is stored when it is said again in a way that would be stored by itself, or often enough."""
@@ -137,10 +137,10 @@ def decide(candidate: FactCandidate, known: Known, rules: Rules, at: str, via: V
     route = _route(candidate, known.same)
     decision, reason = _decided(candidate, known, rules, criteria, route, at)
     about = known.target.id if known.target and criteria.contradiction not in ("new", "not_checked") else None
-    return Verdict(decision, Judged(criteria, route, reason, via, about))
+    return StorageVerdict(decision, Judged(criteria, route, reason, via, about))
 
 
-def _criteria(candidate: FactCandidate, known: Known, rules: Rules) -> Criteria:
+def _criteria(candidate: FactCandidate, known: KnownFacts, rules: Rules) -> Criteria:
     relation: Relation = candidate.relation
     if relation != "not_checked" and known.target is None:
         relation = "new"
@@ -161,7 +161,7 @@ def _route(candidate: FactCandidate, same: Memory | None) -> Route:
 
 
 def _decided(
-    candidate: FactCandidate, known: Known, rules: Rules, criteria: Criteria, route: Route, at: str
+    candidate: FactCandidate, known: KnownFacts, rules: Rules, criteria: Criteria, route: Route, at: str
 ) -> tuple[Decision, str]:
     if criteria.pii == "blocked":
         return "rejected", "It holds what is never kept."
@@ -180,7 +180,7 @@ def _decided(
 
 
 def _held_back(
-    candidate: FactCandidate, known: Known, rules: Rules, criteria: Criteria, route: Route, at: str
+    candidate: FactCandidate, known: KnownFacts, rules: Rules, criteria: Criteria, route: Route, at: str
 ) -> str | None:
     """Give the reason why it is left to a person; None where it is not."""
     if not criteria.provenance:

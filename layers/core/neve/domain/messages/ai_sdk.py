@@ -8,7 +8,7 @@ from typing import Any
 from neve.domain.errors import invalid
 from neve.domain.messages.anthropic import NOT_TAKEN
 from neve.domain.messages.heard import Builder, as_text
-from neve.domain.messages.parts import filled, image_of, listed, text_of
+from neve.domain.messages.parts import filled_text, image_of, listed_parts, read_text
 
 _ERRORS = ("error-text", "error-json")
 
@@ -19,7 +19,7 @@ def read_ai_sdk(message: Mapping[str, Any], builder: Builder) -> None:
     if isinstance(content, str):
         builder.text(content)
         return
-    for n, part in enumerate(listed([] if content is None else content, at)):
+    for n, part in enumerate(listed_parts([] if content is None else content, at)):
         _part(part, builder, f"{at}[{n}]", f"content[{n}]")
 
 
@@ -27,18 +27,18 @@ def _part(part: Mapping[str, Any], builder: Builder, at: str, place: str) -> Non
     kind = part["type"]
     image = _image(part, at) if kind in ("image", "file") else None
     if kind == "text":
-        builder.text(text_of(part, "text", at))
+        builder.text(read_text(part, "text", at))
     elif image is not None:
         builder.image(image)
     elif kind == "reasoning":
         builder.think(part)
     elif kind == "tool-call" and not part.get("providerExecuted"):
         given = part.get("input", part.get("args"))
-        builder.call(filled(part, "toolCallId", at), filled(part, "toolName", at), given)
+        builder.call(filled_text(part, "toolCallId", at), filled_text(part, "toolName", at), given)
     elif kind == "tool-result" and builder.role == "user":
         content, is_error = _output(part, builder, at, place)
-        name = filled(part, "toolName", at)
-        builder.result(filled(part, "toolCallId", at), content, name, is_error=is_error)
+        name = filled_text(part, "toolName", at)
+        builder.result(filled_text(part, "toolCallId", at), content, name, is_error=is_error)
     else:
         builder.leave(place, f"{kind} {NOT_TAKEN}", part)
 
@@ -76,13 +76,13 @@ def _output(part: Mapping[str, Any], builder: Builder, at: str, place: str) -> t
 
 def _contents(value: Any, builder: Builder, at: str, place: str) -> str | list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
-    for n, part in enumerate(listed(value, at)):
+    for n, part in enumerate(listed_parts(value, at)):
         media_type = str(part.get("mediaType", ""))
         source = part.get("data") or part.get("url")
         is_image = part["type"].startswith("image-") or media_type.startswith("image/")
         image = image_of(source, media_type or None, f"{at}[{n}]") if is_image and isinstance(source, str) else None
         if part["type"] == "text":
-            text = text_of(part, "text", f"{at}[{n}]")
+            text = read_text(part, "text", f"{at}[{n}]")
             blocks += [{"type": "text", "text": text}] if text.strip() else []
         elif image is not None:
             blocks.append(image)

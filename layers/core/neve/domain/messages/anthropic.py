@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from neve.domain.messages.heard import NO_NAME, Builder
-from neve.domain.messages.parts import filled, image_of, listed, text_of
+from neve.domain.messages.parts import filled_text, image_of, listed_parts, read_text
 
 NOT_TAKEN = "has no place in memory: kept as a neutral event"
 
@@ -17,23 +17,23 @@ def read_anthropic(message: Mapping[str, Any], builder: Builder) -> None:
     if isinstance(content, str):
         builder.text(content)
         return
-    for n, block in enumerate(listed([] if content is None else content, at, "blocks")):
+    for n, block in enumerate(listed_parts([] if content is None else content, at, "blocks")):
         _block(block, builder, f"{at}[{n}]", f"content[{n}]")
 
 
 def _block(block: Mapping[str, Any], builder: Builder, at: str, part: str) -> None:
     kind = block["type"]
     if kind == "text":
-        builder.text(text_of(block, "text", at))
+        builder.text(read_text(block, "text", at))
         if block.get("citations"):
             builder.leave(f"{part}.citations", "citations are not kept")
     elif kind == "image" and (image := _image(block, at)) is not None:
         builder.image(image)
     elif kind == "tool_use" and builder.role == "assistant":
-        builder.call(filled(block, "id", at), filled(block, "name", at), block.get("input"))
+        builder.call(filled_text(block, "id", at), filled_text(block, "name", at), block.get("input"))
     elif kind == "tool_result" and builder.role == "user":
         content = _result(block.get("content"), builder, f"{at}.content", f"{part}.content")
-        identifier = filled(block, "tool_use_id", at)
+        identifier = filled_text(block, "tool_use_id", at)
         builder.result(identifier, content, NO_NAME, is_error=block.get("is_error") is True)
     elif kind in ("thinking", "redacted_thinking") and builder.role == "assistant":
         builder.think(block)
@@ -56,10 +56,10 @@ def _result(content: Any, builder: Builder, at: str, part: str) -> str | list[di
     if content is None or isinstance(content, str):
         return content or ""
     blocks: list[dict[str, Any]] = []
-    for n, block in enumerate(listed(content, at, "blocks")):
+    for n, block in enumerate(listed_parts(content, at, "blocks")):
         image = _image(block, f"{at}[{n}]") if block["type"] == "image" else None
         if block["type"] == "text":
-            text = text_of(block, "text", f"{at}[{n}]")
+            text = read_text(block, "text", f"{at}[{n}]")
             blocks += [{"type": "text", "text": text}] if text.strip() else []
         elif image is not None:
             blocks.append(image)

@@ -20,7 +20,7 @@ DISTINCTIVE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class PartLeft:
     """A part of a message that has no place among what was said. ``index``: of the message in its list; ``part``: a
     path within it; ``kept``: as a neutral event."""
 
@@ -37,7 +37,7 @@ class Heard:
 
     index: int
     events: tuple[NewEvent, ...] = ()
-    left: tuple[Left, ...] = ()
+    left: tuple[PartLeft, ...] = ()
     own_id: str | None = None
     thoughts: tuple[dict[str, Any], ...] = ()
 
@@ -75,7 +75,7 @@ class Builder:
     own_id: str | None = None
     _events: list[NewEvent] = field(default_factory=list)
     _neutral: list[NewEvent] = field(default_factory=list)
-    _left: list[Left] = field(default_factory=list)
+    _left: list[PartLeft] = field(default_factory=list)
     _blocks: list[dict[str, Any]] = field(default_factory=list)
     _thoughts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -109,7 +109,7 @@ class Builder:
 
     def leave(self, part: str, why: str, kept: Any = None) -> None:
         """Leave out a part. ``kept``: what of the message a neutral event holds; None: nothing of it."""
-        self._left.append(Left(self.index, part, why, kept is not None))
+        self._left.append(PartLeft(self.index, part, why, kept is not None))
         if kept is not None:
             data = {"format": self.form, "role": self.role, "at": part, "part": kept}
             self._neutral.append(NewEvent(EventType.NEUTRAL, "", event_data=data, created_at=self.created_at))

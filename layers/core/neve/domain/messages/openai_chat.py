@@ -8,7 +8,7 @@ from typing import Any
 from neve.domain.errors import invalid
 from neve.domain.messages.anthropic import NOT_TAKEN
 from neve.domain.messages.heard import NO_NAME, Builder
-from neve.domain.messages.parts import filled, image_of, listed, text_of
+from neve.domain.messages.parts import filled_text, image_of, listed_parts, read_text
 
 ROLES = ("user", "assistant", "tool", "system", "developer", "function")
 _THOUGHT = ("reasoning_content", "reasoning", "reasoning_details")
@@ -20,11 +20,11 @@ def read_openai_chat(message: Mapping[str, Any], builder: Builder) -> None:
     """Read a message of any of the form's roles. Raises NeveError for what cannot be understood."""
     role, at = message.get("role"), builder.at
     if role == "tool":
-        identifier = filled(message, "tool_call_id", at)
+        identifier = filled_text(message, "tool_call_id", at)
         _result(message, builder, identifier, str(message.get("name") or NO_NAME))
         return
     if role == "function":
-        name = filled(message, "name", at)
+        name = filled_text(message, "name", at)
         _result(message, builder, f"{_LEGACY}{name}"[:256], name)
         return
     _content(message.get("content"), builder)
@@ -49,16 +49,16 @@ def _content(content: Any, builder: Builder) -> None:
         builder.text(content)
         return
     at = f"{builder.at}.content"
-    for n, part in enumerate(listed(content, at)):
+    for n, part in enumerate(listed_parts(content, at)):
         _part(part, builder, f"{at}[{n}]", f"content[{n}]")
 
 
 def _part(part: Mapping[str, Any], builder: Builder, at: str, place: str) -> None:
     kind = part["type"]
     if kind == "text":
-        builder.text(text_of(part, "text", at))
+        builder.text(read_text(part, "text", at))
     elif kind == "refusal":
-        builder.text(text_of(part, "refusal", at))
+        builder.text(read_text(part, "refusal", at))
     elif kind == "image_url" and (image := _image(part, at)) is not None:
         builder.image(image)
     else:
@@ -82,11 +82,11 @@ def _calls(message: Mapping[str, Any], builder: Builder) -> None:
         called = call.get(form)
         if not isinstance(called, Mapping):
             raise invalid(f"{at}[{n}].function", "is required: its name and arguments")
-        identifier, name = filled(call, "id", f"{at}[{n}]"), filled(called, "name", f"{at}[{n}].{form}")
+        identifier, name = filled_text(call, "id", f"{at}[{n}]"), filled_text(called, "name", f"{at}[{n}].{form}")
         builder.call(identifier, name, called.get("input" if form == "custom" else "arguments"))
     legacy = message.get("function_call")
     if isinstance(legacy, Mapping):
-        name = filled(legacy, "name", f"{builder.at}.function_call")
+        name = filled_text(legacy, "name", f"{builder.at}.function_call")
         builder.call(f"{_LEGACY}{name}"[:256], name, legacy.get("arguments"))
 
 
@@ -96,10 +96,10 @@ def _result(message: Mapping[str, Any], builder: Builder, identifier: str, name:
         builder.result(identifier, content or "", name, is_error=False)
         return
     blocks: list[dict[str, Any]] = []
-    for n, part in enumerate(listed(content, at)):
+    for n, part in enumerate(listed_parts(content, at)):
         image = _image(part, f"{at}[{n}]") if part["type"] == "image_url" else None
         if part["type"] == "text":
-            blocks.append({"type": "text", "text": text_of(part, "text", f"{at}[{n}]")})
+            blocks.append({"type": "text", "text": read_text(part, "text", f"{at}[{n}]")})
         elif image is not None:
             blocks.append(image)
         else:

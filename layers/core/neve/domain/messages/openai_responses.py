@@ -7,7 +7,7 @@ from typing import Any
 
 from neve.domain.messages.anthropic import NOT_TAKEN
 from neve.domain.messages.heard import NO_NAME, Builder, as_text
-from neve.domain.messages.parts import filled, image_of, listed, text_of
+from neve.domain.messages.parts import filled_text, image_of, listed_parts, read_text
 
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
@@ -24,9 +24,9 @@ def read_openai_item(item: Mapping[str, Any], builder: Builder) -> None:
     if kind == "message":
         _message(item.get("content"), builder)
     elif kind in CALLS:
-        builder.call(filled(item, "call_id", at), filled(item, "name", at), item.get(CALLS[kind]))
+        builder.call(filled_text(item, "call_id", at), filled_text(item, "name", at), item.get(CALLS[kind]))
     elif kind in OUTPUTS:
-        builder.result(filled(item, "call_id", at), _output(item, builder), NO_NAME, is_error=False)
+        builder.result(filled_text(item, "call_id", at), _output(item, builder), NO_NAME, is_error=False)
     elif kind == "reasoning":
         builder.think({name: value for name, value in item.items() if name not in BESIDE})
     else:
@@ -38,11 +38,11 @@ def _message(content: Any, builder: Builder) -> None:
         builder.text(content or "")
         return
     at = f"{builder.at}.content"
-    for n, part in enumerate(listed(content, at)):
+    for n, part in enumerate(listed_parts(content, at)):
         kind = part["type"]
         image = _image(part, f"{at}[{n}]") if kind == "input_image" else None
         if kind in _TEXTS:
-            builder.text(text_of(part, _TEXTS[kind], f"{at}[{n}]"))
+            builder.text(read_text(part, _TEXTS[kind], f"{at}[{n}]"))
             if part.get("annotations"):
                 builder.leave(f"content[{n}].annotations", "annotations are not kept")
         elif image is not None:
@@ -62,11 +62,11 @@ def _output(item: Mapping[str, Any], builder: Builder) -> str | list[dict[str, A
     if output is None or not isinstance(output, list):
         return as_text(output) if output is not None else ""
     blocks: list[dict[str, Any]] = []
-    for n, part in enumerate(listed(output, at)):
+    for n, part in enumerate(listed_parts(output, at)):
         kind = part["type"]
         image = _image(part, f"{at}[{n}]") if kind == "input_image" else None
         if kind in _TEXTS:
-            text = text_of(part, _TEXTS[kind], f"{at}[{n}]")
+            text = read_text(part, _TEXTS[kind], f"{at}[{n}]")
             blocks += [{"type": "text", "text": text}] if text.strip() else []
         elif image is not None:
             blocks.append(image)

@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"https?://[^\s]{1,2040}")
 _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+*-]+)?(?:;[\w.=+-]+)*?(?P<base64>;base64)?,(?P<data>.*)", re.DOTALL)
 
 
-def listed(value: Any, at: str, what: str = "parts") -> Sequence[Mapping[str, Any]]:
+def listed_parts(value: Any, at: str, what: str = "parts") -> Sequence[Mapping[str, Any]]:
     """List the parts of a content that is a list: each an object with a ``type``. Raises NeveError."""
     if not isinstance(value, list):
         raise invalid(at, f"must be text or a list of {what}")
@@ -30,7 +30,7 @@ def listed(value: Any, at: str, what: str = "parts") -> Sequence[Mapping[str, An
     return value
 
 
-def text_of(part: Mapping[str, Any], name: str, at: str) -> str:
+def read_text(part: Mapping[str, Any], name: str, at: str) -> str:
     """Read a member that has to be text. Raises NeveError."""
     value = part.get(name)
     if not isinstance(value, str):
@@ -38,9 +38,9 @@ def text_of(part: Mapping[str, Any], name: str, at: str) -> str:
     return value
 
 
-def filled(part: Mapping[str, Any], name: str, at: str, most: int = 256) -> str:
+def filled_text(part: Mapping[str, Any], name: str, at: str, most: int = 256) -> str:
     """Read a member that has to be text and not blank. Raises NeveError."""
-    value = text_of(part, name, at)
+    value = read_text(part, name, at)
     if not value.strip() or len(value) > most:
         raise invalid(f"{at}.{name}", f"must have 1 to {most} characters")
     return value

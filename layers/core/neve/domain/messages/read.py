@@ -11,7 +11,7 @@ from neve.domain.ids import is_identifier
 from neve.domain.messages import openai_chat, openai_responses
 from neve.domain.messages.ai_sdk import read_ai_sdk
 from neve.domain.messages.anthropic import read_anthropic
-from neve.domain.messages.heard import Builder, Format, Heard, Left, Role
+from neve.domain.messages.heard import Builder, Format, Heard, PartLeft, Role
 from neve.domain.messages.openai_chat import read_openai_chat
 from neve.domain.messages.openai_responses import read_openai_item
 from neve.domain.messages.parts import unknown_role
@@ -45,7 +45,7 @@ def read_messages(messages: Sequence[Any], form: Format | None = None) -> list[H
     heard = _move_thoughts([_read(message, n, form) for n, message in enumerate(messages)])
     marked = next((n for n, message in enumerate(messages) if _is_marked(message)), None)
     if marked is not None:
-        left = Left(marked, MARKS, "marks are dropped: a prompt of Neve's sets its own", kept=False)
+        left = PartLeft(marked, MARKS, "marks are dropped: a prompt of Neve's sets its own", kept=False)
         heard[marked] = replace(heard[marked], left=(*heard[marked].left, left))
     return heard
 
@@ -77,7 +77,7 @@ def _read(message: Any, index: int, form: Format | None) -> Heard:
         _READ[found](message, builder)
     heard = builder.built()
     if not heard.events and not heard.left and not heard.thoughts:
-        return replace(heard, left=(Left(index, "content", "says nothing", kept=False),))
+        return replace(heard, left=(PartLeft(index, "content", "says nothing", kept=False),))
     return heard
 
 

@@ -10,7 +10,7 @@ from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import asks_to_remember
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import Said, is_of_a_tool, trust_of_lines
+from neve.domain.observe.trust import SaidHere, is_of_a_tool, trust_of_lines
 from neve.domain.records.memories import By, Category, Relation, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
@@ -72,7 +72,7 @@ class FactRoom:
     left_out: int = 0
 
 
-def stated_facts(proposed: Sequence[ProposedFact], said: Said) -> list[StatedFact]:
+def stated_facts(proposed: Sequence[ProposedFact], said: SaidHere) -> list[StatedFact]:
     """Return the facts in the order of the log, each once; what was proposed as one and is two statements becomes two,
     of which the first has the relation. ``said``: what they are held against; its events are those of a pass, not
     empty."""
@@ -130,7 +130,7 @@ def _ranges(facts: Sequence[ProposedFact], events: Sequence[Event]) -> list[tupl
     return ranges
 
 
-def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said: Said) -> StatedFact:
+def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said: SaidHere) -> StatedFact:
     within = [event for event in said.events if range_[0] <= event.seq <= range_[1]]
     of_user = [event for event in within if event.event_type is EventType.USER_MESSAGE]
     by = fact.by

@@ -37,7 +37,7 @@ NO_PROGRESS_FOR = timedelta(minutes=15)
 of a dozen workers without a model, of two with one)."""
 
 
-def writable(within_s: float) -> int:
+def writable_tokens(within_s: float) -> int:
     """Return how many tokens of an answer are there in time, at least 1. A longer answer is cut off by their number,
     which is an answer and is asked for in parts, and not by the clock, which would have it asked for unchanged."""
     return max(1, int((within_s - READING_S) * TOKENS_PER_S))

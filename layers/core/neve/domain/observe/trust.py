@@ -31,7 +31,7 @@ Run = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Said:
+class SaidHere:
     """Holds what is known of what tools and users said in a session. ``events``: what a text was made of. ``further``:
     what else was said in the session. ``tools`` and ``users``: what they said before, and is remembered as that."""
 
@@ -54,8 +54,8 @@ class Said:
     def runs(self) -> frozenset[Run]:
         """Give the runs of what tools said that no user said."""
         of = {kind: [event_text(one) for one in self.events if one.event_type is kind] for kind in EventType}
-        users = frozenset().union(*map(runs_of, of[EventType.USER_MESSAGE]))
-        return frozenset().union(*map(runs_of, (*of[EventType.TOOL_RESULT], *self.tools))) - users
+        users = frozenset().union(*map(shared_runs, of[EventType.USER_MESSAGE]))
+        return frozenset().union(*map(shared_runs, (*of[EventType.TOOL_RESULT], *self.tools))) - users
 
 
 def lowest(levels: Iterable[Trust]) -> Trust:
@@ -63,22 +63,22 @@ def lowest(levels: Iterable[Trust]) -> Trust:
     return max(levels, key=TRUST.index, default=DEFAULT_TRUST)
 
 
-def trust_of_lines(lines: Sequence[ObservedLine], said: Said) -> list[Trust]:
+def trust_of_lines(lines: Sequence[ObservedLine], said: SaidHere) -> list[Trust]:
     """Give for each line of a pass over the events of ``said`` the lowest of the events in its range, and ``tool`` if a
     tool said it."""
     return [trust_of(line.text, events_of(line, said.events), said) for line in lines]
 
 
-def trust_of(text: str, within: Sequence[Event], said: Said) -> Trust:
+def trust_of(text: str, within: Sequence[Event], said: SaidHere) -> Trust:
     """Give the lowest of the events ``within`` its range, and ``tool`` if a tool said it."""
     of_range = lowest(_OF_EVENT[event.event_type] for event in within if event.event_type in _OF_EVENT)
     return "tool" if of_range == "tool" or is_of_a_tool(text, within, said) else of_range
 
 
-def is_of_a_tool(text: str, within: Sequence[Event], said: Said) -> bool:
+def is_of_a_tool(text: str, within: Sequence[Event], said: SaidHere) -> bool:
     """Tell whether the text repeats what a tool said in the same words, or holds a word that names something, that a
     tool said and neither an event ``within`` its range nor a user. ``within``: none where a text has no range."""
-    if said.runs and not said.runs.isdisjoint(runs_of(text)):
+    if said.runs and not said.runs.isdisjoint(shared_runs(text)):
         return True
     own = _spoken(within)
     return any(
@@ -87,7 +87,7 @@ def is_of_a_tool(text: str, within: Sequence[Event], said: Said) -> bool:
     )
 
 
-def in_doubt(text: str, within: Sequence[Event], said: Said) -> bool:
+def trust_in_doubt(text: str, within: Sequence[Event], said: SaidHere) -> bool:
     """Tell whether what else was said in the session may change whose word the text is."""
     if any(event.event_type is EventType.TOOL_RESULT for event in within):
         return False
@@ -95,7 +95,7 @@ def in_doubt(text: str, within: Sequence[Event], said: Said) -> bool:
     return any(not word.stands_in(own) and not word.stands_in(said.by_users) for word in distinctive_words(text))
 
 
-def with_mark(text: str, said: Said) -> str:
+def with_mark(text: str, said: SaidHere) -> str:
     """Put a text without a range of its own behind the mark of what a tool said, if one said it or if it stood there
     already."""
     bare = text.removeprefix(OF_A_TOOL).lstrip()
@@ -107,7 +107,7 @@ def events_of(line: ObservedLine, events: Sequence[Event]) -> list[Event]:
     return [event for event in events if line.seq_from <= event.seq <= line.seq_to]
 
 
-def runs_of(text: str) -> frozenset[Run]:
+def shared_runs(text: str) -> frozenset[Run]:
     """Give every run of ``SHARED_WORDS`` consecutive words: two texts that share one say the same in the same words."""
     words = plain_words(text)
     return frozenset(tuple(words[n : n + SHARED_WORDS]) for n in range(len(words) - SHARED_WORDS + 1))

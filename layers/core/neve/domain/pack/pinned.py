@@ -26,13 +26,13 @@ class Chosen:
         return self.always + self.profile
 
 
-def choose(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chosen:
+def choose_pins(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chosen:
     """Choose by place, order and path. People come last and share the profile's budget."""
     ordered = sorted(pins, key=lambda pin: pin.sort_key)
     always = [pin for pin in ordered if pin.place == "always" and not pin.too_long]
     profile = [pin for pin in ordered if pin.place != "always" and not pin.too_long]
     chosen = {id(always[n]) for n in greedy_fit([pin.tokens for pin in always], always_budget)}
-    chosen |= {id(profile[n]) for n in greedy_fit([shown_tokens(pin) for pin in profile], profile_budget)}
+    chosen |= {id(profile[n]) for n in greedy_fit([pin_tokens(pin) for pin in profile], profile_budget)}
     return Chosen(
         always=tuple(pin for pin in always if id(pin) in chosen),
         profile=tuple(pin for pin in profile if id(pin) in chosen and pin.place == "profile"),
@@ -41,7 +41,7 @@ def choose(pins: Iterable[Pin], always_budget: int, profile_budget: int) -> Chos
     )
 
 
-def shown_tokens(pin: Pin) -> int:
+def pin_tokens(pin: Pin) -> int:
     """Count the tokens of what a pack shows of a pin: a document's text as it was counted when it was written, under
     its title; or a person's line."""
     if pin.place == "always":

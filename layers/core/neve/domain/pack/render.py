@@ -106,12 +106,12 @@ def about_text(title: str, text: str) -> str:
 
 
 def _memories_text(items: Iterable[Item], just_said: Iterable[Sequence[str]] = ()) -> str:
-    lines = [text for text in (shown(*item) for item in items) if text]
+    lines = [text for text in (shown_memory(*item) for item in items) if text]
     for said in just_said:
         lines += [JUST_SAID, *map(indented, said)]
     return escape("\n".join(lines))
 
 
-def shown(text: str, kind: str) -> str:
+def shown_memory(text: str, kind: str) -> str:
     """Give a memory as it is shown, before it is escaped."""
     return indented(for_pack(text) if kind in _CONDENSED else text.strip())

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from neve.domain.memories.marks import words_of
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
-from neve.domain.observe.trust import Said, is_of_a_tool, runs_of
+from neve.domain.observe.trust import SaidHere, is_of_a_tool, shared_runs
 from neve.domain.records.memories import Memory
 
 V = TypeVar("V")
@@ -32,7 +32,7 @@ class Sources:
 
     def __init__(self, shown: Sequence[Memory]) -> None:
         self._shown = {memory.id: memory for memory in shown}
-        self._runs = {memory.id: runs_of(memory.text) for memory in shown}
+        self._runs = {memory.id: shared_runs(memory.text) for memory in shown}
         self._tools = {memory.id: words for memory in shown if (words := words_of(memory, "tool"))}
 
     def of(self, text: str, named: Sequence[str]) -> list[Memory]:
@@ -42,7 +42,7 @@ class Sources:
         chosen = [i for i in named if i in self._shown]
         if not chosen:
             return list(self._shown.values())
-        own = runs_of(text)
+        own = shared_runs(text)
         repeated = [
             i
             for i, runs in self._runs.items()
@@ -56,7 +56,7 @@ class Sources:
         if source not in self._tools:
             return False
         others = [self._shown[i].text for i in self._shown if i in chosen or i not in self._tools]
-        return is_of_a_tool(text, (), Said((), tools=(self._tools[source],), users=others))
+        return is_of_a_tool(text, (), SaidHere((), tools=(self._tools[source],), users=others))
 
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from neve.domain.documents.change import revised
+from neve.domain.documents.change import next_rev
 from neve.domain.memories.made_of import made_of
 from neve.domain.records.documents import Document
 from neve.domain.records.sessions import Span
@@ -58,7 +58,7 @@ def put_back(head: Document, revision: Document, now: str) -> Document:
     """Give ``head`` the text of an earlier revision and whose word that is, at its next rev; where it stands, and what
     people have said of how it is shown, stay. Both with their texts."""
     fields = {name: getattr(revision, name) for name in _PUT_BACK}
-    return revised(replace(head, **fields), now)
+    return next_rev(replace(head, **fields), now)
 
 
 def _by_librarian(revision: Document) -> bool:

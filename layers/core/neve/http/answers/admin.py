@@ -77,7 +77,7 @@ def _policy(found: PolicyAt) -> Answer:
     return Answer(body=PolicyOut.of(found), headers={"ETag": f'"{found.rev}"'})
 
 
-def usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
+def tenant_usage_answer(call: Call[DaysQuery, Nothing]) -> Answer:
     """Answer E16 with the tenant's usage. What one call cannot add up is named in the answer, in a metric and, as a
     degradation, in the log."""
     found = tenant_usage(call.tenant, call.query.days, call.began_ms + TIME_LIMIT_MS)

@@ -11,13 +11,12 @@ from neve.http.pages import fitting
 from neve.http.router import Router
 from neve.http.schemas.documents import documents as d
 from neve.usecases.ask.documents.get_document import get_document
-from neve.usecases.ask.documents.list_documents import page_of_documents
-from neve.usecases.ask.documents.list_versions import list_versions
+from neve.usecases.ask.documents.list_documents import list_versions, page_of_documents
 from neve.usecases.tell.documents.delete_document import DeletedDocuments, delete_below, delete_document
 from neve.usecases.tell.documents.evolve_document import evolve_document
-from neve.usecases.tell.documents.move_document import move_document
 from neve.usecases.tell.documents.move_folder import move_folder
 from neve.usecases.tell.documents.restore_document import restore_document
+from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 
 
@@ -55,7 +54,7 @@ def _put(call: Call[d.PathQuery, d.PutBody]) -> Answer:
     return _answer(written.document, 201 if written.created else 200)
 
 
-def _delete(call: Call[d.DeleteQuery, Nothing]) -> Answer:
+def _delete(call: Call[d.DeleteDocumentQuery, Nothing]) -> Answer:
     call.query.checked(conditional=call.if_match is not None)
 
     def work() -> Answer:
@@ -68,7 +67,7 @@ def _delete(call: Call[d.DeleteQuery, Nothing]) -> Answer:
     return once(call, work)
 
 
-def _list(call: Call[d.ListQuery, Nothing]) -> Answer:
+def _list(call: Call[d.ListDocumentsQuery, Nothing]) -> Answer:
     status = Status(call.query.status) if call.query.status else None
 
     def read(limit: int, cursor: str | None) -> d.DocumentPage:

@@ -10,7 +10,7 @@ from neve.http.pages import fitting
 from neve.http.router import Router
 from neve.http.schemas.inbox.inbox import DECISIONS, LIST_INBOX, InboxItem, InboxPage, InboxQuery
 from neve.usecases.ask.memories.list_inbox import list_inbox
-from neve.usecases.tell.inbox.decide import decide
+from neve.usecases.tell.inbox.decide import decide_item
 
 
 def bind_inbox(router: Router) -> None:
@@ -26,5 +26,7 @@ def _page(call: Call[InboxQuery, Nothing]) -> Answer:
 def _decided(call: Call[Nothing, Any]) -> Answer:
     item_id, decision = call.ids["item_id"], call.body.decision()
     return once_within(
-        call, lambda beside: decide(call.user, item_id, decision, beside), lambda item: Answer(body=InboxItem.of(item))
+        call,
+        lambda beside: decide_item(call.user, item_id, decision, beside),
+        lambda item: Answer(body=InboxItem.of(item)),
     )

@@ -6,8 +6,7 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.tenants import admin as a
 from neve.usecases.ask.tenants.list_keys import list_keys
-from neve.usecases.tell.tenants.keys.create_key import create_key
-from neve.usecases.tell.tenants.keys.revoke_key import revoke_key
+from neve.usecases.tell.tenants.keys import create_key, revoke_key
 
 
 def bind_keys(router: Router) -> None:
@@ -16,7 +15,7 @@ def bind_keys(router: Router) -> None:
     router.on(a.REVOKE_KEY)(_revoked)
 
 
-def _listed(call: Call[a.ListQuery, Nothing]) -> Answer:
+def _listed(call: Call[a.ListUsersQuery, Nothing]) -> Answer:
     return Answer(body=fitting(call.query, lambda n, at: a.KeyPage.of(*list_keys(call.tenant, n, at))))
 
 

@@ -19,20 +19,20 @@ DELETED = ""
 Seen = Mapping[str, Sequence[Occurrence]]
 
 
-def part_of(digest: str) -> str:
+def digest_part(digest: str) -> str:
     """Name the row that holds a digest. ``digest``: hexadecimal."""
     return PARTS[int(digest[:2], 16) % len(PARTS)]
 
 
-def rows_to_read(keys: SessionKeys, digests: Iterable[str]) -> list[Key]:
-    return [keys.messages(part) for part in sorted(set(map(part_of, digests)))]
+def digest_rows(keys: SessionKeys, digests: Iterable[str]) -> list[Key]:
+    return [keys.messages(part) for part in sorted(set(map(digest_part, digests)))]
 
 
 def read_seen(keys: SessionKeys, found: Mapping[Key, Item], digests: Collection[str]) -> dict[str, list[Occurrence]]:
     """Give those of the digests that the rows have, each with what was deleted of its part."""
     seen: dict[str, list[Occurrence]] = {}
     for digest in digests:
-        item = found.get(keys.messages(part_of(digest)))
+        item = found.get(keys.messages(digest_part(digest)))
         if item is not None:
             parts = _loaded(item)
             seen[digest] = sorted([*parts.get(digest, ()), *parts.get(DELETED, ())], key=lambda one: one.seq)
@@ -42,11 +42,11 @@ def read_seen(keys: SessionKeys, found: Mapping[Key, Item], digests: Collection[
 def put_seen(keys: SessionKeys, found: Mapping[Key, Item], new: Mapping[str, Sequence[Occurrence]]) -> list[Put]:
     """Make the puts of the rows with what is ``new``. ``found``: the rows as they were read."""
     puts = []
-    for key in rows_to_read(keys, new):
+    for key in digest_rows(keys, new):
         item = found.get(key)
         parts = _loaded(item) if item else {}
         for digest, places in new.items():
-            if keys.messages(part_of(digest)) == key:
+            if keys.messages(digest_part(digest)) == key:
                 parts[digest] = [*parts.get(digest, ()), *places]
         puts.append(_put(key, parts, item))
     return puts

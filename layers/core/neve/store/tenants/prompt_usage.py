@@ -45,7 +45,7 @@ def stored_answer(reported: ReportedUsage) -> dict[str, Any]:
     return stored
 
 
-def read_answer(stored: dict[str, Any]) -> ReportedUsage:
+def read_reported(stored: dict[str, Any]) -> ReportedUsage:
     return _answer.validate_python(stored)
 
 

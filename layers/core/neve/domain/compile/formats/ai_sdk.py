@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from neve.domain.compile.conversation import Block, Image, Message, Text, Thinking, ToolResult, ToolUse
+from neve.domain.compile.conversation import Block, Image, PromptMessage, Text, Thinking, ToolResult, ToolUse
 from neve.domain.compile.formats.format import Format, WrongTool
 from neve.domain.compile.formats.openai_chat import image_url, no_image_in_a_result, result_text
 from neve.domain.compile.formats.tool_names import sent_name
@@ -15,7 +15,7 @@ from neve.domain.compile.prompt import Breakpoint, Prompt, Tool
 _MARK = {"providerOptions": {"anthropic": {"cacheControl": {"type": "ephemeral"}}}}
 
 
-def render(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
+def render_ai_sdk(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
     """Render the arguments for the AI SDK. ``instructions`` is a text, or where something is to be marked the system
     messages of it. ``tools`` is by name: ``{description, inputSchema}``, the schema as JSON (the SDK's ``jsonSchema``
     reads it)."""
@@ -26,7 +26,7 @@ def render(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]
         request["instructions"] = _instructions(prompt, marks)
     at: dict[int, int] = {}
     messages: list[dict[str, Any]] = []
-    for n, message in enumerate([*prompt.history, Message("user", tuple(prompt.last))], start=1):
+    for n, message in enumerate([*prompt.history, PromptMessage("user", tuple(prompt.last))], start=1):
         messages += _messages(message, _names_of(prompt))
         at[n] = len(messages)
     for end in prompt.ends(marks):
@@ -51,7 +51,7 @@ def _names_of(prompt: Prompt) -> dict[str, str]:
     return {block.id: sent_name(block.name, "ai_sdk") for block in blocks if isinstance(block, ToolUse)}
 
 
-def _messages(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _messages(message: PromptMessage, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Render a message: the results of tools are a message of their own, in front of what the user says."""
     if message.role == "assistant":
         parts = [part for block in message.blocks if (part := _part(block))]
@@ -120,4 +120,4 @@ def _own_marks(tools: Sequence[Tool]) -> int:
     return sum("cacheControl" in tool.declared.get("providerOptions", {}).get("anthropic", {}) for tool in tools)
 
 
-AI_SDK = Format(render, _own, _given, no_image_in_a_result, marks=True, own_marks=_own_marks)
+AI_SDK = Format(render_ai_sdk, _own, _given, no_image_in_a_result, marks=True, own_marks=_own_marks)

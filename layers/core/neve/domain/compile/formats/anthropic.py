@@ -15,7 +15,7 @@ THINKING = ("thinking", "redacted_thinking")
 _WITHOUT_NAME = "mcp_toolset"
 
 
-def render(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
+def render_anthropic(prompt: Prompt, marks: Collection[Breakpoint] = ()) -> dict[str, Any]:
     """Render the arguments for Anthropic, ``tools`` and ``system`` only where there are any. The marks are no part of
     what the provider compares: they move on with the conversation, the bytes before them stay."""
     request: dict[str, Any] = {}
@@ -94,4 +94,4 @@ def _own_marks(tools: Sequence[Tool]) -> int:
     return sum(bool(tool.declared.get("cache_control")) for tool in tools)
 
 
-ANTHROPIC = Format(render, _own, _given, _takes, marks=True, own_marks=_own_marks)
+ANTHROPIC = Format(render_anthropic, _own, _given, _takes, marks=True, own_marks=_own_marks)

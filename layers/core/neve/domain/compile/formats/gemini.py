@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from neve.domain.compile.conversation import Block, Image, Message, Text, ToolResult, ToolUse, not_shown
+from neve.domain.compile.conversation import Block, Image, PromptMessage, Text, ToolResult, ToolUse, not_shown
 from neve.domain.compile.formats.format import Format, WrongTool, listed, name_in
 from neve.domain.compile.formats.openai_chat import result_text
 from neve.domain.compile.formats.tool_names import sent_name
@@ -16,7 +16,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 _DECLARATIONS = ("function_declarations", "functionDeclarations")
 
 
-def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
+def render_gemini(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
     """Render ``system_instruction``, ``contents`` and ``tools`` for Gemini: those of the first and the last belong into
     ``config`` of Google's own package. What a model has thought has no place here."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
@@ -24,11 +24,11 @@ def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
         request["system_instruction"] = {"parts": [{"text": text} for text in prompt.system]}
     blocks = (block for message in prompt.history for block in message.blocks)
     names = {block.id: sent_name(block.name, "gemini") for block in blocks if isinstance(block, ToolUse)}
-    messages = [*prompt.history, Message("user", tuple(prompt.last))]
+    messages = [*prompt.history, PromptMessage("user", tuple(prompt.last))]
     return request | {"contents": [content for message in messages for content in _contents(message, names)]}
 
 
-def _contents(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _contents(message: PromptMessage, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Render a message: the answers to calls are a content of their own, directly behind the calls."""
     role = "model" if message.role == "assistant" else "user"
     answers = [_answer(block, names) for block in message.blocks if isinstance(block, ToolResult)]
@@ -94,4 +94,4 @@ def _takes(image: Mapping[str, Any], in_result: bool) -> bool:
     return not in_result and _takes_bytes(image["media_type"], image.get("url"))
 
 
-GEMINI = Format(render, _own, _given, _takes)
+GEMINI = Format(render_gemini, _own, _given, _takes)

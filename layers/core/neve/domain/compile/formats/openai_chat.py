@@ -15,7 +15,7 @@ from neve.domain.tokens import compact_json
 _NO_TEXT = "(an image)"
 
 
-def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
+def render_openai_chat(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
     """Render the arguments for OpenAI's chat completions, ``tools`` only where there are any. The result of a tool is a
     message of its own; an image in one is named. What a model has thought has no place here."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
@@ -104,4 +104,4 @@ def no_image_in_a_result(_: Mapping[str, Any], in_result: bool) -> bool:
     return not in_result
 
 
-OPENAI = Format(render, _own, _given, no_image_in_a_result)
+OPENAI = Format(render_openai_chat, _own, _given, no_image_in_a_result)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from neve.domain.compile.conversation import Block, Image, Message, Text, Thinking, ToolResult, ToolUse
+from neve.domain.compile.conversation import Block, Image, PromptMessage, Text, Thinking, ToolResult, ToolUse
 from neve.domain.compile.formats.format import Format, WrongTool, listed, name_in
 from neve.domain.compile.formats.openai_chat import image_url
 from neve.domain.compile.formats.tool_names import sent_name
@@ -17,17 +17,17 @@ _NAMED = ("function", "custom")
 """Types of tools that the caller runs, which have a name; the provider's own have none."""
 
 
-def render(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
+def render_openai_responses(prompt: Prompt, _: Collection[Breakpoint] = ()) -> dict[str, Any]:
     """Render the arguments for OpenAI's responses, ``instructions`` and ``tools`` only where there are any. What the
     model has thought comes back as the items that it was."""
     request: dict[str, Any] = {"tools": [tool.declared for tool in prompt.tools]} if prompt.tools else {}
     if prompt.system:
         request["instructions"] = "\n\n".join(prompt.system)
-    messages = [*prompt.history, Message("user", tuple(prompt.last))]
+    messages = [*prompt.history, PromptMessage("user", tuple(prompt.last))]
     return request | {"input": [item for message in messages for item in _items(message)]}
 
 
-def _items(message: Message) -> list[dict[str, Any]]:
+def _items(message: PromptMessage) -> list[dict[str, Any]]:
     """Return the items of a message in order: text that stands together is one item, and so is each call, result and
     thought."""
     items: list[dict[str, Any]] = []
@@ -117,4 +117,4 @@ def _given(tools: Any) -> list[Tool]:
     return found
 
 
-OPENAI_RESPONSES = Format(render, _own, _given, lambda _image, _in_result: True)
+OPENAI_RESPONSES = Format(render_openai_responses, _own, _given, lambda _image, _in_result: True)

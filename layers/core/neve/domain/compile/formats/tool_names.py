@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
-from neve.domain.compile.conversation import Message, ToolUse
+from neve.domain.compile.conversation import PromptMessage, ToolUse
 from neve.domain.compile.prompt import Prompt
 
 NAME_LIMITS: Mapping[str, int] = {
@@ -37,11 +37,11 @@ def sent_name(name: str, provider: str) -> str:
 def changed_names(prompt: Prompt, provider: str) -> dict[str, str]:
     """Return the names that were changed for the provider: by the name that is sent, the one that the log or the caller
     has."""
-    names = {*called(prompt.history), *(name for tool in prompt.tools for name in tool.names)}
+    names = {*called_tools(prompt.history), *(name for tool in prompt.tools for name in tool.names)}
     sent = {sent_name(name, provider): name for name in sorted(names)}
     return {short: name for short, name in sent.items() if short != name}
 
 
-def called(history: Sequence[Message]) -> set[str]:
+def called_tools(history: Sequence[PromptMessage]) -> set[str]:
     """Return the names of the tools that the history has calls of, as the log has them."""
     return {block.name for message in history for block in message.blocks if isinstance(block, ToolUse)}

@@ -19,19 +19,11 @@ from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameter
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.enums import DocumentStatus, IncludePriority, MemoryStatus
-from neve.http.schemas.fields import (
-    Clearable,
-    Cursor,
-    Filled,
-    Label,
-    Limit,
-    Name,
-    whole_number,
-)
+from neve.http.schemas.fields import Clearable, Cursor, Filled, Label, Limit, Name, whole_number
 from neve.http.schemas.memories.fields import Importance, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.tell.documents.delete_document import DeletedDocuments
-from neve.usecases.tell.documents.evolve_document import Evolution
+from neve.usecases.tell.documents.evolve_document import DocumentEvolution
 from neve.usecases.tell.documents.move_folder import MovedDocuments
 
 IMPORTED = Provenance("import", trust="import")
@@ -141,8 +133,8 @@ class EvolveDocumentBody(DocumentFields):
     text: Text
     reason: Annotated[Filled, Field(max_length=1_000)]
 
-    def command(self) -> Evolution:
-        return Evolution(self.path, self.to, self.change(self.text), self.reason)
+    def command(self) -> DocumentEvolution:
+        return DocumentEvolution(self.path, self.to, self.change(self.text), self.reason)
 
 
 # --- queries ------------------------------------------------------------------------------------
@@ -157,7 +149,7 @@ class ReadQuery(PathQuery):
     chunks: bool = Field(default=False, description="With the passages that are searched.")
 
 
-class DeleteQuery(Parameters):
+class DeleteDocumentQuery(Parameters):
     path: DocumentPath | None = None
     prefix: DocumentPrefix | None = Field(
         default=None,
@@ -176,7 +168,7 @@ class DeleteQuery(Parameters):
             raise invalid("header.If-Match", "is only allowed with path: it is of one document")
 
 
-class ListQuery(Parameters):
+class ListDocumentsQuery(Parameters):
     prefix: DocumentPrefix = "/"
     status: MemoryStatus | None = Field(default=None, description="Default: active, resolved and inbox.")
     limit: Limit = 50
@@ -378,7 +370,7 @@ DELETE_DOCUMENT = Operation(
     description="Below a prefix at most 100 a call; `more` says whether to call again.",
     scope="records",
     documents=True,
-    query=DeleteQuery,
+    query=DeleteDocumentQuery,
     body=Nothing,
     responses={200: Response("What was deleted.", DeletedDocumentsView)},
     codes=("document_not_found", *USER_WRITE),
@@ -395,7 +387,7 @@ LIST_DOCUMENTS = Operation(
     description="Artifacts are listed below `/artifacts/` only.",
     scope="records",
     documents=True,
-    query=ListQuery,
+    query=ListDocumentsQuery,
     body=Nothing,
     responses={200: Response("One page.", DocumentPage)},
 )

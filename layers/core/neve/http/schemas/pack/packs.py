@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from neve.domain.errors import invalid
 from neve.domain.records.packs import PackEntry, PackManifest
-from neve.http.operations import Nothing, Operation, Parameters, Response, Text, View
+from neve.http.operations import Nothing, Operation, Parameters, Response, TextAnswer, View
 from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, whole_number
@@ -209,7 +209,7 @@ _HEADERS = {
     " seconds=3`. Absent where that could not be read.",
 }
 
-_TEXT = Text("text/plain", "With `format=text`: the bytes for the prompt, in UTF-8, and nothing else.")
+_TEXT = TextAnswer("text/plain", "With `format=text`: the bytes for the prompt, in UTF-8, and nothing else.")
 
 READ_PACK = Operation(
     method="GET",

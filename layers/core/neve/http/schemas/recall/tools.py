@@ -17,7 +17,7 @@ from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
-from neve.usecases.ask.documents.read_document import DocumentPage
+from neve.usecases.ask.documents.read_document import PageRead
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.ask.recall.command import RecallCommand
 from neve.usecases.ask.recall.tool import (
@@ -242,7 +242,7 @@ class ReadDocumentView(ToolAnswer):
     degraded: Degraded | None
 
     @classmethod
-    def of(cls, page: DocumentPage) -> ReadDocumentView:
+    def of(cls, page: PageRead) -> ReadDocumentView:
         document = page.document
         return cls(
             content=_page_text(page),
@@ -263,7 +263,7 @@ class ReadDocumentView(ToolAnswer):
         )
 
 
-def _page_text(page: DocumentPage) -> str:
+def _page_text(page: PageRead) -> str:
     """Write a page for the model: the text as it stands, and how to read on."""
     if page.document is None:
         return NOT_SEARCHED if page.degraded else f"There is no document at {page.path}."

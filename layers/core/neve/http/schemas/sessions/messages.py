@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from neve.domain.errors import invalid
-from neve.domain.messages.heard import Heard, Left
+from neve.domain.messages.heard import Heard, PartLeft
 from neve.domain.messages.read import read_messages
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
@@ -122,7 +122,7 @@ class DroppedPart(View):
     why: str
 
     @classmethod
-    def of(cls, left: Left) -> DroppedPart:
+    def of(cls, left: PartLeft) -> DroppedPart:
         return cls(index=left.index, part=left.part, why=left.why)
 
 

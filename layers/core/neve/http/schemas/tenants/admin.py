@@ -28,7 +28,7 @@ from neve.usecases.ask.tenants.read_policy import PolicyAt
 from neve.usecases.ask.tenants.service_health import Health
 from neve.usecases.ask.tenants.tenant_usage import TenantUsage, Usage
 from neve.usecases.ask.tenants.user_stats import UserStats
-from neve.usecases.tell.tenants.keys.create_key import CreatedKey
+from neve.usecases.tell.tenants.keys import CreatedKey
 
 
 class EmbedderOut(View):
@@ -342,7 +342,7 @@ class UserPage(Page):
         return cls(users=[UserOut(user_id=one.id, created_at=one.created_at) for one in users], next_cursor=cursor)
 
 
-class ListQuery(Parameters):
+class ListUsersQuery(Parameters):
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -456,7 +456,7 @@ LIST_KEYS = Operation(
     summary="The tenant's API keys, revoked ones too, by their ids.",
     description="Never a key's text, nor its hash.",
     scope="admin",
-    query=ListQuery,
+    query=ListUsersQuery,
     body=Nothing,
     responses={200: Response("A page of keys.", KeyPage)},
 )
@@ -470,7 +470,7 @@ LIST_USERS = Operation(
     description="Not those who were erased. One of the last second may be missing; a page may be short, its cursor "
     "goes on.",
     scope="admin",
-    query=ListQuery,
+    query=ListUsersQuery,
     body=Nothing,
     responses={200: Response("A page of users.", UserPage)},
 )

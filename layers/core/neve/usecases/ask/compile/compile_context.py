@@ -21,9 +21,9 @@ from neve.domain.compile.formats.declared_tools import OfferedTools
 from neve.domain.compile.formats.every import FORMATS
 from neve.domain.compile.history import is_hidden, message_of
 from neve.domain.compile.last_turn import session_text
-from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
 from neve.domain.compile.prompt import Breakpoint
-from neve.domain.compile.shown_images import ImageCount, count_images, marked
+from neve.domain.compile.shown_images import ImageCount, count_images, mark_out
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.images.room import Taken, taken_by
 from neve.domain.pack.render import escape
@@ -43,7 +43,7 @@ from neve.store.keys import image_name
 from neve.usecases.ask.compile.command import CompileCommand, Content
 from neve.usecases.ask.compile.images import Wanted
 from neve.usecases.ask.compile.keep_epoch import keep_epoch
-from neve.usecases.ask.compile.reads import Material, start_reads
+from neve.usecases.ask.compile.reads import Material, start_context_reads
 from neve.usecases.ask.compile.recalls import Recalls
 from neve.usecases.ask.compile.record_prompt import shown_hits, start_recording, told_updates
 from neve.usecases.ask.compile.turn_start import BegunTurn
@@ -71,7 +71,7 @@ class Compiled:
 
     command: CompileCommand
     budget: Budget
-    plan: Plan
+    plan: PromptPlan
     material: Material
     epoch: SessionEpoch | None
     prefix_changed: bool
@@ -128,7 +128,9 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
     began = scope.ports.clock.monotonic_ms()
     wanted = _wanted(scope, command)
     in_round = command.message is None
-    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes, wanted=wanted, in_round=in_round)
+    reads = start_context_reads(
+        scope, read_only=command.dry_run, beside=command.bytes, wanted=wanted, in_round=in_round
+    )
     if command.text.strip():
         recalls.ask(command.text)
     material = reads.collect()
@@ -146,7 +148,7 @@ def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) ->
             if attempt + 1 < READINGS:
                 if recording:
                     _written(recording[1])
-                material = start_reads(scope, beside=command.bytes, wanted=wanted, in_round=in_round).collect()
+                material = start_context_reads(scope, beside=command.bytes, wanted=wanted, in_round=in_round).collect()
                 continue
             work, new_epoch = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
@@ -201,7 +203,7 @@ class _Compilation:
         log = material.log.events if material.log else []
         message = command.message
         if command.images == "none" and message is not None:
-            message = marked(message, "not_wanted")
+            message = mark_out(message, "not_wanted")
         events, asked = _parted(scope, log, message)
         if asked is None and material.log is None:
             raise _unread()
@@ -260,7 +262,7 @@ class _Compilation:
         """Return the timezone that ``<neve-session>`` names."""
         return self.material.session_state.session.timezone if self.material.session_state else "UTC"
 
-    def turn_start(self, plan: Plan) -> TurnStart:
+    def turn_start(self, plan: PromptPlan) -> TurnStart:
         """Return what all prompts of the turn show from now on: what this one shows."""
         hits, told = shown_hits(plan, self.hits, self.timezone), told_updates(plan)
         if self.begun is not None:
@@ -279,7 +281,7 @@ class _Compilation:
             recall_id=self.recalled.recall_id if self.recalled else None,
         )
 
-    def start_recording(self, plan: Plan, shas: Mapping[str, str]) -> tuple[str, Task[None]] | None:
+    def start_recording(self, plan: PromptPlan, shas: Mapping[str, str]) -> tuple[str, Task[None]] | None:
         """Start to record the prompt; return its id and the write. None for a dry run; and for a round that could not
         read what its turn began with: later rounds would take this prompt for the turn's first."""
         if self.command.dry_run or (self.front is not None and self.material.begun_unread):
@@ -293,7 +295,7 @@ class _Compilation:
             return policy.budget
         return budget_of(self.command.profile, policy.effective_window)
 
-    def shas(self, plan: Plan) -> dict[str, str]:
+    def shas(self, plan: PromptPlan) -> dict[str, str]:
         """Return the SHA-256 of each part in front of the pack, as it is sent."""
         parts = {
             "tools": compact_json([tool.declared for tool in plan.prompt.tools]) if plan.prompt.tools else "",
@@ -306,7 +308,7 @@ class _Compilation:
     def flagged(self, flag: str) -> _Compilation:
         return replace(self, flags=(*self.flags, flag))
 
-    def plan(self) -> Plan:
+    def plan(self) -> PromptPlan:
         """Plan the prompt. Raises budget_infeasible, profile_mismatch."""
         prompt_input, budget = self.prompt_input(), self.budget
         if self.command.profile is not None and prompt_input.pack_tokens > budget.pack_limit:
@@ -365,7 +367,7 @@ class _Compilation:
         now = parse(self.begun.start.at) if self.begun is not None else self.scope.ports.clock.now()
         return session_text(now, meta, parse(before) if before else None)
 
-    def prefix_ends(self, plan: Plan) -> tuple[PrefixEnd, ...]:
+    def prefix_ends(self, plan: PromptPlan) -> tuple[PrefixEnd, ...]:
         used = {section.name: section.used for section in plan.sections}
         static = used["tools"] + used["static"] + used["boundaries"] + used.get("system", 0)
         tokens: dict[Breakpoint, int] = {
@@ -378,12 +380,12 @@ class _Compilation:
         rules = CacheRules(command.format, policy.chat_model, policy.cacheable_tokens, command.max_breakpoints)
         return rules.ends(plan.prompt, tokens)
 
-    def rendered(self, plan: Plan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
+    def rendered(self, plan: PromptPlan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
         """Render the prompt in the format that was asked for; None for a dry run."""
         marks = [end.at for end in ends if end.marked]
         return None if self.command.dry_run else FORMATS[self.command.format].render(plan.prompt, marks)
 
-    def _images(self, plan: Plan) -> ImageCount:
+    def _images(self, plan: PromptPlan) -> ImageCount:
         log = self.material.log.events if self.material.log else ()
         shown = [event for event in log if not is_hidden(event.seq, plan.cut)]
         beside: list[Mapping[str, Any]] = []
@@ -393,7 +395,7 @@ class _Compilation:
 
     def compiled(
         self,
-        plan: Plan,
+        plan: PromptPlan,
         shas: Mapping[str, str],
         ends: Sequence[PrefixEnd],
         request: Mapping[str, Any] | None,

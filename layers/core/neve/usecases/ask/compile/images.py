@@ -10,7 +10,7 @@ from typing import Any
 
 from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
-from neve.domain.compile.shown_images import IMAGE_BYTES, MAKES_ROOM, Why, choose, marked, may_show, spans_of
+from neve.domain.compile.shown_images import IMAGE_BYTES, MAKES_ROOM, Why, choose_images, mark_out, may_show, spans_of
 from neve.domain.images.room import Taken
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, Spans
@@ -74,7 +74,7 @@ def load_images(
     refused = {event.seq for event in pictured if event.images_refused or event.seq in wanted.refused} - before
     made_room = _held(pictured, epoch.images_left_out)
     free = [event for event in asked_for if event.seq not in before | refused | made_room]
-    places = choose(
+    places = choose_images(
         [event for event in free if event.seq in past],
         [event for event in free if event.seq not in past],
         beside=wanted.beside(events),
@@ -110,7 +110,7 @@ def _held(events: Iterable[Event], spans: Spans) -> set[int]:
 
 
 def _marked(event: Event, why: Why, shown: Collection[int]) -> Event:
-    return replace(event, content=marked(event.content, why, shown))
+    return replace(event, content=mark_out(event.content, why, shown))
 
 
 def _names(event: Event, places: Collection[int]) -> set[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
-from neve.domain.compile.plan import Plan
+from neve.domain.compile.plan import PromptPlan
 from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary, Verbosity
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
@@ -17,7 +17,7 @@ from neve.usecases.ask.compile.reads import Log, Material
 from neve.usecases.core.jobs.messages.compaction import compaction_job
 
 
-def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str) -> SessionEpoch | None:
+def keep_epoch(scope: SessionScope, material: Material, plan: PromptPlan, prefix: str) -> SessionEpoch | None:
     """Store the session's epoch where it has changed, in one transaction; return it, None when nothing is to be kept. A
     cut asks for a compaction: the job's row is its message. A history that shows fewer images begins a new epoch, too,
     with what was cut before; which they are is kept. A cut for one long message is not kept.

@@ -13,7 +13,7 @@ from typing import TypeVar
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compile.answer_size import beyond_its_room
-from neve.domain.compile.history import hidden
+from neve.domain.compile.history import hidden_events
 from neve.domain.compile.shown_images import all_marked
 from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
@@ -69,7 +69,7 @@ class SessionState:
 
     @property
     def hidden(self) -> HistoryCut | None:
-        return hidden(self.epoch)
+        return hidden_events(self.epoch)
 
     @property
     def is_cut(self) -> bool:
@@ -106,7 +106,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class ContextReads:
     """The reads under way; see ``collect``."""
 
     scope: SessionScope
@@ -159,14 +159,14 @@ def start_ms(scope: SessionScope, *, in_round: bool) -> int:
     return max(budget, ROWS_MS) if in_round else budget
 
 
-def start_reads(
+def start_context_reads(
     scope: SessionScope,
     *,
     read_only: bool = False,
     beside: int = 0,
     wanted: Wanted | None = None,
     in_round: bool = False,
-) -> Reads:
+) -> ContextReads:
     """Start all reads. ``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself
     brings into the answer. ``wanted``: its wishes about images. ``in_round``: the turn may go on from results of
     tools."""
@@ -188,7 +188,7 @@ def start_reads(
         lambda: read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.result().session))
     )
     begun = start(lambda: _begun(scope, session_state.result(), began + ROWS_MS)) if in_round else None
-    return Reads(scope, began, session_state, pack, parts, aside, updates, images, thinking, begun)
+    return ContextReads(scope, began, session_state, pack, parts, aside, updates, images, thinking, begun)
 
 
 def _begun(scope: SessionScope, session_state: SessionState, ends_ms: float) -> BegunTurn | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from neve.domain.compile.plan import Plan
+from neve.domain.compile.plan import PromptPlan
 from neve.domain.records.prompts import PromptRecord, ShownHit, TurnStart, line_sha
 from neve.domain.times import iso
 from neve.ports.runtime import Task
@@ -15,7 +15,7 @@ from neve.usecases.ask.compile.reads import Material
 from neve.usecases.ask.recall.answer import Hit, hit_line
 
 
-def shown_hits(plan: Plan, hits: Sequence[Hit], timezone: str) -> tuple[ShownHit, ...]:
+def shown_hits(plan: PromptPlan, hits: Sequence[Hit], timezone: str) -> tuple[ShownHit, ...]:
     shown = set(plan.shown_hits)
     return tuple(
         ShownHit(
@@ -31,7 +31,7 @@ def shown_hits(plan: Plan, hits: Sequence[Hit], timezone: str) -> tuple[ShownHit
     )
 
 
-def told_updates(plan: Plan) -> tuple[tuple[str, str], ...]:
+def told_updates(plan: PromptPlan) -> tuple[tuple[str, str], ...]:
     return tuple((identifier, line_sha(line)) for identifier, line in plan.told)
 
 

@@ -18,7 +18,7 @@ STORE_ERROR = "hydrate:error"
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPage:
+class PageRead:
     """One page. ``text`` starts at the character ``offset``; ``next_offset`` None: it is the last page. ``document``
     None: there is none, or with ``degraded``, the store could not be asked."""
 
@@ -30,15 +30,15 @@ class DocumentPage:
     degraded: tuple[str, ...] = ()
 
 
-def read_document(scope: UserScope, path: str, offset: int = 0) -> DocumentPage:
+def read_page(scope: UserScope, path: str, offset: int = 0) -> PageRead:
     """Read one page, in two reads, one of an artifact, a third for a text that is an object. ``path`` in its normal
     form. A store that does not answer degrades the page. Raises user_closed."""
     try:
         document = find_document(scope, path, closed=True)
     except StoreUnavailable:
-        return DocumentPage(path, degraded=(STORE_ERROR,))
+        return PageRead(path, degraded=(STORE_ERROR,))
     if document is None:
-        return DocumentPage(path)
+        return PageRead(path)
     text = trim_to(document.text[offset : offset + MAX_PAGE], PAGE_TOKENS, marker="", count=estimate)
     end = offset + len(text)
-    return DocumentPage(path, document, text, offset, end if end < len(document.text) else None)
+    return PageRead(path, document, text, offset, end if end < len(document.text) else None)

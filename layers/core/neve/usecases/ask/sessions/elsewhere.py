@@ -23,7 +23,7 @@ LEAST_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class ReadsElsewhere:
     """Reads under way beside the rows of the session and its pack: two queries, and one batch where a session is
     behind."""
 
@@ -60,7 +60,7 @@ class Elsewhere:
         return replace(lag, at_least=lag.at_least or not all_of_them)
 
 
-def look_elsewhere(scope: UserScope) -> Elsewhere:
+def look_elsewhere(scope: UserScope) -> ReadsElsewhere:
     table, tasks, now = scope.ports.table, scope.ports.tasks, scope.ports.clock.now()
 
     def behind() -> Behind:
@@ -68,4 +68,4 @@ def look_elsewhere(scope: UserScope) -> Elsewhere:
         return list(progress_of(table, sessions, passed_over)), all_of_them
 
     memories = tasks.start_read(lambda: lag_of_memories(table, scope.keys, now))
-    return Elsewhere(scope, scope.ports.clock.monotonic_ms(), tasks.start_read(behind), memories)
+    return ReadsElsewhere(scope, scope.ports.clock.monotonic_ms(), tasks.start_read(behind), memories)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import not_found
-from neve.domain.memories.live_rows import NOWHERE, Place, in_place, live_row, places_of
+from neve.domain.memories.live_rows import NOWHERE, LivePlace, in_place, live_places, live_row
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.unheld import is_unheld
 from neve.domain.records.jobs import Job
@@ -88,7 +88,7 @@ class Replacement:
     reason: str
     session: str | None = None
     beside: Callable[[], list[WriteOp]] = _nothing_beside
-    order: Mapping[str, Place] = field(default_factory=dict)
+    order: Mapping[str, LivePlace] = field(default_factory=dict)
 
     def sessions(self) -> list[str]:
         """Return the sessions whose live lists change."""
@@ -222,7 +222,7 @@ class _Replacing:
 
     # each step may be repeated
 
-    def write_new(self, new: Sequence[Memory], order: Mapping[str, Place] | None = None) -> None:
+    def write_new(self, new: Sequence[Memory], order: Mapping[str, LivePlace] | None = None) -> None:
         """Write the new rows, born in the coming generation, already in the rank index and the live lists."""
         for start in range(0, len(new), BATCH):
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
@@ -232,13 +232,13 @@ class _Replacing:
             self._change_live([session], partial(self._insert_new, added=own, order=dict(order or {})))
 
     def _insert_new(
-        self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, Place]
+        self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, LivePlace]
     ) -> tuple[LiveRow, ...]:
         """Insert new rows into a live list; rows that have joined the list since ``order`` was read are looked up."""
         came = [row.id for row in live if row.id not in order] if order else []
         if came:
             known = memories_of(self.scope.ports.table, self.scope.keys, came)
-            order |= dict.fromkeys(came, NOWHERE) | places_of(known)
+            order |= dict.fromkeys(came, NOWHERE) | live_places(known)
         return _insert(live, added, set(self.old_ids), order)
 
     def stamp_sources(self) -> None:
@@ -407,7 +407,7 @@ class _Replacing:
 
 
 def _insert(
-    live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, Place]
+    live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, LivePlace]
 ) -> tuple[LiveRow, ...]:
     """Insert the new rows where the first of their sources stands, or in their places: the list stays in the order of
     the conversation."""

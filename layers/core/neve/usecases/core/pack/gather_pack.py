@@ -18,7 +18,7 @@ from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.dated import with_its_day
 from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit, weightiest_first
 from neve.domain.pack.newer_first import newer_first
-from neve.domain.pack.render import render, shown
+from neve.domain.pack.render import render, shown_memory
 from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.pack.room import Shown, with_room
 from neve.domain.records.epochs import SessionEpoch
@@ -37,7 +37,7 @@ from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.core.pack.just_said import Tails, Telling
 from neve.usecases.core.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
-from neve.usecases.core.pack.what_holds import UnheldFacts, WhatHolds
+from neve.usecases.core.pack.what_holds import HoldingLines, UnheldFacts
 
 T = TypeVar("T")
 _Moment = tuple[int, tuple[LiveRow, ...]]
@@ -124,7 +124,7 @@ class PackInputs:
         chronicle = [memory for memory in self.live_rows if memory.kind in _CHRONICLE]
         others = [memory for memory in self.live_rows if memory.kind not in _CHRONICLE]
         ordered = [*(chronicle[place] for place in weightiest_first(chronicle)), *others, *self.ranked_rows]
-        items = [Shown(shown(with_its_day(one), one.kind), self._entry(one)) for one in ordered]
+        items = [Shown(shown_memory(with_its_day(one), one.kind), self._entry(one)) for one in ordered]
         kept = {ordered[at].id for at in with_room(items, self.documents.size + self.said.size)}
         if len(kept) == len(ordered):
             return self
@@ -228,7 +228,7 @@ def _filled(
     found: Mapping[Key, Item],
     documents: PinnedTexts,
     said: JustSaid,
-    holding: WhatHolds,
+    holding: HoldingLines,
 ) -> PackInputs:
     """Choose the rows that fit; then, in the room of those that are said already, the next ones."""
     inputs = _inputs(walk.rows(found), local.rows(), documents, said, holding)
@@ -246,7 +246,7 @@ def _inputs(
     live: Sequence[Memory],
     documents: PinnedTexts,
     said: JustSaid,
-    holding: WhatHolds,
+    holding: HoldingLines,
 ) -> PackInputs:
     ranked_rows, live_rows = tuple(newer_first(holding.of(best_first))), tuple(holding.of(live))
     repeated = already_stated([*ranked_rows, *live_rows], documents.shown)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.documents.pins import Pin
-from neve.domain.pack.pinned import Chosen, choose
+from neve.domain.pack.pinned import Chosen, choose_pins
 from neve.domain.pack.render import PackLayers, render
 from neve.domain.pack.room import Shown, Size, answer_bytes, row_bytes, with_room
 from neve.domain.records.packs import PackEntry
@@ -93,7 +93,7 @@ def chosen_of(scope: UserScope, pins: Task[list[Pin]] | None) -> Chosen:
     """Choose what fits of the pins. Raises StoreUnavailable."""
     if pins is None:
         return Chosen()
-    return choose(pins.result(), scope.policy.always_layer, scope.policy.profile_layer)
+    return choose_pins(pins.result(), scope.policy.always_layer, scope.policy.profile_layer)
 
 
 def rows_of(keys: UserKeys, chosen: Chosen) -> list[Key]:

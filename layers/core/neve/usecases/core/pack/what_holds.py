@@ -50,14 +50,14 @@ class UnheldFacts:
         """List the rows that say what holds instead. Raises StoreUnavailable."""
         return [self.scope.keys.memory(i) for i in dict.fromkeys(last_successors(self.facts()).values())]
 
-    def known(self, found: Mapping[Key, Item]) -> WhatHolds:
+    def known(self, found: Mapping[Key, Item]) -> HoldingLines:
         """Join the facts with what holds instead. ``found``: those rows, and others."""
         read = [rows.read_memory(found[key]) for key in self.successors() if key in found]
-        return WhatHolds(with_successors(self.facts(), {memory.id: memory for memory in read}, self.gen))
+        return HoldingLines(with_successors(self.facts(), {memory.id: memory for memory in read}, self.gen))
 
 
 @dataclass(frozen=True, slots=True)
-class WhatHolds:
+class HoldingLines:
     """The knowledge of what holds. ``unheld``: facts that do not hold."""
 
     unheld: Sequence[Unheld] = ()
@@ -96,10 +96,10 @@ class WhatHolds:
         return retold(line.text, memory.provenance.session_id, span, self.unheld, _mark).text
 
 
-def what_holds_of(memories: Sequence[Memory], gen: int) -> WhatHolds:
+def what_holds_of(memories: Sequence[Memory], gen: int) -> HoldingLines:
     """Judge by those of the memories that are facts: a line is written with its fact, and read with it."""
     facts = unheld_facts(filter(is_unheld, memories), gen)
-    return WhatHolds(with_successors(facts, {memory.id: memory for memory in memories}, gen))
+    return HoldingLines(with_successors(facts, {memory.id: memory for memory in memories}, gen))
 
 
 def _mark(one: Unheld, more: bool) -> str | None:

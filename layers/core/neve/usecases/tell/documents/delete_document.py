@@ -13,7 +13,7 @@ from neve.domain.records.memories import Provenance
 from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.documents import deleted_ops, read_document
+from neve.store.documents import document_deletion, read_document
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.ask.documents.list_documents import heads_below
@@ -115,7 +115,7 @@ class _Delete:
         self._delete_before(guard, document, oldest)
         ops = [Delete(key_of(item), Expect.ANY) for item in revisions[len(oldest) :]]
         self.tried = document
-        gone = deleted_ops(keys, document, self.write_id, scope.ports.clock.now(), _sources(document, revisions))
+        gone = document_deletion(keys, document, self.write_id, scope.ports.clock.now(), _sources(document, revisions))
         scope.ports.table.write([*guard, *gone, *ops])
         return document
 

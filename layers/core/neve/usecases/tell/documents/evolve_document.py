@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from neve.domain.documents.change import DocumentChange, changed_document, revised
+from neve.domain.documents.change import DocumentChange, changed_document, next_rev
 from neve.domain.errors import invalid
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
@@ -18,7 +18,7 @@ from neve.usecases.tell.documents.to_another_path import Departure, to_another_p
 
 
 @dataclass(frozen=True, slots=True)
-class Evolution:
+class DocumentEvolution:
     """The document that takes the place of the one at ``path``, where, and why."""
 
     path: str
@@ -29,7 +29,7 @@ class Evolution:
 
 def evolve_document(
     scope: UserScope,
-    evolution: Evolution,
+    evolution: DocumentEvolution,
     *,
     expected_rev: Collection[int] | None = None,
     idempotency_key: IdempotencyKey | None = None,
@@ -55,7 +55,7 @@ def evolve_document(
             old, status=Status.SUPERSEDED, superseded_by=wanted.path, superseded_at=now, superseded_reason=reason
         )
         made = writes_of(scope, wanted, None, new)
-        left = writes_of(scope, replace(wanted, write_id=None), old, revised(superseded, now))
+        left = writes_of(scope, replace(wanted, write_id=None), old, next_rev(superseded, now))
         return DocumentWrites(WrittenDocument(made.written.document, created=True), (*made.ops, *left.ops))
 
     same = "must be another path; to write a new revision, use PUT"

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from neve.domain.documents.change import DocumentChange, changed_document
 from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.records.documents import Document
+from neve.domain.times import iso
 from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store.documents import read_document
@@ -16,10 +18,13 @@ from neve.usecases.tell.documents.commit_document import Commit, commit_document
 from neve.usecases.tell.documents.document_writes import (
     DocumentWrites,
     WantedWrite,
+    WrittenDocument,
     check_rev,
     not_superseded,
+    wanted_write,
     with_text,
     writable_path,
+    writes_of,
 )
 
 
@@ -59,3 +64,28 @@ def to_another_path(scope: UserScope, departure: Departure, plan: Callable[[Docu
         [source, target], planned, departure.conditional, str(wanted.write_id), wanted.long_text, departure.idem
     )
     return commit_document(scope, commit).document
+
+
+NOTHING_ELSE = DocumentChange()
+
+
+def move_document(
+    scope: UserScope,
+    path: str,
+    to: str,
+    *,
+    expected_rev: Collection[int] | None = None,
+    idempotency_key: IdempotencyKey | None = None,
+) -> Document:
+    """Move a document, in two reads and one transaction, whatever the history. Raises document_not_found,
+    validation_failed, precondition_failed (another rev), conflict (something is at ``to``, or the document is
+    superseded), and what ``write_document`` raises."""
+    wanted = wanted_write(scope, to, NOTHING_ELSE, expected_rev, field="to")
+
+    def plan(before: Document) -> DocumentWrites:
+        after = changed_document(before, wanted.path, NOTHING_ELSE, iso(scope.ports.clock.now()), scope.count)
+        written = writes_of(scope, wanted, before, after)
+        return DocumentWrites(WrittenDocument(written.written.document, created=False), written.ops)
+
+    departure = Departure(path, wanted, "is where the document is already", expected_rev is not None, idempotency_key)
+    return to_another_path(scope, departure, plan)

@@ -20,7 +20,7 @@ SCREENED_FIELDS = ("text", "reason")
 """Fields of a decision that hold the person's own words, and pass the gate as its path does."""
 
 
-def decide(
+def decide_item(
     scope: UserScope, item_id: str, decision: Decision, beside: Beside[Memory | Proposal] = nothing_beside
 ) -> Memory | Proposal:
     """Carry a decision out and give what is decided as it is now. Raises inbox_item_not_found, conflict (decided

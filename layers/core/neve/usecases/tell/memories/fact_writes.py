@@ -18,9 +18,9 @@ from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.revised import revised
 from neve.domain.memories.storage_decision import (
     FactCandidate,
-    Known,
+    KnownFacts,
     Rules,
-    Verdict,
+    StorageVerdict,
     correctable,
     decide,
     last_said,
@@ -97,7 +97,7 @@ class FactWrites:
         candidate = replace(candidate, origin=_with_trust(candidate.origin))
         policy = self.scope.policy
         at = candidate.observed_at or now
-        known = Known(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
+        known = KnownFacts(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
         rules = Rules(policy.min_importance, policy.review_mode)
         verdict = decide(candidate, known, rules, at, self.via)
         taken = self._taken(candidate, known, at) if verdict.decision == "superseded" else ()
@@ -175,7 +175,7 @@ class FactWrites:
         newer = self._said_later(memory, at)
         return memory if newer and candidate.relation == "reinforces" else newer
 
-    def _taken(self, candidate: FactCandidate, known: Known, at: str) -> tuple[Memory, ...]:
+    def _taken(self, candidate: FactCandidate, known: KnownFacts, at: str) -> tuple[Memory, ...]:
         """Give what a candidate takes the place of: what it is about, and what else ends with that, where it weighs as
         much."""
         targets = (self._target(replace(candidate, target_id=one), at) for one in candidate.also)
@@ -216,8 +216,8 @@ class FactWrites:
     def _row(
         self,
         candidate: FactCandidate,
-        known: Known,
-        verdict: Verdict,
+        known: KnownFacts,
+        verdict: StorageVerdict,
         new_id: str,
         now: str,
         taken: Sequence[Memory],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.domain.memories.storage_decision import Decision, Verdict
+from neve.domain.memories.storage_decision import Decision, StorageVerdict
 from neve.domain.records.memories import Criteria, Memory
 
 
@@ -14,7 +14,7 @@ class StoredFact:
     the fact was rejected."""
 
     memory: Memory | None
-    verdict: Verdict
+    verdict: StorageVerdict
 
     @property
     def decision(self) -> Decision:

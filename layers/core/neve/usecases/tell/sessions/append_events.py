@@ -23,16 +23,17 @@ from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn, last_of_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
-from neve.ports.table import MAX_WRITE_OPS, Expect, Item, Key, Put, WriteOp
+from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.keys import SessionKeys
+from neve.store.sessions.thinking import put_thinking
 from neve.store.transact import transact
 from neve.usecases.core.images.event_images import NewObject, Shape, StoredImages, name_images, shaped, store_images
 from neve.usecases.core.images.uploaded_texts import NewText, TextShape, artifact_of, uploaded_text, with_notes
 from neve.usecases.core.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.core.privacy.screen_event import screen_event
-from neve.usecases.tell.sessions.keep_thinking import keep_thinking
 from neve.usecases.tell.sessions.note_open import REOPENS
 
 BESIDE_THE_EVENTS = 3
@@ -382,3 +383,19 @@ def _content_sha(event: NewEvent) -> str:
     sent."""
     basis = [event.event_type, event.name, event.content, event.event_data]
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()
+
+
+def keep_thinking(
+    keys: SessionKeys, head: SessionHead, new: Sequence[tuple[int, NewEvent]], room: int
+) -> tuple[SessionHead, list[WriteOp]]:
+    """Give the head with what it says of thinking behind these new events, and the writes that make it true: at most
+    ``room``. What has no room to be deleted is shown to no reader, and goes with the next append."""
+    asked = max([head.asked_seq, *(seq for seq, event in new if event.event_type is EventType.USER_MESSAGE)])
+    thought = [(seq, event.thinking) for seq, event in new if event.thinking and seq > asked]
+    puts = thought[max(0, len(thought) - room) :]
+    over = [seq for seq in head.thinking if seq <= asked]
+    gone = over[: room - len(puts)]
+    left = [seq for seq in head.thinking if seq not in gone]
+    ops: list[WriteOp] = [put_thinking(keys, seq, blocks) for seq, blocks in puts]
+    ops += [Delete(keys.thinking(seq)) for seq in gone]
+    return replace(head, asked_seq=asked, thinking=(*left, *(seq for seq, _ in puts))), ops

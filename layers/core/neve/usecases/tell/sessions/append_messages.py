@@ -24,7 +24,7 @@ from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.store.sessions.messages import put_seen, read_seen, rows_to_read
+from neve.store.sessions.messages import digest_rows, put_seen, read_seen
 from neve.usecases.core.jobs.messages.compaction import new_job_id
 from neve.usecases.core.privacy.screen_event import screen_event
 from neve.usecases.tell.sessions.append_events import Append, Appended, Numbered, append_screened
@@ -102,7 +102,7 @@ class _AppendMessages(Append):
     def _id_keys(self) -> list[Key]:
         keys = self.scope.keys
         own = dict.fromkeys(one.own_id for one in self.messages if one.own_id and one.events)
-        return [*rows_to_read(keys, (one.digest for one in self.sent)), *map(keys.client_id, own)]
+        return [*digest_rows(keys, (one.digest for one in self.sent)), *map(keys.client_id, own)]
 
     def _numbered(self, found: dict[Key, Item], head: SessionHead) -> tuple[list[int], list[Numbered]]:
         """Give the seq of each event, and those that are new. Raises ``event_too_large``."""

@@ -9,7 +9,7 @@ from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import SCOPES, TenantRow, read_tenant
-from neve.usecases.tell.tenants.keys.create_key import CreatedKey, NewKey
+from neve.usecases.tell.tenants.keys import CreatedKey, NewKey
 
 
 def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> CreatedKey:

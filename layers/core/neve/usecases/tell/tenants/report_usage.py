@@ -13,13 +13,7 @@ from neve.domain.records.packs import Trigger
 from neve.domain.records.prompts import PREFIX_PARTS, PromptRecord
 from neve.domain.records.users import UserHead
 from neve.domain.tenants.prices import price_of
-from neve.domain.tenants.prompt_cache import (
-    Counted,
-    PromptReport,
-    ReportedUsage,
-    SessionPrompts,
-    count_report,
-)
+from neve.domain.tenants.prompt_cache import Counted, PromptReport, ReportedUsage, SessionPrompts, count_report
 from neve.domain.tenants.provider_usage import Tokens
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
@@ -31,7 +25,7 @@ from neve.store.tenants.prompt_usage import (
     put_day_prompts,
     put_session_prompts,
     put_user_prompts,
-    read_answer,
+    read_reported,
     read_session_prompts,
     read_totals,
     stored_answer,
@@ -137,12 +131,12 @@ class _Report:
         if self.idempotency_key:
             item = found.get(idempotency.row_key(keys, self.idempotency_key))
             if (first := idempotency.replay(item, self.idempotency_key, now)) is not None:
-                return read_answer(first.body)
+                return read_reported(first.body)
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
         prompt = self._of_prompt(found, head)
         if prompt is not None and prompt.reported is not None:
-            return read_answer(dict(prompt.reported))
+            return read_reported(dict(prompt.reported))
         if not rows.is_there(found, keys.session_head, keys.epoch):
             raise not_found("session", self.scope.session)
         epoch = rows.read_epoch(found[keys.epoch])

@@ -28,10 +28,10 @@ from neve.usecases.work.compact.retain_logs import send_expired
 from neve.usecases.work.indexing.requeue import (
     MAX_ROWS,
     first_shard,
-    in_parts,
     lagging_logs,
     requeue_logs,
     requeue_pending,
+    row_parts,
     waiting_for,
 )
 from neve.usecases.work.observe.requeue_passes import requeue_passes
@@ -134,7 +134,7 @@ def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
     unreadable = _Unreadable("behind", on_failure)
     unobserved: list[tuple[SessionKeys, Progress]] = []
     logs = lagging_logs(ports.table, reading, first=first_shard(now), unreadable=unreadable)
-    for part in in_parts(logs):
+    for part in row_parts(logs):
         for keys, progress in part:
             if progress.lag(now).none:
                 leave(SessionData(ports, keys), progress)

@@ -26,7 +26,7 @@ BATCH_EVENTS = 40
 """Events of one transaction, with a document for each (*follows*: 100 actions)."""
 
 
-def path_of(scope: SessionScope, incarnation: int, seq: int) -> str:
+def event_path(scope: SessionScope, incarnation: int, seq: int) -> str:
     return artifact_path(scope.tenant.id, scope.user, scope.session, incarnation, seq)
 
 
@@ -35,27 +35,27 @@ def artifacts_of(scope: SessionScope, incarnation: int, events: Iterable[Event])
     away."""
     for event in events:
         if event.artifact_path is not None or event.event_type is EventType.TOOL_RESULT:
-            yield event.artifact_path or path_of(scope, incarnation, event.seq)
+            yield event.artifact_path or event_path(scope, incarnation, event.seq)
 
 
-def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
+def placeholder_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
     """Count what the event takes in a prompt. ``pruned``: that it is put away now."""
     if not pruned and not event.pruned:
         return event.original_tokens
-    path = event.artifact_path or path_of(scope, 1, event.seq)
+    path = event.artifact_path or event_path(scope, 1, event.seq)
     return scope.count(placeholder(path)) + IMAGE_TOKENS * len(images_of(event))
 
 
 def store_artifacts(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
     """Store a document for each of these results that has none yet. Raises UserErased, StoreUnavailable; what was
     written stays, and the same step finds it again."""
-    for batch in in_parts(results):
+    for batch in event_parts(results):
         transact(scope.ports, partial(_store, scope, incarnation, batch))
 
 
 def _store(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
     keys, now = scope.keys, iso(scope.ports.clock.now())
-    paths = {event.seq: path_of(scope, incarnation, event.seq) for event in results}
+    paths = {event.seq: event_path(scope, incarnation, event.seq) for event in results}
     found = scope.ports.table.get_many([keys.head, keys.epoch, *(keys.document(path) for path in paths.values())])
     head = rows.read_head(found.get(keys.head))
     still_there(head, incarnation)
@@ -92,7 +92,7 @@ def pruned_events(scope: SessionScope, incarnation: int, found: Mapping[Key, Ite
         rows.put_pruned(item, placeholder(path), path)
         for item in found.values()
         if not item.get("pruned") and not item.get("erased")
-        for path in (path_of(scope, incarnation, int(item["seq"])),)
+        for path in (event_path(scope, incarnation, int(item["seq"])),)
     ]
 
 
@@ -112,7 +112,7 @@ def put_away_covered(scope: SessionScope, incarnation: int) -> None:
     last = min(epoch.covers_to, stale_to(events))
     results = [event for event in stale_results(events) if event.seq <= last]
     store_artifacts(scope, incarnation, results)
-    for batch in in_parts(results):
+    for batch in event_parts(results):
         transact(scope.ports, partial(_prune, scope, incarnation, batch))
     if last > epoch.pruned_to:
         transact(scope.ports, partial(_note, scope, incarnation, last))
@@ -146,7 +146,7 @@ def _note(scope: SessionScope, incarnation: int, pruned_to: int) -> None:
         scope.ports.table.write([rows.check_head(keys, head), noted])
 
 
-def in_parts(results: Sequence[Event]) -> Iterator[list[Event]]:
+def event_parts(results: Sequence[Event]) -> Iterator[list[Event]]:
     """Cut results into parts that one transaction can hold, be it as events or as documents."""
     return batches(results, event_bytes, most=BATCH_EVENTS)
 

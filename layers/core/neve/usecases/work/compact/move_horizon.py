@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.compact.headings import items_of
-from neve.domain.compact.plan import Covered, Tail, newly_covered
+from neve.domain.compact.plan import Covered, LogTail, newly_covered
 from neve.domain.compact.stale import stale_results
 from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
 from neve.domain.records.sessions import Event, EventType, SessionHead
@@ -22,7 +22,7 @@ from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.core.jobs.queued_jobs import new_retention
 from neve.usecases.core.tenants.usage import usage_put
 from neve.usecases.tell.tenants.paid_in_vain import counting_if_lost
-from neve.usecases.work.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
+from neve.usecases.work.compact.artifacts import event_parts, placeholder_tokens, pruned_events, store_artifacts
 from neve.usecases.work.compact.read_log import Overtaken, read_log
 from neve.usecases.work.compact.summarise import Leaving, Written, request_of, summarise
 from neve.usecases.work.compact.summary_of_removed import summary_of_removed
@@ -127,13 +127,13 @@ class HorizonMove:
         observed = [event for event in tail if event.seq <= session.observed_seq]
         stale = stale_results(observed)
         going = {event.seq for event in stale}
-        tokens = {event.seq: shown_tokens(self.scope, event, pruned=event.seq in going) for event in tail}
+        tokens = {event.seq: placeholder_tokens(self.scope, event, pruned=event.seq in going) for event in tail}
         covered = None
         if observed:
             first = session.epoch.covers_to is None
-            covered = newly_covered(Tail(observed, tokens, first, policy.kept_verbatim, policy.compaction_at))
+            covered = newly_covered(LogTail(observed, tokens, first, policy.kept_verbatim, policy.compaction_at))
         stays = [event for event in stale if covered is None or not covered.first <= event.seq <= covered.last]
-        pruned = next(in_parts(stays), [])
+        pruned = next(event_parts(stays), [])
         left = {event.seq for event in stays} - {event.seq for event in pruned}
         tokens |= {event.seq: event.original_tokens for event in tail if event.seq in left}
         horizon = covered.last if covered else session.epoch.covers_to or 0

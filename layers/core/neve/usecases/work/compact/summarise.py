@@ -11,8 +11,8 @@ from neve.domain.compact.fit import fitted, items_without_room
 from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
-from neve.domain.compact.whose import all_items, marked_items, with_marks
-from neve.domain.observe.trust import Said
+from neve.domain.compact.whose import all_items, mark_summary, marked_items
+from neve.domain.observe.trust import SaidHere
 from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
 from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.rendered_blocks import strip_event, strip_rendered
@@ -159,8 +159,8 @@ def _with_marks(
     if done.prompt_version is None:
         return done
     claims = [(item, ()) for item in all_items(done.summary)]
-    said = with_session(scope, Said(events, tools=marked_items(before)), claims, retracted)
-    return replace(done, summary=with_marks(done.summary, said))
+    said = with_session(scope, SaidHere(events, tools=marked_items(before)), claims, retracted)
+    return replace(done, summary=mark_summary(done.summary, said))
 
 
 def _ask_model(scope: SessionScope, incarnation: int, given: SummaryInput) -> tuple[Summarised | None, str | None]:

@@ -19,7 +19,7 @@ from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.core.lag.indexed_row import IndexedRow
-from neve.usecases.work.indexing.index_events import OutOfTime, confirm, queue_vectors, steps
+from neve.usecases.work.indexing.index_events import OutOfTime, batches_of_span, confirm, queue_vectors
 from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.indexing.vectors.user_vectors import with_known_vectors
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
@@ -45,7 +45,7 @@ def forget_retracted(data: Data, incarnation: int, retraction_id: str, *, left: 
         if item is None:
             return
         retraction = rows.read_retraction(item)
-        for step in steps((max(retraction.seq_from, retraction.forgotten_to + 1), retraction.seq_to)):
+        for step in batches_of_span((max(retraction.seq_from, retraction.forgotten_to + 1), retraction.seq_to)):
             if left() < RESERVE_S:
                 raise OutOfTime
             take_out(data, log, step)

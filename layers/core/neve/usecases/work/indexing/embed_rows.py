@@ -15,7 +15,7 @@ from neve.usecases.work.indexing.by_kind import Failures, IndexMessage, Work, by
 from neve.usecases.work.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.work.indexing.index_memories import index_memories
 from neve.usecases.work.indexing.indexed_collections import IndexedCollection
-from neve.usecases.work.indexing.vectors.worker_time import WithinTime
+from neve.usecases.work.indexing.vectors.worker_time import PortsWithinTime
 
 
 def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
@@ -25,7 +25,7 @@ def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: Sec
 
 
 def _vectors(ports: IndexingPorts, seconds_left: SecondsLeft) -> Work:
-    timed = WithinTime(ports, seconds_left)
+    timed = PortsWithinTime(ports, seconds_left)
 
     def memories(
         keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], _: IndexMessage

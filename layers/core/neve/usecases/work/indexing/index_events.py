@@ -60,7 +60,7 @@ def index_words(
         log = read_log(data, incarnation)
         if again and log.row.indexed_seq:
             queue_vectors(data, incarnation, log.row.not_embedded((1, min(last, log.row.indexed_seq))))
-        for step in steps((log.row.indexed_seq + 1, last)):
+        for step in batches_of_span((log.row.indexed_seq + 1, last)):
             if left() < RESERVE_S:
                 raise OutOfTime
             done = False
@@ -76,7 +76,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
     failed = False
     try:
         read = log = read_log(data, incarnation)
-        lacking = [step for span in spans for part in _spans_to_embed(log.row, span) for step in steps(part)]
+        lacking = [step for span in spans for part in _spans_to_embed(log.row, span) for step in batches_of_span(part)]
         for step in lacking:
             done = _Vectors(data).index(step, log)
             log, failed = done.log, failed or done.again
@@ -111,7 +111,7 @@ def reindex_events(
     lacking: list[int] = []
     try:
         log = read_log(data, incarnation)
-        for step in steps(seqs):
+        for step in batches_of_span(seqs):
             done = _Vectors(data, reindexing=True, in_use=in_use).index(step, log)
             if done.again:
                 raise EmbedAgain
@@ -122,7 +122,7 @@ def reindex_events(
     return min(lacking, default=None)
 
 
-def steps(span: Span) -> Iterator[Span]:
+def batches_of_span(span: Span) -> Iterator[Span]:
     first, last = span
     for start in range(first, last + 1, BATCH_SIZE):
         yield start, min(start + BATCH_SIZE - 1, last)

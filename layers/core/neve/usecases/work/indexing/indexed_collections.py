@@ -17,7 +17,7 @@ from neve.ports.table import Item, Key, Put, Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
-from neve.store.documents import put_head, read_document, text_of
+from neve.store.documents import put_document, read_document, text_of
 from neve.store.filings import proposals_about
 from neve.store.idempotency import answers_about
 from neve.store.keys import UserKeys
@@ -157,7 +157,7 @@ class _Documents:
 
     @staticmethod
     def put(keys: UserKeys, row: Document) -> Put:
-        return put_head(keys, row)
+        return put_document(keys, row)
 
     @staticmethod
     def passages(row: Document) -> list[Passage]:

@@ -36,7 +36,7 @@ from neve.usecases.ask.documents.list_documents import heads_below
 from neve.usecases.core.lag.indexed_row import IndexedRow, read_indexed
 from neve.usecases.work.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.work.indexing.changed_events import take_out
-from neve.usecases.work.indexing.index_events import reindex_events, steps
+from neve.usecases.work.indexing.index_events import batches_of_span, reindex_events
 from neve.usecases.work.indexing.index_memories import NEVER_RECALLED, reindex_memories
 from neve.usecases.work.indexing.indexed_collections import Kind
 from neve.usecases.work.indexing.indexed_log import gone_from, read_log
@@ -228,7 +228,7 @@ class _Filling:
         if filled is not None and spans == before.gone.get(row.session, ()):
             return filled + 1
         log = SessionData(self.into, owner.of_session(row.session))
-        for step in (step for span in spans for step in steps(span)):
+        for step in (step for span in spans for step in batches_of_span(span)):
             self._retry_work(partial(self._take_out, log, head, step))
         return 1
 

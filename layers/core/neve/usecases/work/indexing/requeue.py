@@ -95,7 +95,7 @@ def first_shard(now: datetime) -> int:
     return int(now.timestamp()) // _TURN_S % DUE_SHARDS
 
 
-def in_parts(found: Iterable[T]) -> Iterator[list[T]]:
+def row_parts(found: Iterable[T]) -> Iterator[list[T]]:
     """Yield the rows in lists of ``PART``."""
     rest = iter(found)
     while part := list(islice(rest, PART)):
@@ -176,7 +176,7 @@ def _indexed(
     table: Table, due: Iterable[Item], unreadable: Unreadable | None = None
 ) -> Iterator[tuple[Item, Memory | Document]]:
     """Read the rows themselves; yield those that are still there and lack something."""
-    for part in in_parts(due):
+    for part in row_parts(due):
         places = {key_of(item): item for item in part if item["type"] in INDEXED_COLLECTIONS}
         for key, item in (table.get_many(list(places)) if places else {}).items():
             try:
@@ -291,7 +291,7 @@ def lagging_logs(
 ) -> Iterator[tuple[SessionKeys, Progress]]:
     """Yield the logs that the index is behind of, as far as the share has time to read, one batch read for each
     ``PART``. Raises StoreUnavailable."""
-    for part in in_parts(find_due(table, "behind", share, asked, first=first)):
+    for part in row_parts(find_due(table, "behind", share, asked, first=first)):
         sessions = [_owner_of(item).of_session(item["session_id"]) for item in part]
         yield from progress_of(table, sessions, unreadable)
 

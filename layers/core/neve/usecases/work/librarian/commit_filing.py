@@ -16,7 +16,7 @@ from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposa
 from neve.domain.librarian.paths import folder_of
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.memories.text import fingerprint
-from neve.domain.observe.trust import Said
+from neve.domain.observe.trust import SaidHere
 from neve.domain.records.documents import Document
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Provenance, Status, Trust
@@ -46,11 +46,11 @@ from neve.usecases.work.librarian.summary import SessionSummary
 SOURCE_TYPE = "session"
 
 
-class Overtaken(Exception):
+class FilingOvertaken(Exception):
     """Another librarian has filed the session while this one was thinking."""
 
 
-class InputRetracted(Exception):
+class FilingRetracted(Exception):
     """Something of what was read has been taken back meanwhile (docs/rules/retract.md#librarian)."""
 
 
@@ -102,7 +102,7 @@ class FilingCommit:
     incarnation: int
     read: Gathered
     filed: Filed
-    said: Said
+    said: SaidHere
     account: Account
     write_id: str
     insist: bool = False
@@ -127,10 +127,10 @@ class FilingCommit:
         if filing.last_filing == self.write_id:  # our own commit, whose response was lost
             return filing.result
         if filing.filed_seq != self.read.filing.filed_seq:
-            raise Overtaken
+            raise FilingOvertaken
         marker = rows.read_marker(found[keys.marker])
         if _retracted_since(self.read, marker):
-            raise InputRetracted
+            raise FilingRetracted
         if self.read.cut.events and corrections(remembered_of(self.scope, user, marker)) != self.read.corrections:
             raise InputCorrected
         # no caller takes anything back between this look and the commit

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from neve.domain.compact.whose import all_items, marked_items, with_marks
+from neve.domain.compact.whose import all_items, mark_summary, marked_items
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account, Filed, Filing
 from neve.domain.librarian.routing import claims_of
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
-from neve.domain.observe.trust import Said
+from neve.domain.observe.trust import SaidHere
 from neve.observing import FilingInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import SessionScope
@@ -36,9 +36,9 @@ from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_
 from neve.usecases.work.librarian.commit_filing import (
     EditConflict,
     FilingCommit,
+    FilingOvertaken,
+    FilingRetracted,
     InputCorrected,
-    InputRetracted,
-    Overtaken,
     result_of,
 )
 from neve.usecases.work.librarian.gather import Gathered, gather
@@ -156,7 +156,7 @@ class _Librarian:
                 read=read,
                 filed=filed,
                 said=said,
-                account=replace(account, text=with_marks(account.text, said)),
+                account=replace(account, text=mark_summary(account.text, said)),
                 write_id=self.scope.ports.ids.token(),
                 insist=faster_persons + 1 >= MAX_ATTEMPTS,
                 # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
@@ -165,7 +165,7 @@ class _Librarian:
             try:
                 with counting_if_lost(self.scope, self.incarnation, answer_cost(filed.calls, filed.usage)):
                     return commit.write()
-            except (Overtaken, InputRetracted, InputCorrected):
+            except (FilingOvertaken, FilingRetracted, InputCorrected):
                 remark = None
             except EditConflict as faster:
                 faster_persons += 1
@@ -220,9 +220,9 @@ class _Librarian:
             return screened
         return replace(screened, account=replace(screened.account, outcome=read.head.outcome))
 
-    def _said(self, read: Gathered, filed: Filed) -> Said:
+    def _said(self, read: Gathered, filed: Filed) -> SaidHere:
         """Read what the answer is held against. Raises StoreUnavailable."""
-        said = Said(read.cut.events, tools=marked_items(read.filing.account.text if read.filing.account else None))
+        said = SaidHere(read.cut.events, tools=marked_items(read.filing.account.text if read.filing.account else None))
         actions = (*filed.actions, *filed.illegal)
         claims = [claim for one in actions for claim in claims_of(one, said.events, read.text_of(one.path))]
         claims += [(item, ()) for item in all_items(filed.account.text)] if filed.account else []

@@ -10,7 +10,7 @@ from neve.domain.documents.paths import ARTIFACTS, CONVERSATIONS
 from neve.domain.indexing.passage import Source
 from neve.domain.librarian.filing import Filing, Remembered, ShownDocument
 from neve.domain.librarian.looking import FOUND, known_paths, search_words
-from neve.domain.librarian.prompt import shown_tokens
+from neve.domain.librarian.prompt import document_tokens
 from neve.domain.librarian.window import Cut, request_cap, within_window
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
@@ -144,7 +144,7 @@ def _candidates(
     not_shown: list[str] = []
     left = SHOWN_TOKENS
     for document in documents_at(scope, paths):
-        tokens = shown_tokens(document)
+        tokens = document_tokens(document)
         if tokens > left:
             not_shown.append(document.path)
             continue

@@ -12,14 +12,14 @@ from typing import Any
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.paths import CONVERSATIONS
 from neve.domain.errors import NeveError
-from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, changed_by_people, in_short, judged
+from neve.domain.librarian.account import SUMMARY_TAG, as_document, as_memory, changed_by_people, facets_of, in_short
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import conversation_path
 from neve.domain.memories.marks import OF_A_TOOL
 from neve.domain.memories.passages import passages_of
 from neve.domain.memories.revised import revised
 from neve.domain.memories.text import fingerprint, observed_date, time_of_day
-from neve.domain.observe.trust import Said, is_of_a_tool
+from neve.domain.observe.trust import SaidHere, is_of_a_tool
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso, parse
@@ -39,7 +39,7 @@ ANOTHER = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
+class AccountWrites:
     """The writes of a summary. ``result_fields``: what the job's result says."""
 
     filing: Filing
@@ -53,7 +53,7 @@ class SessionSummary:
     read: Gathered
     account: Account
     model: str
-    said: Said
+    said: SaidHere
 
     def rows_to_read(self) -> list[Key]:
         keys, filing = self.scope.keys, self.read.filing
@@ -62,14 +62,14 @@ class SessionSummary:
         wanted += [keys.memory(filing.memory_id)] if filing.memory_id is not None else []
         return wanted
 
-    def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> Summarised:
+    def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> AccountWrites:
         """Plan at most six operations; none of a session of which nothing is left. ``gen``: the user's generation."""
         if self.read.nothing_is_left:
-            return Summarised(filing, (), {})
+            return AccountWrites(filing, (), {})
         filing, memory_ops = self._memory(found, filing, gen, now)
         filing, document_ops = self._document(found, filing)
         named = {"memory_id": filing.memory_id, "document_id": filing.document_id, "outcome": self.account.outcome}
-        return Summarised(filing, (*memory_ops, *document_ops), {n: v for n, v in named.items() if v is not None})
+        return AccountWrites(filing, (*memory_ops, *document_ops), {n: v for n, v in named.items() if v is not None})
 
     # --- the memory -------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class SessionSummary:
         return replace(
             memory,
             text=text,
-            **judged(self.account),
+            **facets_of(self.account),
             fingerprint=fingerprint(text),
             tokens=self.scope.count(text),
             provenance=self._provenance(text),

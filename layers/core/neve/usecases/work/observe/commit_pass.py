@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.memories.live_rows import in_place, joined_since, live_row, places_of
+from neve.domain.memories.live_rows import in_place, joined_since, live_places, live_row
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import StatedFact
-from neve.domain.observe.trust import Said, lowest, trust_of_lines
+from neve.domain.observe.trust import SaidHere, lowest, trust_of_lines
 from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Event, EventType, Span
@@ -57,7 +57,7 @@ class PassRead:
     unseen: tuple[int, ...] = ()
     facts: tuple[StatedFact, ...] = ()
     held: tuple[Span, ...] = ()
-    said: Said | None = None
+    said: SaidHere | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class PassCommit:
             return None
         now, events = iso(self.scope.ports.clock.now()), self.read.events
         text = "\n".join(line.text for line in observed.lines)
-        trusts = trust_of_lines(observed.lines, self.read.said or Said(events))
+        trusts = trust_of_lines(observed.lines, self.read.said or SaidHere(events))
         at = iso(parse(events[-1].created_at))
         by_user = any(event.event_type is EventType.USER_MESSAGE for event in events)
         return Memory(
@@ -292,7 +292,7 @@ class PassCommit:
             known += memories_of(self.scope.ports.table, self.scope.keys, [row_id])
             if known[-1].id == row_id and known[-1].provenance.seq_from is not None:
                 break
-        return in_place(live, live_row(memory), places_of(known))
+        return in_place(live, live_row(memory), live_places(known))
 
     def _read_to(self, marker: SessionMarker, *, found: bool) -> SessionMarker:
         """Move the marker to how far the session is observed and offered. Events that the observer left to the next

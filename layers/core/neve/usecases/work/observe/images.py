@@ -35,7 +35,7 @@ def with_images(objects: ObjectStore, event: Event) -> Event:
     return _Inlining(objects, None).event(event)
 
 
-def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
+def pictures_with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
     """Return the first of the events with their images: as many as these have room for, and at least one, which then
     ends them. Images that were refused before are not sent again. ``logged``: as they are in the log; one of them that
     is above the cap by itself has lost images already."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.trust import Said, events_of, in_doubt
+from neve.domain.observe.trust import SaidHere, events_of, trust_in_doubt
 from neve.domain.records.documents import Document
 from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
@@ -28,20 +28,20 @@ Claim = tuple[str, Sequence[Event]]
 """A text, and the events of its range."""
 
 
-def with_session(scope: SessionScope, said: Said, claims: Iterable[Claim], retracted: Spans) -> Said:
+def with_session(scope: SessionScope, said: SaidHere, claims: Iterable[Claim], retracted: Spans) -> SaidHere:
     """Add the rest of the session to ``said`` where one of the claims is in doubt without it: most are not, and cost
     nothing. Else two reads or a few more: of the log, and of what was put away. Raises StoreUnavailable."""
-    if not any(in_doubt(text, within, said) for text, within in claims):
+    if not any(trust_in_doubt(text, within, said) for text, within in claims):
         return said
     return replace(said, further=_session(scope, retracted))
 
 
 def said_in_pass(
     scope: SessionScope, events: Sequence[Event], prior: Sequence[PriorMemory], observed: Observed, retracted: Spans
-) -> Said:
+) -> SaidHere:
     """Give what the lines and facts of a pass are held against. ``prior``: the memories that were shown with the
     events. Raises StoreUnavailable."""
-    said = Said(events, tools=[row.of_tools for row in prior], users=[row.of_users for row in prior])
+    said = SaidHere(events, tools=[row.of_tools for row in prior], users=[row.of_users for row in prior])
     claims: list[Claim] = [(line.text, events_of(line, events)) for line in observed.lines]
     for fact in observed.facts:
         seqs = [seq for seq in (fact.seq_from, fact.seq_to) if seq is not None]

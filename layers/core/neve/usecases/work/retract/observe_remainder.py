@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from neve.domain.memories.live_rows import in_place, live_row, places_of
+from neve.domain.memories.live_rows import in_place, live_places, live_row
 from neve.domain.memories.text import priority_of
 from neve.domain.observe.facts import StatedFact, facts_with_room, stated_facts
 from neve.domain.observe.lines import room_for
@@ -35,7 +35,7 @@ from neve.usecases.tell.memories.fact_writes import FactWrites
 from neve.usecases.tell.requests.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.work.observe.commit_pass import InputRetracted, PassCommit, PassRead
-from neve.usecases.work.observe.images import Pictured, with_room
+from neve.usecases.work.observe.images import Pictured, pictures_with_room
 from neve.usecases.work.observe.lease import release_lease, take_lease, within_lease
 from neve.usecases.work.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.work.observe.prior_memories import facts_elsewhere, prior_memories
@@ -219,7 +219,7 @@ class _Again:
         meant = (e for e in log if holds(spans, e.seq) and e.seq not in refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
-        pictured = with_room(self.scope.ports.objects, plan.events[: self.narrowed.most], stripped)
+        pictured = pictures_with_room(self.scope.ports.objects, plan.events[: self.narrowed.most], stripped)
         events = plan.events[: len(pictured.events)]
         return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 
@@ -343,7 +343,7 @@ class _Commit(PassCommit):
         if memory is not None:
             known = memories_of(self.scope.ports.table, self.scope.keys, [row.id for row in live])
             row = live_row(memory)
-            live = in_place(live, row, places_of([memory, *known]))
+            live = in_place(live, row, live_places([memory, *known]))
         live = facts.live(self.scope.session, live)
         return replace(marker, live=live, retold=facts.repeated_with(marker.retold))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.fact_statements import with_room_for, with_statement, without_retracted
-from neve.domain.memories.live_rows import Place, places_of
+from neve.domain.memories.live_rows import LivePlace, live_places
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
@@ -22,13 +22,7 @@ from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
 from neve.store.transact import Rounds, transact
-from neve.usecases.core.memories.replace_rows import (
-    BATCH,
-    Replacement,
-    ReplacementBusy,
-    SourcesReplaced,
-    replace_rows,
-)
+from neve.usecases.core.memories.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
 from neve.usecases.tell.memories.fact_place import holds
 from neve.usecases.tell.requests.retract_job import (
     KEPT,
@@ -254,10 +248,10 @@ def _held_again(scope: SessionScope, back: Mapping[str, str]) -> list[WriteOp]:
     return [rows.put_memory(scope.keys, replace(one, superseded_by=back[one.id])) for one in facts]
 
 
-def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, Place]:
+def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, LivePlace]:
     """Give the places of copies, and of the rows of the live lists that they join, in their conversations."""
     sessions = dict.fromkeys(m.session_id for m in copies if m.scope is Scope.SESSION and m.session_id is not None)
     markers = [scope.keys.of_session(session).marker for session in sessions]
     found = scope.ports.table.get_many(markers) if markers else {}
     live = [row.id for item in found.values() for row in rows.read_marker(item).live]
-    return places_of([*copies, *by_ids(scope, live)])
+    return live_places([*copies, *by_ids(scope, live)])

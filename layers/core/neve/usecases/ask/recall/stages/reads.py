@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from neve.domain.compile.history import hidden
+from neve.domain.compile.history import hidden_events
 from neve.domain.errors import not_found
 from neve.domain.indexing.passage import Source
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
@@ -29,13 +29,7 @@ from neve.usecases.ask.recall.recall_rows import NOT_READ, RecallRow, read_row, 
 from neve.usecases.ask.recall.stages.documents import with_texts
 from neve.usecases.ask.recall.time_budget import TimeBudget
 from neve.usecases.core.lag.indexed_row import read_indexed
-from neve.usecases.core.lag.memory_lag import (
-    MemoryLag,
-    memories_lag,
-    some_behind,
-    user_lag,
-    words_lag,
-)
+from neve.usecases.core.lag.memory_lag import MemoryLag, memories_lag, some_behind, user_lag, words_lag
 from neve.usecases.core.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 
 NEW_ROWS = 200
@@ -202,7 +196,7 @@ def _history(beside: Beside, log: SessionHead, epoch: SessionEpoch) -> History |
     if beside == "pack":
         return None
     before_the_question = HistoryCut(epoch.epoch, 1, log.complete_seq)
-    return History(log.session_id, hidden(epoch) if beside == "history" else before_the_question)
+    return History(log.session_id, hidden_events(epoch) if beside == "history" else before_the_question)
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:

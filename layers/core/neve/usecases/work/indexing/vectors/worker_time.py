@@ -55,7 +55,7 @@ class _TimedEmbedder:
 
 
 @dataclass(frozen=True, slots=True)
-class WithinTime:
+class PortsWithinTime:
     """The engines ``ports`` of a worker that may run for ``seconds_left``; the embedder stops in time. None is taken
     out of them before it is needed: once the time of the function is over, ``ports`` may give none."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from neve.domain.documents.change import DocumentChange, revised
+from neve.domain.documents.change import DocumentChange, next_rev
 from neve.domain.records.documents import Document
 from neve.domain.retract.described import Carrier, without_drawn
 from neve.domain.times import iso
@@ -52,7 +52,7 @@ class ForgetDescriptions:
         if head is None or head.rev != self.carrier.rev:
             return False
         before = with_text(scope, head)
-        after = revised(without_drawn(before, self.carrier.drawn, head.path), iso(scope.ports.clock.now()))
+        after = next_rev(without_drawn(before, self.carrier.drawn, head.path), iso(scope.ports.clock.now()))
         wanted = WantedWrite(head.path, DocumentChange(), (head.rev,), write_id=write_id)
         ops = writes_of(scope, wanted, before, after).ops
         scope.ports.table.write([self._check_user(), *ops])
