@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from neve.domain.recall.corrections import Statement, corrections_first
+from neve.domain.recall.corrections import Statement, newer_first
 from neve.domain.terms import terms
 
 OLD = Statement("old", "2026-01-01", "Ann", "The glaze workshop starts at ten on Saturday.", 6)
 NEW = Statement("new", "2026-02-01", "Ann", "Correction: the glaze workshop starts at two.", 5)
+
+
+def order(*best_first: Statement) -> list[str]:
+    return [one.id for one in newer_first(best_first, lambda one: one, terms)]
 
 
 @pytest.mark.parametrize(
@@ -23,7 +27,7 @@ NEW = Statement("new", "2026-02-01", "Ann", "Correction: the glaze workshop star
     ],
 )
 def test_a_newer_statement_that_takes_an_older_one_back_is_to_stand_before_it(text: str) -> None:
-    assert corrections_first([OLD, replace(NEW, text=text)], terms) == [("new", "old")]
+    assert order(OLD, replace(NEW, text=text)) == ["new", "old"]
 
 
 @pytest.mark.parametrize(
@@ -39,14 +43,14 @@ def test_a_newer_statement_that_takes_an_older_one_back_is_to_stand_before_it(te
     ids=["no cue", "another subject", "nothing taken back", "another speaker", "older", "a page"],
 )
 def test_nothing_else_moves(newer: Statement) -> None:
-    assert corrections_first([OLD, newer], terms) == []
+    assert order(OLD, newer) == ["old", "new"]
 
 
 def test_a_known_successor_needs_no_cue() -> None:
     memory = replace(NEW, speaker=None, text="Ann likes tea", replaces=frozenset({"old"}))
-    assert corrections_first([OLD, memory], terms) == [("new", "old")]
+    assert order(OLD, memory) == ["new", "old"]
 
 
-def test_the_newest_of_several_corrections_comes_last_and_so_ends_up_first() -> None:
+def test_the_newest_of_several_corrections_ends_up_first() -> None:
     newest = replace(NEW, id="newest", at="2026-03-01", text="Scratch that, the glaze workshop starts at three.")
-    assert corrections_first([OLD, newest, NEW], terms) == [("new", "old"), ("newest", "old"), ("newest", "new")]
+    assert order(OLD, newest, NEW) == ["newest", "new", "old"]

@@ -51,7 +51,7 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
             observed.setdefault(line.session, []).append(line)
     for fact in facts:
         words, trust = _words(fact.text), fact.provenance.trusted
-        same = words != () and words in stated and _may_speak_for(stated[words], trust)
+        same = words != () and words in stated and may_speak_for(stated[words], trust)
         near = _lines_of_same_events(fact, observed.get(fact.provenance.session_id or "", ()))
         if same or any(_says(line, trust, words) for line in near):
             again.add(fact.id)
@@ -72,7 +72,7 @@ def _written_twice(rows: Sequence[Memory]) -> set[str]:
     again = set()
     for row in (memory for memory in rows if memory.kind in _WRITTEN):
         trust = row.provenance.trusted
-        if row.fingerprint in seen and _may_speak_for(seen[row.fingerprint], trust):
+        if row.fingerprint in seen and may_speak_for(seen[row.fingerprint], trust):
             again.add(row.id)
         else:
             seen[row.fingerprint] = trust
@@ -105,13 +105,13 @@ def _lines_of_same_events(fact: Memory, lines: Iterable[_Line]) -> Iterator[_Lin
 
 def _says(line: _Line, trust: Trust, words: Words) -> bool:
     """Say whether a line says all that the fact says. ``trust``: the fact's."""
-    if not _may_speak_for(line.trust, trust) or len(_negations(line.words)) != len(_negations(words)):
+    if not may_speak_for(line.trust, trust) or len(_negations(line.words)) != len(_negations(words)):
         return False
     wanted, given = _content(words), iter(_content(line.words))
     return bool(wanted) and all(word in given for word in wanted)
 
 
-def _may_speak_for(one: Trust, other: Trust) -> bool:
+def may_speak_for(one: Trust, other: Trust) -> bool:
     """Say whether a line of trust ``one`` may speak for ``other``. What a tool said is marked in a pack; between other
     words it makes no difference."""
     return one != "tool" or other == "tool"

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from neve.domain.recall.weighted_counts import SHORT
 
+T = TypeVar("T")
 TermsOf = Callable[[str], Iterable[str]]
 WITHIN = 20
 """Candidates among which the order is put right: those behind them are not read."""
@@ -51,11 +53,23 @@ def _has_cue(text: str) -> bool:
     return _CUE.search(text) is not None
 
 
-def corrections_first(best_first: Sequence[Statement], terms_of: TermsOf) -> list[tuple[str, str]]:
-    """Return pairs of ids, newer and older: each newer statement is to be put directly before the older one, in the
-    order of the pairs. The newest correction of a statement comes last, and so ends up before the others. ``terms_of``:
-    the terms by which two texts are compared."""
-    return [(newer.id, older.id) for newer, older in _corrected(best_first, _Terms(terms_of))]
+def newer_first(
+    best_first: Sequence[T],
+    statement_of: Callable[[T], Statement],
+    terms_of: TermsOf,
+    raised: Callable[[T, T], T] = lambda moved, _: moved,
+) -> list[T]:
+    """Move each newer statement that stood behind directly before the older one that it takes back; the rest keeps its
+    order. The newest correction of a statement ends up before the others. ``terms_of``: the terms by which two texts
+    are compared. ``raised``: what becomes of one that was moved before the other."""
+    statements, order = [statement_of(one) for one in best_first], list(best_first)
+    ids = [statement.id for statement in statements]
+    for newer, older in _corrected(statements, _Terms(terms_of)):
+        here, there = ids.index(newer.id), ids.index(older.id)
+        if here > there:
+            ids.insert(there, ids.pop(here))
+            order.insert(there, raised(order.pop(here), order[there]))
+    return order
 
 
 class _Terms(dict[str, frozenset[str]]):

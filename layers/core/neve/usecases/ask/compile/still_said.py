@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from neve.domain.pack.repeated_statements import already_stated, said_in_whole
+from neve.domain.pack.repeated_statements import already_stated, may_speak_for, said_in_whole
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 
@@ -29,7 +29,11 @@ def still_said(
     ``holding``: rows that say what they said. A correction of a fact is told whatever line says the same: that line
     says what was said then."""
     was = _as_packed(memory, entry, line)
-    others = [(one, its) for one, its in holding if one.id != memory.id and _may_speak_for(one, memory)]
+    others = [
+        (one, its)
+        for one, its in holding
+        if one.id != memory.id and may_speak_for(one.provenance.trusted, memory.provenance.trusted)
+    ]
     if not entry.tokens:
         twins = [one for one, its in others if its.fingerprint == entry.fingerprint and _written(one, memory)]
         return StillSaid(bool(twins), ())
@@ -56,11 +60,6 @@ def _is_whole(was: Memory | None, entry: PackEntry, one: Memory) -> bool:
 
 def _written(*memories: Memory) -> bool:
     return all(memory.kind in WRITTEN for memory in memories)
-
-
-def _may_speak_for(one: Memory, other: Memory) -> bool:
-    """Say whether one may speak for the other: words of a tool do not speak for what others said."""
-    return one.provenance.trusted != "tool" or other.provenance.trusted == "tool"
 
 
 def distinct(memories: Iterable[Memory], but: Iterable[str]) -> Iterator[Memory]:

@@ -17,10 +17,10 @@ from neve.domain.memories.marks import text_with_marks
 from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.dated import with_its_day
 from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit, weightiest_first
-from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render, shown_memory
 from neve.domain.pack.repeated_statements import already_stated
 from neve.domain.pack.room import Shown, with_room
+from neve.domain.recall.corrections import Statement, newer_first
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Scope
@@ -29,6 +29,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.tails.fit import JustSaid
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
+from neve.domain.words import content_words, plain_words
 from neve.ports.errors import Conflict
 from neve.ports.table import Index, Item, Key
 from neve.scope import SessionScope, UserScope
@@ -248,9 +249,16 @@ def _inputs(
     said: JustSaid,
     holding: HoldingLines,
 ) -> PackInputs:
-    ranked_rows, live_rows = tuple(newer_first(holding.of(best_first))), tuple(holding.of(live))
+    ranked_rows = tuple(newer_first(holding.of(best_first), _statement, content_words))
+    live_rows = tuple(holding.of(live))
     repeated = already_stated([*ranked_rows, *live_rows], documents.shown)
     return PackInputs(ranked_rows, live_rows, documents, repeated, said=said)
+
+
+def _statement(memory: Memory) -> Statement:
+    """Compare by plain words: where packs are built nothing stems."""
+    length = sum(1 for _ in plain_words(memory.text))
+    return Statement(memory.id, memory.observed_at, None, memory.text, length, frozenset(memory.supersedes))
 
 
 def _gather_at_one_moment(scope: UserScope, gather: Callable[[], tuple[_Moment, T]], now: Callable[[], _Moment]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.domain.recall.corrections import WITHIN, Statement, corrections_first
+from neve.domain.recall.corrections import WITHIN, Statement, newer_first
 from neve.domain.terms import terms
 from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 
@@ -12,13 +12,8 @@ from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
     """Put corrections before what they correct: one that stood behind gets the score of the row that it now stands
     before."""
-    order = list(best_first)
-    for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]], terms):
-        places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}
-        here, there = places[newer_id], places[older_id]
-        if here > there:
-            order.insert(there, order.pop(here).raised_to(order[there].final))
-    return order
+    order = newer_first(best_first[:WITHIN], _statement, terms, lambda moved, other: moved.raised_to(other.final))
+    return [*order, *best_first[WITHIN:]]
 
 
 def _statement(one: Ranked) -> Statement:
