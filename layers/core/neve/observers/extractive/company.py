@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import (
     is_hypothetical,
     speaks_of_self,
     with_subject,
 )
 from neve.observers.extractive.english.sentences import Sentence, sentences
-from neve.observers.extractive.english.vocabulary import ADVERB, any_of
+from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.judgement import judge
 
 _TOOLS = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
@@ -38,34 +37,13 @@ _THEN = re.compile(
     r"(?:night|morning|week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day))\b",
     re.IGNORECASE,
 )
-_DID_A_TASK = re.compile(
-    rf"\b(?:i|i'm|i've|i'd|i'll|i am|i have|i will|we|we've|we have)(?:\s+(?:{ADVERB}|going to|gonna|been))*\s+"
-    + any_of(
-        "find set found check checked checking look looked looking search searched searching read see saw seen make",
-        "made did done do get got had have hear heard take took put pull pulled create created write wrote draft",
-        "drafted compile compiled prepare prepared note noted update updated add added use used need want go show give",
-        "gave work working plan review reviewed call called try tried trying think discovered received keep send sent",
-        "book came remind hold include included propose start designed built changed learn learning",
-    )
-    + r"\b",
+_DID = re.compile(
+    r"\bi(?:'m|'ve|'d|'ll| am| have| will)?(?: \w+)? (?:an ai\b|found|check|look|search|read|ma[dk]e|ran|took|take|put"
+    r"|creat|wrote|draft|compil|prepar|noted|updat|add|us(?:e|ing)|book|sen[dt]|compar|review|suggest|recommend|hope"
+    r"|love that)",
     re.IGNORECASE,
 )
-_AT_WORK = re.compile(
-    r"\b(?:"
-    + any_of(
-        "ai assistant bot chatbot virtual helping assisting trained suggest recommend double-check",
-        "language model|our (?:conversation|chat)",
-    )
-    + "|"
-    + any_of(
-        "test migration deployment build query script code file spreadsheet table column title paragraph draft slogan",
-        "layout theme formula setting list page link deadline connection ticket order document option version report",
-        "error result request number answer detail subscription database server",
-    )
-    + r"s?)\b",
-    re.IGNORECASE,
-)
-"""Words for an assistant itself, and for the things that it works on for a user."""
+"""Things that an assistant says it does."""
 _SERVES = re.compile(
     r"\b(?:how|what) (?:can|may|could) i (?:help|assist|do for)\b"
     r"|\b(?:would you like|do you want|if you'd like|if you want) me to\b"
@@ -93,16 +71,11 @@ def among_people(events: Sequence[Event]) -> bool:
 
 def _is_about_a_life(sentence: Sentence) -> bool:
     text = with_subject(sentence.text)
-    if sentence.question or is_hypothetical(text) or _AT_WORK.search(text):
+    if sentence.question or is_hypothetical(text) or _YOU.search(text) or not speaks_of_self(text):
         return False
-    if _YOU.search(text) or not speaks_of_self(text):
-        return False
-    if _OF_A_LIFE.search(text) or _THEN.search(text):
-        return True
     verdict = judge(text, dated=False, corrects=False, among_people=True, casual=False)
-    return verdict is not None and (verdict.kind is Kind.SELF or not _DID_A_TASK.search(text))
+    return any(sign.search(text) for sign in (_OF_A_LIFE, _THEN)) or (verdict is not None and not _DID.search(text))
 
 
 def _serves(sentence: Sentence) -> bool:
-    did_for_you = _DID_A_TASK.search(sentence.text) is not None and _YOU.search(sentence.text) is not None
-    return did_for_you or _SERVES.search(sentence.text) is not None
+    return _SERVES.search(sentence.text) is not None

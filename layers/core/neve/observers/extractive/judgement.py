@@ -19,7 +19,7 @@ from neve.observers.extractive.english.clauses import (
 )
 from neve.observers.extractive.english.handed_over import Owner, owner_behind
 from neve.observers.extractive.english.health import is_about_health, tells_of_health
-from neve.observers.extractive.english.orders import is_for_now
+from neve.observers.extractive.english.orders import is_order, says_always
 from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
 from neve.observers.extractive.english.wishes import is_habit, is_standing_wish
@@ -115,10 +115,6 @@ _USER_STORY = re.compile(
     re.IGNORECASE,
 )
 """Wishes of a role in a plan for software: ``As a nurse I want to see my shifts``"""
-_HANDS_OVER = re.compile(
-    r"^(?:here(?:'s| is| are)|this is|these are) (?:my|our|the|an?)\b.*\b(?:it|them)\b", re.IGNORECASE
-)
-"""``Here is our lease, please keep it in mind``: the line would not hold it."""
 _TO_THE_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b",
@@ -173,11 +169,9 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
 
 
 def _is_errand(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
-    """Say whether a sentence is about a text that is handed over, or orders something to be done now: once that is
-    done, it says nothing. A wish how answers are to be needs no "always": ``Give me short answers``."""
-    if _HANDS_OVER.match(sentence):
-        return True
-    if dated or not is_for_now(sentence):
+    """Say whether a sentence orders something to be done now, be it to a text that is handed over: once that is done,
+    it says nothing. A wish how answers are to be needs no "always": ``Give me short answers``."""
+    if dated or says_always(sentence) or not is_order(sentence) or sentence.lower().startswith("let's"):
         return False
     return verdict.wording == "" or owner_behind(sentence) is Owner.ANOTHER
 

@@ -36,11 +36,9 @@ from neve.observers.extractive.sequels import (
 from neve.observing import PassInput, PriorMemory
 
 _BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
-JOINED_CHARACTERS = 300
-"""The most characters of lines that are joined where there is no room for each."""
 _NAMES_ONESELF = re.compile(r"(?:I am|I'm) [A-Z]")
 ENOUGH = 3
-"""Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
+"""Reading ends at so many times as many lines as there is room for; corrections take few of them away."""
 LEFT_S = 10.0
 """Seconds: with less left for the worker, reading ends too, and the commit comes."""
 
@@ -245,12 +243,10 @@ _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
 def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None, tuple[int, ...]]:
-    """Return all lines if they are few enough; else neighbours are joined, and the pass ends before the first event
-    that has no room. Its first event has that of a pass of one event, and where even that is not enough, the best are
-    kept; at last, where those begin that are not."""
+    """Return all lines if they are few enough; else the pass ends before the first event that has no room. Its first
+    event has that of a pass of one event, and where even that is not enough, the best are kept; at last, where those
+    begin that are not."""
     room = given.max_lines
-    if len(lines) > room:
-        lines = _joined(lines)
     if len(lines) <= room:
         return lines, None, ()
     without_room = sorted(line.seq_from for line in lines)[room]
@@ -264,32 +260,3 @@ def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None
 def _best(lines: Sequence[Line], room: int) -> list[Line]:
     by_worth = sorted(range(len(lines)), key=lambda n: (-lines[n].weight, -_RANK[lines[n].mark], n))
     return [lines[n] for n in sorted(by_worth[:room])]
-
-
-def _joined(lines: Sequence[Line]) -> list[Line]:
-    """Join neighbouring lines of one event and one mark, where they fit."""
-    out: list[Line] = []
-    for line in lines:
-        joint = _joint(out[-1], line) if out else None
-        if joint:
-            out[-1] = joint
-        else:
-            out.append(line)
-    return out
-
-
-def _joint(left: Line, right: Line) -> Line | None:
-    if _source(left) != _source(right) or what_it_follows(left.text) or what_it_follows(right.text):
-        return None
-    head, said = left.text.removesuffix('"'), right.text.removeprefix(f'{right.speaker}: "')
-    text = f"{head}. {said}"
-    if len(text) > JOINED_CHARACTERS or said == right.text:
-        return None
-    states = (*left.states, *right.states)
-    return replace(
-        left, text=text, said=f"{left.said} {right.said}", weight=max(left.weight, right.weight) + 1, states=states
-    )
-
-
-def _source(line: Line) -> tuple[str, int, int, str]:
-    return line.mark, line.seq_from, line.seq_to, line.speaker

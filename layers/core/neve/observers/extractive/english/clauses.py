@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from neve.observers.extractive.english.sentences import order_at
 from neve.observers.extractive.english.verbs import is_only_past
 from neve.observers.extractive.english.vocabulary import ADVERBS, FIRST_PERSON, words
 
@@ -63,6 +62,12 @@ _SUBORDINATE = re.compile(
     r"\b(?:if|when|whenever|unless|until|while|because|since|although|though|as|that|whether)\b[^,;]*$", re.IGNORECASE
 )
 _OF_THE_OTHER = re.compile(r"\b(?:it|it's|them|that|those|these|one|so|neither)\b|\b(?:not|too)$", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?:,|\s[-–—])\s*(?:(?:and|so)\s+)?"
+    r"(?:please \w|(?:don't|do not|never) (?:\w+ (?:me|us|it|them|any|the)\b|use)).*$",
+    re.IGNORECASE,
+)
+"""What the listener is told to do, behind what is said of oneself."""
 _DENIES = re.compile(r"(?:n't|\bnot|\bnever)\b(?!.*\bany ?(?:more|longer)\b)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:(?:my|our) (?:[\w-]+ ){0,2}[\w-]+|(?-i:[A-Z])[\w'-]+)$", re.IGNORECASE)
 
@@ -71,8 +76,7 @@ def whole_clauses(sentence: str) -> list[str]:
     """Return the clauses of a statement that have a subject of their own and mean something without the others: ``I'm a
     vet and my wife teaches`` are two, "I live in Rome and work at the port" is one, and so is "I like Rome, it's big".
     What hangs on another clause stays with it, and what takes a denial back with that; an order goes."""
-    if order := order_at(sentence):
-        sentence = sentence[: order.start()]
+    sentence = _ORDER.sub("", sentence)
     found: list[str] = []
     start = 0
     for joint in _NEXT_CLAUSE.finditer(sentence):

@@ -36,24 +36,11 @@ _QUESTION = re.compile(
 )
 
 
-_OF_THE_MOMENT = re.compile(
-    rf"^{PLEASE}(?:(?:explain|describe|translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e|calculate|convert"
-    r"|generate|refactor|suggest|recommend|solve)\b(?! (?:is|are|was|were|has|had)\b)"
-    rf"|(?:{ORDER_VERB}|{REWORKS}|check|improve|tell|give|show)"
-    r" (?:the|an?|this|that|these|those|my|our|me|us|it|them|some|all|how|why|what)\b)",
-    re.IGNORECASE,
-)
 _FROM_NOW_ON = re.compile(
     r"\b(?:always|never|from now on|whenever|every time|each time|in (?:the )?future|any ?time|when i|if i"
     r"|by default)\b",
     re.IGNORECASE,
 )
-
-
-def is_for_now(clause: str) -> bool:
-    """Say whether a clause orders something to be done once, with an object: ``Explain the difference``; not "Book club
-    is on Tuesdays"."""
-    return _OF_THE_MOMENT.match(clause) is not None and not says_always(clause)
 
 
 def says_always(clause: str) -> bool:

@@ -11,8 +11,7 @@ from neve.domain.foreign import is_foreign
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.detectors import REMOVED
 from neve.observers.extractive.english.orders import is_order
-from neve.observers.extractive.english.verbs import is_common_present, is_past_form
-from neve.observers.extractive.english.vocabulary import FIRST_PERSON, TRAITS, any_of
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
 MAX_SENTENCE = 600
 """A longer "sentence" is pasted material, not something that was said, unless it can be read in parts: what was
@@ -38,22 +37,10 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
-_BEFORE_A_SMALL_LETTER = re.compile(r"\b(?:rd|ave|blvd|ln|apt|dept|tel|min|max|temp|est|ca|resp)\.$", re.IGNORECASE)
-"""They may end a sentence, too: ``12 Mill Rd. in Leeds``, "I live at 12 Mill Rd. It's old"."""
-_BEGINS_SMALL = re.compile(
-    r"(?:"
-    + FIRST_PERSON
-    + "|"
-    + any_of(
-        "he she it they you he's she's it's they're that that's this there there's his her their its your please what",
-        "how why when where who which can could would should do does did is are was also anyway thanks ok okay yes no",
-        "but so and then because if never always don't maybe not just still",
-        *TRAITS,
-    )
-    + r"|[a-z]{2,}ing)\b"
+_BEFORE_A_SMALL_LETTER = re.compile(
+    r"\b(?:rd|ave|blvd|ln|apt|dept|tel|min|max|temp|est|ca|resp|mg|kg|km|ml)\.$", re.IGNORECASE
 )
-"""Words with which people who leave out capitals begin a sentence."""
-_FIRST_WORD = re.compile(r"[a-z']+")
+"""They may end a sentence, too: ``12 Mill Rd. in Leeds``, "I live at 12 Mill Rd. It's old"."""
 _MAX_ENDING = 12
 
 _INTERJECTION = any_of(
@@ -141,17 +128,6 @@ _ASKED_TO_REMEMBER = re.compile(
     r"(?:\s*:| that (?:i|i'm|my|we|our|the|he|she|they|his|her|their|[a-z]+'s)\b)",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
-    r"(?:,|\s[-–—])\s*(?:(?:and|so)\s+)?(?!(?:please )?(?:don't forget|do not forget|remember|note|keep in mind)\b)"
-    r"(?=please\s+\w"
-    r"|(?<!and )(?:just )?(?:don't|do not|dont|never(?= [a-z]+(?<!ed) (?!(?:to|in|on|at|for|with|or|and)\b)\w))"
-    r" (?!(?:to|in|on|at|from|by|with|for|before|after|again|the|a|an|my|i)\b)[a-z]+\b"
-    r"|(?!(?:for|to|with|like|about|from|by|at|of|on|behind|near|and|or|but|not|than|except|without|gave|told|let)\b)"
-    r"[a-z]+(?<!ed)(?<!s) (?:me|us)\b)",
-    re.IGNORECASE,
-)
-"""``never use emojis``, not "I use spaces, never tabs"."""
-_ORDER_BY_VERB = re.compile(r"(?:,|\s[-–—])\s*(?=(?P<verb>[a-z]+) (?!and\b|or\b))", re.IGNORECASE)
 _CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|class)\s+\S*[.(]|^\s*File \"")
 
 
@@ -205,19 +181,6 @@ def _drop_jests(spoken: list[str]) -> list[str]:
     return [part for n, part in enumerate(spoken) if n not in jests and n + 1 not in jests]
 
 
-def order_at(part: str) -> re.Match[str] | None:
-    """Find where, behind what is said of oneself, the listener is told to do something. A base verb alone is an order
-    if the words before it tell what the speaker is or has."""
-    if not _OF_SELF.match(part) or '"' in part:
-        return None
-    if at := _ORDER.search(part):
-        return at
-    if not _STATE.match(part):
-        return None
-    at = next((one for one in _ORDER_BY_VERB.finditer(part) if is_common_present(one["verb"].lower())), None)
-    return at if at and not re.search(r"\b(?:and|or)\b", part[at.end() :]) else None
-
-
 def _split(line: str) -> list[str]:
     """Split a line at its sentence ends: not behind an abbreviation, nor at dots that run on in lower case. A single
     dot runs on, too, if the line has capitals and no sentence begins with the next word."""
@@ -228,25 +191,16 @@ def _split(line: str) -> list[str]:
         end = boundary.end()
         ending = line[max(start, end - _MAX_ENDING) : end].rstrip()
         small = line[end : end + 1].islower()
-        if _ABBREVIATION.search(ending) or (small and _runs_on(ending, line, end)):
+        if _ABBREVIATION.search(ending) or (small and _runs_on(ending)):
             continue
         parts.append(line[start:end].rstrip())
         start = end
     return [*parts, line[start:]]
 
 
-def _runs_on(ending: str, line: str, end: int) -> bool:
+def _runs_on(ending: str) -> bool:
     """Say whether a sentence goes on behind a mark that a word in lower case follows."""
-    if ending.endswith(("...", "…")) or _BEFORE_A_SMALL_LETTER.search(ending):
-        return True
-    return ending.endswith(".") and line[:1].isupper() and not _may_begin_in_lower_case(line, end)
-
-
-def _may_begin_in_lower_case(line: str, at: int) -> bool:
-    """Say whether a sentence may begin there, in lower case, with a subject or with a verb that has lost it."""
-    found = _FIRST_WORD.match(line, at)
-    word = found[0] if found else ""
-    return _BEGINS_SMALL.match(line, at) is not None or is_common_present(word) or is_past_form(word)
+    return ending.endswith(("...", "…")) or _BEFORE_A_SMALL_LETTER.search(ending) is not None
 
 
 def _as_stop(emoji: re.Match[str]) -> str:

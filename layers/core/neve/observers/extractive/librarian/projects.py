@@ -9,12 +9,9 @@ from neve.observers.extractive.english.vocabulary import any_of
 
 _QUOTED = r"[\"“'‘](?P<{}>[^\"“”'‘’]{{1,60}})[\"”'’]"
 _NO_NAME = any_of(
-    "a an the this that these those my our your his her its their another any each every some no what which whose all",
-    "for in on at of to from with by about and or but so as is was are has needs will would we i it one other same",
-    "new old whole big small first second third next last latest current previous side pet main own entire",
-    "manager management plan planning work team lead board file files folder deadline budget structure name scope",
-    "meetings? updates? kickoff status owner proposal goal goals idea ideas report page code repo where when",
-    "because since who there here today tomorrow now then also still just really only school called named",
+    "a an the this that these those my our your his her its their any each every some no what which whose all for in",
+    "on at of to from with by about and or but so as is was are has needs will would we i it one other new old first",
+    "last next side pet main own manager management plan planning team lead called named where when because who also",
 )
 _WORD = rf"(?!(?i:{_NO_NAME})\b)[^\W\d_a-z][\w-]*"
 _NAME = rf"(?:{_WORD}(?: (?:{_WORD}|\d+))*)"

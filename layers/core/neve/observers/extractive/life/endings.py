@@ -54,19 +54,10 @@ _EATS = (
 _AGAIN = r"\b[\w ]*? (?:again|now)\b"
 ENDINGS = (
     Ending(
-        re.compile(rf"{_WHO} {_TOOK_LEAVE}(?= \(|$|[,;.]| (?:and|in|on|last|this|today|yesterday)\b)"),
-        _WORK,
-        True,
-        _EMPLOYED,
-    ),
-    Ending(
-        re.compile(rf"{_WHO} (?:retired(?! (?:the|an?|their|our|this|that|from)\b)|is(?: now)? retired\b)"), _WORK, True
-    ),
-    Ending(
         re.compile(
-            rf"{_WHO} (?:resigned"
-            r"|(?:changed|switched) (?:jobs|employers|companies)"
-            r"|(?:is|am|are)(?: now)? (?:unemployed|out of work|between jobs|jobless))\b(?! from)"
+            rf"{_WHO} (?:{_TOOK_LEAVE}(?= \(|$|[,;.]| (?:and|in|on|last|this|today|yesterday)\b)|resigned(?! from)"
+            r"|retired(?! (?:the|an?|their|our|this|that|from)\b)|(?:changed|switched) (?:jobs|employers|companies)"
+            r"|(?:is|am|are)(?: now)? (?:retired|unemployed|out of work|between jobs|jobless)\b)"
         ),
         _WORK,
         True,

@@ -205,7 +205,6 @@ FORMS: tuple[Form, ...] = (
         4,
         "home",
     ),
-    _form(rf" was born on\b{_A_DAY}", "BIOGRAPHY", 4, "birthday"),
     _form(r" was born\b", "BIOGRAPHY", 4),
     _form(rf"{_LEFT} works? as\b(?= (?:an?|the) (?!volunteer\b))", "BIOGRAPHY", 4, "job"),
     _form(
@@ -218,7 +217,6 @@ FORMS: tuple[Form, ...] = (
         4,
         "employer",
     ),
-    _form(rf"{_LEFT} (?:is|are)(?: now)? at {_NAME}[\w-]+ now$", "BIOGRAPHY", 4, "employer"),
     _form(rf"{_LEFT} works? (?:at|for)\b{_EMPLOYER}", "BIOGRAPHY", 4, "employer"),
     _form(
         rf"(?: is| (?:has )?(?:got|gotten)| said: We(?:'ve| have)? (?:got|gotten)) {_MARRIAGE}",
