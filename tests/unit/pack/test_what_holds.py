@@ -76,7 +76,7 @@ def test_what_says_more_stays_with_a_mark(world: World) -> None:
     observe_session(world.user().of_session("s1"), 1, ObservationReport())
     evolve_memory(world.user(), facts(world)[LYON].id, Evolution("User lives in Nice", "moved"))
     text = new_pack(world)
-    assert f"🔴 {REPLACED} {LYON} with two cats" in text and "User lives in Nice" in text
+    assert f"🔴 {REPLACED[:-1]}: {LYON}] {LYON} with two cats" in text and "User lives in Nice" in text
 
 
 def test_what_a_person_put_away_is_in_no_pack(world: World) -> None:

@@ -214,7 +214,7 @@ def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str 
             if fact.updates:
                 return "updates", old.id
     for old in shown:
-        if old.fact and old.fact.slots and ends(fact.says, old.fact.slots, old.says):
+        if old.id and old.fact and old.fact.slots and ends(fact.says, old.fact.slots, old.says):
             return "updates", old.id
     return "new", None
 

@@ -199,7 +199,11 @@ _REMEMBER = re.compile(
     r"|bear in mind|important|for the record|fyi)(?:\s*[:,]\s*|\s+)(?:that\s+|this\b\s*[:,]?\s*)?",
     re.IGNORECASE,
 )
-_CALL_ME = re.compile(r"^(?:please\s+)?(?:just\s+)?call me\s+(.+)$", re.IGNORECASE)
+_CALL_ME = re.compile(
+    r"^(?:please\s+)?(?:you (?:can|may|should)\s+)?(?:just\s+)?(?:call me|i go by)\s+"
+    r"(?!(?:an?|the|when|if|at|back|before|after|in|on|later|today|tonight|tomorrow|now|as)\b)(.+)$",
+    re.IGNORECASE,
+)
 
 
 def _continued(subject: str, rest: str) -> str:

@@ -53,6 +53,7 @@ _EATS = (
 )
 _AGAIN = r"\b[\w ]*? (?:again|now)\b"
 ENDINGS = (
+    Ending(re.compile(r"^(?P<who>[\w-]+) wants to be called\b"), ("name",)),
     Ending(
         re.compile(
             rf"{_WHO} (?:{_TOOK_LEAVE}(?= \(|$|[,;.]| (?:and|in|on|last|this|today|yesterday)\b)|resigned(?! from)"

@@ -103,4 +103,4 @@ def what_holds_of(memories: Sequence[Memory], gen: int) -> HoldingLines:
 
 
 def _mark(one: Unheld, more: bool) -> str | None:
-    return REPLACED if more and one.why is Status.SUPERSEDED else None
+    return f"{REPLACED[:-1]}: {one.fact.text}]" if more and one.why is Status.SUPERSEDED else None
