@@ -13,12 +13,7 @@ from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.zones import local_time, zone
 from neve.observers.extractive.classifier import Kind
-from neve.observers.extractive.english.clauses import (
-    needs_another,
-    speaks_of_self,
-    whole_clauses,
-    with_subject,
-)
+from neve.observers.extractive.english.clauses import needs_another, speaks_of_self, whole_clauses, with_subject
 from neve.observers.extractive.english.dates import Dated, annotate
 from neve.observers.extractive.english.person import about, as_said, called, to_remember
 from neve.observers.extractive.english.sentences import Sentence, sentences

@@ -8,11 +8,7 @@ from collections.abc import Sequence
 
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.observers.extractive.english.clauses import (
-    is_hypothetical,
-    speaks_of_self,
-    with_subject,
-)
+from neve.observers.extractive.english.clauses import is_hypothetical, speaks_of_self, with_subject
 from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.judgement import judge

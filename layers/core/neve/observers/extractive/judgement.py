@@ -12,11 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from neve.observers.extractive.classifier import Kind, classify
-from neve.observers.extractive.english.clauses import (
-    is_hypothetical,
-    speaks_of_self,
-    whole_clauses,
-)
+from neve.observers.extractive.english.clauses import is_hypothetical, speaks_of_self, whole_clauses
 from neve.observers.extractive.english.handed_over import Owner, owner_behind
 from neve.observers.extractive.english.health import is_about_health, tells_of_health
 from neve.observers.extractive.english.orders import is_order, says_always

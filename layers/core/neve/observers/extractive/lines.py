@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.observe.lines import MAX_LINES
 from neve.domain.records.memories import Kind as MemoryKind
-from neve.observers.extractive.candidates import (
-    Line,
-    Moment,
-    answer_line,
-    moments,
-    statement,
-)
+from neve.observers.extractive.candidates import Line, Moment, answer_line, moments, statement
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import needs_another
 from neve.observers.extractive.english.dates import annotate

@@ -94,12 +94,7 @@ _VALUES = {
         re.IGNORECASE,
     ),
     "day": re.compile(
-        r"\b"
-        + any_of(
-            r"\w{3,6}day|today|tomorrow|tonight|yesterday|\d{1,2}(?:st|nd|rd|th)",
-            _MONTHS,
-        )
-        + r"\b",
+        r"\b" + any_of(r"\w{3,6}day|today|tomorrow|tonight|yesterday|\d{1,2}(?:st|nd|rd|th)", _MONTHS) + r"\b",
         re.IGNORECASE,
     ),
     "name": re.compile(rf"(?<=[a-z,;:] )(?!I\b|\w{{3,6}}day\b|(?i:{_MONTHS})\b)[A-Z][\w'-]*"),

@@ -86,8 +86,7 @@ _CHAT_LINE = re.compile(
 """A line of a chat that was pasted: ``[12/03/26, 10:02:11] Mary: …``, ``10:02 <mary> …``, ``Mary, 10:02: …``"""
 _MAIL_HEADER = re.compile(r"^\s*From:\s.*@", re.IGNORECASE)
 _QUOTED_ALONE = re.compile(
-    r'(?:^|(?<=[.!?]\s))[ \t]*(?:"[^"\n]*"|“[^“”\n]*”)(?=[.!?]*(?:\s*$|\s+[A-Z"“]))',
-    re.MULTILINE,
+    r'(?:^|(?<=[.!?]\s))[ \t]*(?:"[^"\n]*"|“[^“”\n]*”)(?=[.!?]*(?:\s*$|\s+[A-Z"“]))', re.MULTILINE
 )
 """A quotation that is no part of a sentence."""
 _QUOTATION = re.compile(r'"[^"]*"')

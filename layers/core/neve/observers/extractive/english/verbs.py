@@ -22,23 +22,9 @@ _NOT_VERBS_IN_ED = words(
 _UNCHANGED = words(
     "will would can could should must might may shall can't cannot won't wouldn't couldn't shouldn't mustn't ought"
 )
-_THIRD = {
-    "am": "is",
-    "are": "is",
-    "was": "was",
-    "were": "was",
-    "aren't": "isn't",
-    "weren't": "wasn't",
-    "have": "has",
-    "haven't": "hasn't",
-    "do": "does",
-    "don't": "doesn't",
-    "dont": "doesn't",
-    "go": "goes",
-    "wanna": "wants to",
-    "gotta": "has to",
-    "ain't": "isn't",
-}
+_THIRD = {"am": "is", "are": "is", "were": "was", "was": "was", "aren't": "isn't", "weren't": "wasn't", "have": "has"}
+_THIRD |= {"haven't": "hasn't", "do": "does", "don't": "doesn't", "dont": "doesn't", "go": "goes", "ain't": "isn't"}
+_THIRD |= {"wanna": "wants to", "gotta": "has to"}
 _COMMON_PRESENT = words(
     "am live prefer enjoy hate dislike want hope intend think believe feel know mean speak learn teach write read eat",
     "drink sleep wake get go come do have keep make take bring buy sell pay spend own try practise bake sing sew",

@@ -117,11 +117,7 @@ ENDINGS = (
         )
     ),
 )
-_CALLED = {
-    "employer": "job position company",
-    "job": "job position",
-    "home": "",
-}
+_CALLED = {"employer": "job position company", "job": "job position", "home": ""}
 _IT = words("it being be")
 
 

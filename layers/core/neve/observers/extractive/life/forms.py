@@ -94,13 +94,7 @@ def _slots(slot: str, text: str) -> Iterator[str]:
 
 
 def _form(
-    rest: str,
-    category: Category,
-    importance: int,
-    slot: str | None = None,
-    *,
-    many: bool = False,
-    denies: bool = False,
+    rest: str, category: Category, importance: int, slot: str | None = None, *, many: bool = False, denies: bool = False
 ) -> Form:
     return Form(re.compile(_HEAD + rest), category, importance, slot, many, denies)
 
